@@ -1,0 +1,73 @@
+"""A guarantee is an object, not a caption."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Calibration = Literal["proven", "published", "none"]
+
+REPLACE_ONE = "one record replaced, number of rows public"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a run promises about each record, and on what conditions.
+
+    epsilon, delta: the bound; epsilon is infinite when nothing is promised.
+    public: what the promise takes as known to everyone.
+    calibration: "proven" if derived and tested here, "published" for a paper's own constants
+        that do not hold in general (`caveats` says why), "none" for a non-private run.
+    caveats: sentences that limit the promise, such as levels read from the data.
+    """
+
+    epsilon: float
+    delta: float
+    neighbours: str
+    public: tuple[str, ...]
+    calibration: Calibration
+    accountant: str
+    proof: str
+    caveats: tuple[str, ...] = ()
+
+    @classmethod
+    def none(cls) -> Guarantee:
+        """The promise of an algorithm that uses the data as they are."""
+        return cls(
+            epsilon=math.inf,
+            delta=0.0,
+            neighbours=REPLACE_ONE,
+            public=(),
+            calibration="none",
+            accountant="none",
+            proof="",
+            caveats=("This algorithm is not private: its output may reveal any record.",),
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise is proven for this very run."""
+        return self.calibration == "proven" and not self.caveats
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; an infinite epsilon becomes None."""
+        return {
+            "epsilon": self.epsilon if math.isfinite(self.epsilon) else None,
+            "delta": self.delta,
+            "neighbours": self.neighbours,
+            "calibration": self.calibration,
+            "public": list(self.public),
+            "accountant": self.accountant,
+            "proof": self.proof,
+            "caveats": list(self.caveats),
+        }
+
+
+def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
+    """The highest probability that a suspicion of `prior` can rise to after an ε-DP output.
+
+    The odds grow by a factor of at most e^ε.
+    """
+    log_odds = math.log(prior) - math.log1p(-prior) + epsilon
+    return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0

@@ -1,0 +1,81 @@
+"""Plans: how a total (ε, δ) is split into equal rounds before any data are seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy.optimize import brentq
+
+from privcore.accounting import composition
+from privcore.accounting.filter import PrivacyFilter, Unit
+from privcore.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`rounds` rounds whose steps cost `step_epsilons` each; their composition is (ε, δ)-DP."""
+
+    epsilon: float
+    delta: float
+    rounds: int
+    step_epsilons: tuple[float, ...]
+    accountant: str
+    unit: Unit
+    total: float
+
+    def new_filter(self) -> PrivacyFilter:
+        """A filter that grants exactly the plan's steps, in any order."""
+        return PrivacyFilter(self.unit, self.total)
+
+
+def plan_rounds(
+    epsilon: float, delta: float, rounds: int, shares: Sequence[float] = (1.0,)
+) -> Plan:
+    """Split (ε, δ) over `rounds` rounds, each with steps in proportion to `shares`.
+
+    The accountant that allows the largest steps is chosen among basic composition, advanced
+    composition and zCDP.  The choice uses public numbers only, so it is free.
+
+    Raises ParameterError if the parameters are out of range.
+    """
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ParameterError(f"epsilon is {epsilon}; it must be a positive number.")
+    if not 0 <= delta < 1:
+        raise ParameterError(f"delta is {delta}; it must be at least 0 and below 1.")
+    if rounds < 1:
+        raise ParameterError(f"The number of rounds is {rounds}; it must be at least 1.")
+    weights = [share / math.fsum(shares) for share in shares]
+    squares = math.fsum(w * w for w in weights)
+
+    candidates: list[tuple[float, str, Unit]] = [(epsilon / rounds, "basic composition", "epsilon")]
+    if delta > 0:
+        rho = composition.rho_for(epsilon, delta)
+        candidates.append((math.sqrt(2 * rho / (rounds * squares)), "zCDP", "rho"))
+        candidates.append((_advanced_step(epsilon, delta, rounds, weights), "advanced", "rho"))
+    size, name, unit = max(candidates)
+    # A hair below the exact split, so that rounding can never refuse the last planned step.
+    steps = tuple(size * w * (1 - 1e-12) for w in weights)
+    if unit == "epsilon":
+        total = epsilon
+    else:
+        total = rounds * math.fsum(composition.rho_of_pure(size * w) for w in weights)
+    if name == "advanced":
+        name = "advanced composition"
+    return Plan(epsilon, delta, rounds, steps, name, unit, total)
+
+
+def _advanced_step(epsilon: float, delta: float, rounds: int, weights: Sequence[float]) -> float:
+    """The largest round ε for which advanced composition gives at most `epsilon` at `delta`."""
+
+    def excess(size: float) -> float:
+        spread = math.sqrt(2 * math.log(1 / delta) * rounds) * size
+        spread *= math.sqrt(math.fsum(w * w for w in weights))
+        drift = rounds * math.fsum(size * w * math.tanh(size * w / 2) for w in weights)
+        return spread + drift - epsilon
+
+    high = 1.0
+    while excess(high) < 0:
+        high *= 2
+    return float(brentq(excess, 0.0, high, xtol=1e-16, rtol=1e-14)) * (1 - 1e-12)

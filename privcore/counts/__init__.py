@@ -1,0 +1,6 @@
+"""Sufficient statistics: contingency tables, counted once and shared."""
+
+from privcore.counts.memory import InMemoryCounts
+from privcore.counts.source import CountSource
+
+__all__ = ["CountSource", "InMemoryCounts"]

@@ -1,0 +1,21 @@
+"""Algorithms that discover causal graphs, private and not."""
+
+from privcore.discovery.engine import count, data_caveats, discover
+from privcore.discovery.model import Algorithm, Discovery, Progress, Spent, Step
+from privcore.discovery.parameter import Parameter, parse_all
+from privcore.discovery.registry import ALGORITHMS, get_algorithm
+
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "Discovery",
+    "Parameter",
+    "Progress",
+    "Spent",
+    "Step",
+    "count",
+    "data_caveats",
+    "discover",
+    "get_algorithm",
+    "parse_all",
+]

@@ -1,0 +1,105 @@
+"""One skeleton search for every constraint-based algorithm.
+
+The search of PC (Spirtes, Glymour & Scheines 2000, Section 5.4.2) asks a `Decision` whether x
+and y are independent given S.  Who decides, and at what cost, is the algorithm's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Literal, NamedTuple, Protocol
+
+from privcore.discovery.model import Edge, Hooks, NoHooks, Progress
+from privcore.errors import BudgetError, Cancelled
+from privcore.graphs import PDAG
+
+
+class Decision(Protocol):
+    """Who decides."""
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        """Whether x and y count as independent given `given`.
+
+        Raises BudgetError when the budget covers no further question; the search then ends.
+        """
+        ...
+
+
+class Skeleton(NamedTuple):
+    """Undirected edges, separating sets of the pairs removed, and how the search went."""
+
+    graph: PDAG
+    separating_sets: dict[Edge, frozenset[int]]
+    tests_run: int
+    orders_run: int
+    stopped: Literal["budget"] | None
+
+
+def search_skeleton(
+    nodes: tuple[str, ...],
+    decision: Decision,
+    *,
+    stable: bool = True,
+    max_order: int | None = None,
+    hooks: Hooks | None = None,
+) -> Skeleton:
+    """Remove edges from the complete graph, by conditioning sets of growing size.
+
+    stable: adjacencies are frozen while an order is tested, so the result does not depend on
+        the order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in
+        the original.  Sets are taken from the neighbours of either end, each set once.
+    max_order: the largest conditioning set, None for no limit.
+
+    When the decision runs out of budget, edges not yet removed stay.  Raises Cancelled if the
+    hooks say so.
+    """
+    hooks = hooks or NoHooks()
+    p = len(nodes)
+    adjacent = [set(range(p)) - {i} for i in range(p)]
+    separating: dict[Edge, frozenset[int]] = {}
+    tests = 0
+    order = 0
+    orders_run = 0
+    stopped: Literal["budget"] | None = None
+
+    while stopped is None and (max_order is None or order <= max_order):
+        frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
+        pairs = [(x, y) for x in range(p) for y in sorted(adjacent[x]) if x < y]
+        # Order 0 is always asked; later ones only while some neighbourhood is large enough.
+        if not any(len(frozen[i] - {j}) >= order for x, y in pairs for i, j in ((x, y), (y, x))):
+            break
+        orders_run = order + 1
+        for done, (x, y) in enumerate(pairs):
+            hooks.progress(Progress(order, done, len(pairs), tests))
+            for given in conditioning_sets(frozen, x, y, order):
+                if hooks.cancelled():
+                    raise Cancelled
+                try:
+                    independent = decision.independent(x, y, given)
+                except BudgetError:
+                    stopped = "budget"
+                    break
+                tests += 1
+                if independent:
+                    adjacent[x].discard(y)
+                    adjacent[y].discard(x)
+                    separating[(x, y)] = frozenset(given)
+                    break
+            if stopped:
+                break
+        order += 1
+
+    edges = frozenset((x, y) for x in range(p) for y in adjacent[x] if x < y)
+    return Skeleton(PDAG(nodes, undirected=edges), separating, tests, orders_run, stopped)
+
+
+def conditioning_sets(
+    adjacent: list[set[int]], x: int, y: int, order: int
+) -> Iterator[tuple[int, ...]]:
+    """Sets of size `order` among the neighbours of x, then of y, each once, in sorted order."""
+    yield from combinations(sorted(adjacent[x] - {y}), order)
+    of_x = adjacent[x]
+    for given in combinations(sorted(adjacent[y] - {x}), order):
+        if not all(node in of_x for node in given):
+            yield given

@@ -1,0 +1,7 @@
+"""Graphs: the partially directed graph type, orientation, layout and exports."""
+
+from privcore.graphs.cpdag import cpdag_of_dag, cpdag_of_names, topological_order
+from privcore.graphs.orientation import orient
+from privcore.graphs.pdag import PDAG, Edge
+
+__all__ = ["PDAG", "Edge", "cpdag_of_dag", "cpdag_of_names", "orient", "topological_order"]

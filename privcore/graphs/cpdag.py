@@ -1,0 +1,53 @@
+"""From a DAG to the graph of its Markov equivalence class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+from privcore.errors import DataError
+from privcore.graphs.meek import apply_meek_rules
+from privcore.graphs.pdag import PDAG, Edge, ordered
+
+
+def topological_order(p: int, edges: Iterable[Edge]) -> list[int]:
+    """Nodes 0..p-1 with causes before effects; raises DataError if there is a cycle."""
+    parents: list[set[int]] = [set() for _ in range(p)]
+    for i, j in edges:
+        parents[j].add(i)
+    order: list[int] = []
+    placed: set[int] = set()
+    while len(order) < p:
+        ready = [i for i in range(p) if i not in placed and parents[i] <= placed]
+        if not ready:
+            raise DataError("The graph has a directed cycle; a causal graph must not.")
+        order += ready
+        placed.update(ready)
+    return order
+
+
+def cpdag_of_dag(nodes: Sequence[str], edges: Iterable[Edge]) -> PDAG:
+    """The CPDAG of a DAG: its v-structures and what Meek's rules derive from them.
+
+    Raises DataError if the edges have a cycle.
+    """
+    arrows = frozenset(edges)
+    topological_order(len(nodes), arrows)
+    skeleton = {ordered(i, j) for i, j in arrows}
+    parents: dict[int, set[int]] = {}
+    for i, j in arrows:
+        parents.setdefault(j, set()).add(i)
+    kept = {
+        (i, child)
+        for child, causes in parents.items()
+        for a, b in combinations(sorted(causes), 2)
+        if (a, b) not in skeleton
+        for i in (a, b)
+    }
+    undirected = frozenset(skeleton - {ordered(i, j) for i, j in kept})
+    return apply_meek_rules(PDAG(tuple(nodes), frozenset(kept), undirected))
+
+
+def cpdag_of_names(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> PDAG:
+    """As `cpdag_of_dag`, from (cause, effect) names."""
+    return cpdag_of_dag(nodes, PDAG.from_names(nodes, directed=edges).directed)

@@ -1,0 +1,98 @@
+"""The scores that algorithms may use; a new one is one entry."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from privcore.errors import ParameterError
+from privcore.independence import frequencies, ranks
+from privcore.independence.score import Score
+
+_WANG = "Wang, Pang & Song 2020"
+_NORMALISER = (
+    "its normaliser depends on the data: replacing one record in a small stratum moves the score "
+    "by more than 2 at any number of rows, so no bound of order 1/√n exists"
+)
+
+_ALL = (
+    Score(
+        name="z-star",
+        title="Z* (stratified Kendall, bounded)",
+        scale="z",
+        statistic=ranks.z_star,
+        proven=lambda n: 6 / sqrt(n),
+        proof="docs/proofs/z_star.md",
+        citation="CausalVeil, docs/guarantees.md",
+        help="Kendall's test with one small sensitivity for every conditioning set. "
+        "Sees monotone association in the order of the levels.",
+    ),
+    Score(
+        name="kendall",
+        title="Conditional Kendall τ (as published)",
+        scale="z",
+        statistic=ranks.kendall,
+        published=lambda n, strata: 4.5 / sqrt(n),
+        published_flaw=_NORMALISER,
+        citation=f"{_WANG}, Definition 6 and Theorem 3",
+        help="The score of Priv-PC's paper. Its published sensitivity is not valid.",
+    ),
+    Score(
+        name="kendall-fixed",
+        title="Conditional Kendall τ, fixed normaliser",
+        scale="z",
+        statistic=ranks.kendall_fixed,
+        proven=lambda n: 9 / sqrt(n),
+        proof="docs/proofs/kendall_fixed.md",
+        citation=f"after {_WANG}, Definition 6",
+        help="The published score with a public normaliser; needs 1.5 times Z*'s noise.",
+    ),
+    Score(
+        name="spearman",
+        title="Conditional Spearman ρ (as published)",
+        scale="z",
+        statistic=ranks.spearman,
+        # The theorem says nothing once there are as many strata as rows; one row is left over.
+        published=lambda n, strata: 31 * sqrt(min(strata, n - 1) / (n - min(strata, n - 1))),
+        published_flaw=_NORMALISER,
+        citation=f"{_WANG}, Definition 8 and Theorem 9",
+        help="Rank correlation per stratum. Its published sensitivity is not valid.",
+    ),
+    Score(
+        name="spearman-fixed",
+        title="Conditional Spearman ρ, fixed normaliser",
+        scale="z",
+        statistic=ranks.spearman_fixed,
+        proven=lambda n: 10 / sqrt(n),
+        proof="docs/proofs/spearman_fixed.md",
+        citation=f"after {_WANG}, Definition 8",
+        help="Rank correlation with a public normaliser; needs 5/3 of Z*'s noise.",
+    ),
+    Score(
+        name="g2",
+        title="G² (likelihood ratio)",
+        scale="chi2",
+        statistic=frequencies.g_squared,
+        degrees=frequencies.degrees_of_freedom,
+        citation="McDonald 2009",
+        help="Sees any kind of dependence between categories. One record can change it without "
+        "bound, so only the non-private PC uses it.",
+    ),
+    Score(
+        name="chi2",
+        title="Pearson's χ²",
+        scale="chi2",
+        statistic=frequencies.chi_squared,
+        degrees=frequencies.degrees_of_freedom,
+        citation="McHugh 2013",
+        help="As G², with squared deviations. Only the non-private PC uses it.",
+    ),
+)
+
+SCORES: dict[str, Score] = {score.name: score for score in _ALL}
+
+
+def get_score(name: str) -> Score:
+    """The score called `name`; raises ParameterError if there is none."""
+    if name not in SCORES:
+        raise ParameterError(f"There is no score {name!r}; choose one of {', '.join(SCORES)}.")
+    return SCORES[name]

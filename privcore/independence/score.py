@@ -1,0 +1,107 @@
+"""What a conditional-independence score is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import erfc, prod, sqrt
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, ndtri
+
+from privcore.counts import CountSource
+from privcore.errors import ParameterError
+
+Tables = NDArray[np.int64]
+
+
+class ScoreValue(NamedTuple):
+    """`value` in the score's own units (signed where the score has a sign) and its p-value."""
+
+    value: float
+    p_value: float
+
+
+def z_threshold(level: float) -> float:
+    """The |Z| above which a two-sided test at significance `level` rejects independence."""
+    return float(-ndtri(level / 2))
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of the dependence of x and y given S, computed from contingency tables.
+
+    scale: "z" if the null distribution is (at most as spread as) standard normal,
+        "chi2" if it is chi-squared with `degrees` degrees of freedom.
+    statistic: tables, shape (strata, levels of x, levels of y), and n, to the value.
+    degrees: the same tables to the degrees of freedom, for "chi2".
+    proven: n to the proven sensitivity when one of n records is replaced; None if there is none.
+    published: n and the number of strata to the paper's constant; None if there is none.
+    published_flaw: why the published constant is not proven.
+    """
+
+    name: str
+    title: str
+    scale: Literal["z", "chi2"]
+    statistic: Callable[[Tables, int], float]
+    citation: str
+    help: str
+    degrees: Callable[[Tables], int] | None = None
+    proven: Callable[[int], float] | None = None
+    published: Callable[[int, int], float] | None = None
+    published_flaw: str = ""
+    proof: str = ""
+
+    def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
+        """The value, remembered by the source: it does not depend on any noise."""
+        x, y = (x, y) if x < y else (y, x)
+        key = (self.name, x, y, tuple(sorted(given)))
+
+        def compute() -> float:
+            return self.statistic(source.conditional_tables(x, y, key[3]), source.n)
+
+        return source.remember(key, compute)
+
+    def evaluate(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> ScoreValue:
+        """Value and p-value of the test of x and y given the columns `given`."""
+        x, y = (x, y) if x < y else (y, x)
+        value = self.value(source, x, y, given)
+        if self.degrees is None:
+            return ScoreValue(value, erfc(abs(value) / sqrt(2)))
+        ordered = tuple(sorted(given))
+        tables_degrees = self.degrees
+
+        def compute() -> float:
+            degrees = tables_degrees(source.conditional_tables(x, y, ordered))
+            return float(chdtrc(degrees, value)) if degrees > 0 else 1.0
+
+        return ScoreValue(value, source.remember((self.name, "p", x, y, ordered), compute))
+
+    def sensitivity(
+        self, n: int, calibration: Literal["proven", "published"], strata: int = 1
+    ) -> float:
+        """The most that the value can change (or is claimed to) when one of n records does.
+
+        strata: number of configurations of the conditioning set.
+        Raises ParameterError if the score has no such bound.
+        """
+        if calibration == "proven":
+            if self.proven is None:
+                raise ParameterError(
+                    f"The score {self.name!r} has no proven sensitivity; choose z-star, "
+                    "or the published calibration if it has one."
+                )
+            return self.proven(n)
+        if self.published is None:
+            raise ParameterError(
+                f"No paper publishes a sensitivity for the score {self.name!r}; choose "
+                "kendall or spearman, or the proven calibration."
+            )
+        return self.published(n, strata)
+
+
+def strata_of(source: CountSource, given: Sequence[int]) -> int:
+    """The public number of configurations of a conditioning set."""
+    return prod(source.levels[c] for c in given)

@@ -1,0 +1,80 @@
+"""The filter never overspends, whatever is asked of it, and refuses without side effects."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcore.accounting import PrivacyFilter
+from privcore.accounting.guarantee import Guarantee, posterior_bound
+from privcore.errors import BudgetError
+
+
+@given(
+    unit=st.sampled_from(["epsilon", "rho"]),
+    total=st.floats(1e-6, 100),
+    asked=st.lists(st.floats(1e-9, 10), max_size=200),
+)
+def test_never_exceeds_the_total(unit, total, asked):
+    ledger = PrivacyFilter(unit, total)
+    granted = Fraction(0)
+    for epsilon in asked:
+        before = ledger.used
+        cost = Fraction(epsilon) if unit == "epsilon" else Fraction(epsilon * epsilon / 2)
+        if ledger.can_charge(epsilon):
+            assert ledger.charge(epsilon) == float(cost)
+            granted += cost
+        else:
+            with pytest.raises(BudgetError):
+                ledger.charge(epsilon)
+            assert ledger.used == before
+            assert granted + cost > Fraction(total)
+    assert granted <= Fraction(total)
+
+
+def test_many_tiny_charges_do_not_slip_past_by_rounding():
+    """In floating point 1 + 2^-54 == 1, so a float sum would grant these for ever."""
+    ledger = PrivacyFilter("epsilon", 1.0)
+    ledger.charge(1.0)
+    with pytest.raises(BudgetError):
+        ledger.charge(2.0**-54)
+
+
+def test_exactly_the_total_is_granted():
+    ledger = PrivacyFilter("epsilon", 1.0)
+    for _ in range(4):
+        ledger.charge(0.25)
+    assert ledger.used == 1.0
+    assert not ledger.can_charge(1e-300)
+
+
+def test_a_charge_must_be_positive():
+    with pytest.raises(ValueError, match="positive"):
+        PrivacyFilter("epsilon", 1.0).charge(0.0)
+
+
+@pytest.mark.parametrize("total", [0.0, -1.0, math.nan])
+def test_no_filter_without_a_budget(total):
+    with pytest.raises(BudgetError):
+        PrivacyFilter("epsilon", total)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "expected"), [(0.1, 0.52), (0.5, 0.62), (1, 0.73), (2, 0.88), (3, 0.95), (5, 0.993)]
+)
+def test_posterior_bound(epsilon, expected):
+    assert posterior_bound(epsilon) == pytest.approx(expected, abs=0.006)
+
+
+def test_posterior_bound_at_the_ends():
+    assert posterior_bound(0) == 0.5
+    assert posterior_bound(5000) == 1.0
+
+
+def test_no_guarantee_is_json_ready():
+    described = Guarantee.none().as_dict()
+    assert described["epsilon"] is None
+    assert described["calibration"] == "none"
+    assert not Guarantee.none().holds
