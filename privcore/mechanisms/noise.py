@@ -47,9 +47,7 @@ def _check_scale(scale: float) -> None:
 
 def _check_size(total: int, size: int) -> None:
     if not 0 < size <= total:
-        raise ParameterError(
-            f"The sub-sample has {size} rows; it must have between 1 and {total}."
-        )
+        raise ParameterError(f"The sub-sample has {size} rows; it must have between 1 and {total}.")
 
 
 class SimulatedNoise:

@@ -1,0 +1,161 @@
+"""The data set that everything starts from: immutable, with public levels and bounds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.errors import DataError
+from privcore.text import short
+
+Kind = Literal["nominal", "ordinal", "continuous"]
+
+MAX_LEVELS = 1_000
+MAX_NAME = 200
+
+
+@dataclass(frozen=True)
+class Column:
+    """What is known of a column without looking at the rows.
+
+    levels: of a nominal or ordinal column, in the order of the codes (and of the ranks).
+    bounds: of a continuous column, lowest and highest value.
+    declared: whether levels or bounds are public; otherwise they were read from the data, and no
+        guarantee covers them.
+    """
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
+    declared: bool = False
+
+    @property
+    def is_categorical(self) -> bool:
+        return self.kind != "continuous"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """n rows of p columns.
+
+    values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
+        bounds.  Made read-only.
+    true_edges: the true DAG as (cause, effect) names, if it is known.
+
+    Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
+    repeated, lengths differ, or a value is outside what its column declares.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    values: tuple[NDArray[Any], ...]
+    true_edges: tuple[tuple[str, str], ...] | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        check_names([column.name for column in self.columns])
+        if len(self.columns) != len(self.values):
+            raise ValueError("one array for each column")
+        if len({len(values) for values in self.values}) != 1:
+            raise ValueError("all columns have the same number of rows")
+        if self.n < 2:
+            raise DataError(f"The data have {self.n} row{'s' * (self.n != 1)}; give at least 2.")
+        for column, values in zip(self.columns, self.values, strict=True):
+            _check_values(column, values)
+            values.flags.writeable = False
+
+    @property
+    def n(self) -> int:
+        return len(self.values[0])
+
+    @property
+    def p(self) -> int:
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Number of levels of each column; raises DataError if one is continuous."""
+        for column in self.columns:
+            if not column.is_categorical:
+                raise DataError(
+                    f"Column {short(column.name)!r} is continuous; cut it into levels, "
+                    "or leave it out."
+                )
+        return tuple(len(column.levels) for column in self.columns)
+
+    @property
+    def undeclared(self) -> tuple[str, ...]:
+        """Names of the columns whose levels or bounds were read from the data."""
+        return tuple(column.name for column in self.columns if not column.declared)
+
+
+def check_names(names: list[str]) -> None:
+    """Raises DataError unless there are at least two names, distinct, not blank and not huge."""
+    if len(names) < 2:
+        raise DataError(
+            f"The data have {len(names)} column{'s' * (len(names) != 1)}; a graph needs at least 2."
+        )
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise DataError(f"Column {position} has no name; give every column a name.")
+        if len(name) > MAX_NAME:
+            raise DataError(
+                f"The name of column {position} has {len(name):,} characters; "
+                f"shorten it to at most {MAX_NAME}."
+            )
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise DataError(
+            f"The column name {short(twice[0])!r} occurs more than once; make names distinct."
+        )
+
+
+def _check_values(column: Column, values: NDArray[Any]) -> None:
+    name = short(column.name)
+    if column.is_categorical:
+        if not column.levels:
+            raise DataError(f"Column {name!r} has no levels; declare them.")
+        if len(column.levels) > MAX_LEVELS:
+            raise DataError(
+                f"Column {name!r} has {len(column.levels):,} levels, more than {MAX_LEVELS:,}; "
+                "cut it into intervals, or leave it out."
+            )
+        if len(set(column.levels)) != len(column.levels):
+            raise DataError(f"Column {name!r} names a level twice; make its levels distinct.")
+        if values.dtype.kind not in "iu":
+            raise ValueError("categorical values are integer codes")
+        if int(values.min(initial=0)) < 0 or int(values.max(initial=0)) >= len(column.levels):
+            raise ValueError("a code is outside the levels")
+        return
+    if column.bounds is None or not column.bounds[0] < column.bounds[1]:
+        raise DataError(f"Column {name!r} needs a lower bound below its upper bound.")
+    if not np.isfinite(values).all():
+        raise DataError(f"Column {name!r} has values that are not finite; treat them as missing.")
+    if (
+        values.min(initial=np.inf) < column.bounds[0]
+        or values.max(initial=-np.inf) > column.bounds[1]
+    ):
+        raise ValueError("a value is outside the bounds")
+
+
+def constant_columns(dataset: Dataset) -> tuple[str, ...]:
+    """Names of the columns that have one value only: no test can say anything about them."""
+    return tuple(
+        column.name
+        for column, values in zip(dataset.columns, dataset.values, strict=True)
+        if values.min() == values.max()
+    )
+
+
+def code_type(levels: int) -> type[np.unsignedinteger[Any]]:
+    """The smallest type that holds the codes of so many levels."""
+    return np.uint8 if levels <= 256 else np.uint16
