@@ -1,0 +1,14 @@
+"""How good a graph is, against a named reference."""
+
+from privcore.evaluation.comparison import Comparison, PairComparison, compare
+from privcore.evaluation.metrics import Metrics, cpdag_metrics, evaluate, skeleton_metrics
+
+__all__ = [
+    "Comparison",
+    "Metrics",
+    "PairComparison",
+    "compare",
+    "cpdag_metrics",
+    "evaluate",
+    "skeleton_metrics",
+]

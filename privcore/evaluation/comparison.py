@@ -1,0 +1,69 @@
+"""Pair by pair: one classification that feeds the pictures, the tables and the counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from privcore.graphs import PDAG
+
+PairClass = Literal["match", "direction", "extra", "missing"]
+CLASSES: tuple[PairClass, ...] = ("match", "direction", "extra", "missing")
+_SIGN = {"->": "→", "<-": "←", "--": "—"}
+
+
+class PairComparison(NamedTuple):
+    """A pair (i < j), its class, and its edge in the graph and in the reference, as text."""
+
+    i: int
+    j: int
+    kind: PairClass
+    here: str
+    reference: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All pairs adjacent in the graph or in the reference, sorted.
+
+    match: same adjacency and same endpoint marks; direction: adjacent in both, but directed
+    otherwise, or in one only; extra: only in the graph; missing: only in the reference.
+    """
+
+    reference_name: str
+    pairs: tuple[PairComparison, ...]
+
+    def count(self, kind: PairClass) -> int:
+        return Counter(pair.kind for pair in self.pairs)[kind]
+
+    def summary(self) -> str:
+        """Such as "7 edges: 5 match, 1 direction, 1 extra; 2 missing"."""
+        edges = len(self.pairs) - self.count("missing")
+        parts = ", ".join(f"{self.count(k)} {k}" for k in ("match", "direction", "extra"))
+        plural = "edge" if edges == 1 else "edges"
+        return f"{edges} {plural}: {parts}; {self.count('missing')} missing"
+
+
+def edge_text(graph: PDAG, i: int, j: int) -> str:
+    """ "a → b", "a ← b", "a — b", or "none"."""
+    mark = graph.mark(i, j)
+    return f"{graph.nodes[i]} {_SIGN[mark]} {graph.nodes[j]}" if mark else "none"
+
+
+def compare(graph: PDAG, reference: PDAG, reference_name: str) -> Comparison:
+    """Classify every pair; both graphs have the same nodes in the same order."""
+    if graph.nodes != reference.nodes:
+        raise ValueError("the graphs have different nodes")
+    pairs = []
+    for i, j in sorted(graph.skeleton | reference.skeleton):
+        here, there = graph.mark(i, j), reference.mark(i, j)
+        kind: PairClass
+        if here is None:
+            kind = "missing"
+        elif there is None:
+            kind = "extra"
+        else:
+            kind = "match" if here == there else "direction"
+        pairs.append(PairComparison(i, j, kind, edge_text(graph, i, j), edge_text(reference, i, j)))
+    return Comparison(reference_name, tuple(pairs))

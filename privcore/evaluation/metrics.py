@@ -1,0 +1,85 @@
+"""Precision, recall and their kin, on skeletons and on CPDAGs.
+
+Conventions where a ratio is 0/0: precision (= TDR) is 1 when the graph has no edge, for nothing
+it says is wrong; recall (= TPR) is 1 when the reference has none; FPR is 0 when every pair is
+adjacent in the reference.  F1 is 2TP/(2TP + FP + FN), and 1 when both graphs have no edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from math import comb
+
+from privcore.graphs import PDAG
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """Counts and rates of one comparison.
+
+    true_positives, false_positives, false_negatives: pairs.  tpr = recall and tdr = precision, by
+    the names the constraint-based literature uses.  shd: structural Hamming distance, the number
+    of pairs whose status differs (Tsamardinos, Brown & Aliferis 2006).
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    tpr: float
+    fpr: float
+    tdr: float
+    shd: int
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+def _metrics(true: int, false: int, missed: int, absent: int, shd: int) -> Metrics:
+    precision = true / (true + false) if true + false else 1.0
+    recall = true / (true + missed) if true + missed else 1.0
+    f1 = 2 * true / (2 * true + false + missed) if true + false + missed else 1.0
+    fpr = false / absent if absent else 0.0
+    return Metrics(precision, recall, f1, recall, fpr, precision, shd, true, false, missed)
+
+
+def skeleton_metrics(graph: PDAG, reference: PDAG) -> Metrics:
+    """Adjacencies only."""
+    here, there = graph.skeleton, reference.skeleton
+    absent = comb(len(graph.nodes), 2) - len(there)
+    true = len(here & there)
+    return _metrics(true, len(here - there), len(there - here), absent, len(here ^ there))
+
+
+def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
+    """An edge counts as found only if its adjacency and both endpoint marks are right.
+
+    An edge with a wrong mark is one false positive and one false negative, and 1 in the SHD; the
+    false-positive rate counts such edges against all pairs that are not an edge of the reference
+    as found.
+    """
+    true = len(graph.directed & reference.directed) + len(graph.undirected & reference.undirected)
+    here, there = graph.skeleton, reference.skeleton
+    pairs = comb(len(graph.nodes), 2)
+    wrong_marks = len(here & there) - true
+    return _metrics(
+        true,
+        len(here) - true,
+        len(there) - true,
+        pairs - len(there) + wrong_marks,
+        len(here ^ there) + wrong_marks,
+    )
+
+
+def evaluate(graph: PDAG, references: Mapping[str, PDAG]) -> dict[str, dict[str, dict[str, float]]]:
+    """Metrics by reference name, then "skeleton" or "cpdag", then metric."""
+    return {
+        name: {
+            "skeleton": skeleton_metrics(graph, reference).as_dict(),
+            "cpdag": cpdag_metrics(graph, reference).as_dict(),
+        }
+        for name, reference in references.items()
+    }

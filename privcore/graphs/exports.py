@@ -1,0 +1,139 @@
+"""Graphs as text: JSON, GraphML, DOT, CSV and SVG."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import Any
+from xml.sax.saxutils import escape
+
+import networkx as nx
+
+from privcore.graphs.layout import Positions
+from privcore.graphs.pdag import PDAG
+from privcore.text import short
+
+
+def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
+    """`nodes`, `directed` and `undirected` by name, and positions if given."""
+    described: dict[str, Any] = {
+        "nodes": list(graph.nodes),
+        "directed": [list(edge) for edge in graph.named_directed()],
+        "undirected": [list(edge) for edge in graph.named_undirected()],
+    }
+    if positions:
+        described["positions"] = {
+            name: [round(x, 4), round(y, 4)]
+            for name, (x, y) in zip(graph.nodes, positions, strict=True)
+        }
+    return described
+
+
+def to_graphml(graph: PDAG) -> str:
+    """GraphML with numbered nodes, names as `label`, and `kind` on every edge."""
+    network = nx.DiGraph()
+    for i, name in enumerate(graph.nodes):
+        network.add_node(f"n{i}", label=_xml_safe(name))
+    for i, j in sorted(graph.directed):
+        network.add_edge(f"n{i}", f"n{j}", kind="directed")
+    for i, j in sorted(graph.undirected):
+        network.add_edge(f"n{i}", f"n{j}", kind="undirected")
+    return "\n".join(nx.generate_graphml(network))
+
+
+def to_dot(graph: PDAG) -> str:
+    """A digraph for Graphviz; undirected edges have dir=none."""
+    lines = ["digraph G {"]
+    lines += [f"  {_dot_quoted(name)};" for name in graph.nodes]
+    lines += [f"  {_dot_quoted(a)} -> {_dot_quoted(b)};" for a, b in graph.named_directed()]
+    lines += [
+        f"  {_dot_quoted(a)} -> {_dot_quoted(b)} [dir=none];" for a, b in graph.named_undirected()
+    ]
+    return "\n".join([*lines, "}", ""])
+
+
+def to_edge_csv(graph: PDAG) -> str:
+    """source, target, kind.
+
+    A name that a spreadsheet would take for a formula gets an apostrophe in front.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["source", "target", "kind"])
+    for kind, edges in (
+        ("directed", graph.named_directed()),
+        ("undirected", graph.named_undirected()),
+    ):
+        writer.writerows([_cell(a), _cell(b), kind] for a, b in edges)
+    return out.getvalue()
+
+
+def _cell(name: str) -> str:
+    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
+
+
+def _dot_quoted(name: str) -> str:
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _xml_safe(name: str) -> str:
+    """Without the control characters that XML 1.0 cannot hold."""
+    return "".join(c for c in name if c in "\t\n\r" or ord(c) >= 0x20)
+
+
+def to_svg(
+    graph: PDAG,
+    positions: Positions,
+    *,
+    title: str,
+    width: int = 900,
+    height: int = 640,
+    background: str = "#ffffff",
+    ink: str = "#1f2933",
+    node_fill: str = "#eef3f7",
+) -> str:
+    """A standalone drawing; long names are cut, with the whole name as a tooltip."""
+    box_w, box_h = 118, 34
+    centre = [
+        ((x + 1) / 2 * (width - box_w - 40) + box_w / 2 + 20,
+         (y + 1) / 2 * (height - box_h - 40) + box_h / 2 + 20)
+        for x, y in positions
+    ]  # fmt: skip
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif">',
+        f"<title>{escape(_xml_safe(title))}</title>",
+        f'<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
+        f'markerHeight="8" orient="auto"><path d="M0,0L10,5L0,10z" fill="{ink}"/></marker></defs>',
+        f'<rect width="{width}" height="{height}" fill="{background}"/>',
+    ]
+    for edges, arrow in ((graph.undirected, ""), (graph.directed, ' marker-end="url(#arrow)"')):
+        for i, j in sorted(edges):
+            (x1, y1), (x2, y2) = _trimmed(centre[i], centre[j], box_w / 2, box_h / 2)
+            parts.append(
+                f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+                f'stroke="{ink}" stroke-width="2"{arrow}/>'
+            )
+    for name, (x, y) in zip(graph.nodes, centre, strict=True):
+        parts.append(
+            f"<g><title>{escape(_xml_safe(name))}</title>"
+            f'<rect x="{x - box_w / 2:.1f}" y="{y - box_h / 2:.1f}" width="{box_w}" '
+            f'height="{box_h}" rx="8" fill="{node_fill}" stroke="{ink}"/>'
+            f'<text x="{x:.1f}" y="{y + 5:.1f}" text-anchor="middle" font-size="14" '
+            f'fill="{ink}">{escape(short(name, 14))}</text></g>'
+        )
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _trimmed(
+    a: tuple[float, float], b: tuple[float, float], half_w: float, half_h: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The part of the segment between two boxes of the given half sizes."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    length = math.hypot(dx, dy)
+    if length < 1e-9:
+        return a, b
+    reach = min(half_w / abs(dx) if dx else math.inf, half_h / abs(dy) if dy else math.inf)
+    reach = min(reach + 3 / length, 0.45)
+    return (a[0] + dx * reach, a[1] + dy * reach), (b[0] - dx * reach, b[1] - dy * reach)

@@ -1,0 +1,122 @@
+"""One layout for all graphs over the same nodes, so that nothing moves while ε does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.graphs.cpdag import topological_order
+from privcore.graphs.pdag import Edge, ordered
+
+Positions = tuple[tuple[float, float], ...]
+
+
+def shared_layout(
+    nodes: Sequence[str], *, dag: Iterable[Edge] | None = None, adjacencies: Iterable[Edge] = ()
+) -> Positions:
+    """Coordinates in [-1, 1]², one pair a node, y growing downwards.
+
+    With a DAG, layers by longest path from the sources, ordered to keep edges short.  Without,
+    a circle for up to 8 nodes and a stress layout of `adjacencies` for more.  Deterministic.
+    """
+    p = len(nodes)
+    if dag is not None and (edges := frozenset(dag)):
+        return _layered(p, edges)
+    if p <= 8:
+        angles = 2 * np.pi * np.arange(p) / p - np.pi / 2
+        return tuple((float(np.cos(a)), float(np.sin(a))) for a in angles)
+    return _stress(p, frozenset(ordered(i, j) for i, j in adjacencies))
+
+
+def _layered(p: int, edges: frozenset[Edge]) -> Positions:
+    parents: list[set[int]] = [set() for _ in range(p)]
+    children: list[set[int]] = [set() for _ in range(p)]
+    for i, j in edges:
+        parents[j].add(i)
+        children[i].add(j)
+    depth = [0] * p
+    order = topological_order(p, edges)
+    for node in order:
+        depth[node] = max((depth[parent] + 1 for parent in parents[node]), default=0)
+    for node in reversed(order):
+        # A cause sits just above its first effect, not at the very top.
+        if children[node]:
+            depth[node] = min(depth[child] for child in children[node]) - 1
+    layers = [[i for i in range(p) if depth[i] == d] for d in range(max(depth) + 1)]
+    layers = _split_wide(layers)
+    place = {node: _spread(k, len(layer)) for layer in layers for k, node in enumerate(layer)}
+    for sweep in range(8):
+        for layer in layers if sweep % 2 == 0 else reversed(layers):
+            around = {
+                node: [place[other] for other in parents[node] | children[node]] for node in layer
+            }
+            layer.sort(key=lambda node: (_mean(around[node], place[node]), node))
+            for k, node in enumerate(layer):
+                place[node] = _spread(k, len(layer))
+    rows = {node: r for r, layer in enumerate(layers) for node in layer}
+    height = max(len(layers) - 1, 1)
+    # Alternate rows are shifted a little, so that straight edges do not run through nodes.
+    shift = [0.06 if rows[i] % 2 else -0.06 for i in range(p)]
+    return tuple(
+        (0.94 * place[i] + shift[i], 2 * rows[i] / height - 1 if len(layers) > 1 else 0.0)
+        for i in range(p)
+    )
+
+
+def _split_wide(layers: list[list[int]], width: int = 7) -> list[list[int]]:
+    """Layers of more than `width` nodes become several rows, to keep labels apart."""
+    rows = []
+    for layer in layers:
+        parts = -(-len(layer) // width)
+        rows += [layer[k::parts] for k in range(parts)]
+    return rows
+
+
+def _spread(k: int, size: int) -> float:
+    return 2 * (k + 0.5) / size - 1
+
+
+def _mean(values: list[float], default: float) -> float:
+    return sum(values) / len(values) if values else default
+
+
+def _stress(p: int, edges: frozenset[Edge]) -> Positions:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(p))
+    graph.add_edges_from(sorted(edges))
+    if not edges:
+        graph = nx.path_graph(p)
+    placed = nx.kamada_kawai_layout(graph, pos=nx.circular_layout(graph))
+    points = np.array([placed[i] for i in range(p)])
+    points -= (points.max(axis=0) + points.min(axis=0)) / 2
+    scale = np.abs(points).max(axis=0)
+    points /= np.where(scale > 0, scale, 1)
+    return tuple((float(x), float(y)) for x, y in _apart(points))
+
+
+def _apart(points: NDArray[np.float64], gap: float = 0.22) -> NDArray[np.float64]:
+    """Push points that are closer than `gap` apart, a few times."""
+    points = points.copy()
+    for _ in range(60):
+        moved = False
+        for i in range(len(points)):
+            for j in range(i):
+                offset = points[i] - points[j]
+                distance = float(np.hypot(*offset))
+                if distance < gap:
+                    # Coinciding points part along a direction that depends on their numbers only.
+                    angle = 0.7 * i + 0.3 * j
+                    away = (
+                        offset / distance
+                        if distance > 1e-9
+                        else np.array([np.cos(angle), np.sin(angle)])
+                    )
+                    points[i] += away * (gap - distance) / 2
+                    points[j] -= away * (gap - distance) / 2
+                    moved = True
+        if not moved:
+            break
+    return np.asarray(np.clip(points, -1, 1))
