@@ -91,10 +91,10 @@ ANY_SCORE = Parameter(
     title="Independence score",
     symbol="score",
     kind="choice",
-    default="z-star",
+    default="g2",
     choices=tuple(SCORES),
-    help="How dependence is measured. Z* is what the private algorithms can afford; G² and χ² "
-    "see any dependence between categories.",
+    help="How dependence is measured. G² and χ² see any dependence between categories; the rank "
+    "scores are what private algorithms can afford.",
     source="Wang, Pang & Song 2020, Appendix D–F",
 )
 PRIVATE_SCORE = Parameter(

@@ -1,0 +1,7 @@
+"""`python -m privcore`."""
+
+import sys
+
+from privcore.cli import main
+
+sys.exit(main())

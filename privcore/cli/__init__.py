@@ -1,0 +1,49 @@
+"""The command line: the same registry and the same engine call as the pages."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from privcore import __version__
+from privcore.cli import discover as discover_command
+from privcore.cli import listing
+from privcore.errors import PrivcoreError
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without the usage lines around it."""
+
+    def error(self, message: str) -> NoReturn:
+        sentence = message[:1].upper() + message[1:]
+        print(f"{sentence.rstrip('.')}; see --help.", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """All commands and options; those of algorithms come from their declarations."""
+    parser = _Parser(
+        prog="python -m privcore", description="Differentially private causal graph discovery."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing.add_commands(commands)
+    discover_command.add_command(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 if it went well, 2 with one sentence on stderr if it was asked wrongly."""
+    # Names may hold any character; a terminal that cannot show one must not end the run.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    options = build_parser().parse_args(arguments)
+    try:
+        options.run(options)
+    except PrivcoreError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0

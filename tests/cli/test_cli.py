@@ -1,0 +1,208 @@
+"""The command line as a script sees it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from privcore.cli import main
+from privcore.dataset import NETWORKS
+from privcore.discovery import ALGORITHMS
+
+TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(60))
+
+
+def run(capsys, *arguments):
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def refused(capsys, *arguments):
+    """Exit code 2 and exactly one sentence on stderr."""
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.strip().endswith((".", "--help."))
+    assert "Traceback" not in err
+    return err
+
+
+def test_the_issue_s_command(capsys):
+    code, out, _ = run(
+        capsys, "discover", "--network", "asia", "--rows", "100000", "--seed", "1",
+        "--algorithm", "priv-pc", "--epsilon", "1", "--delta", "1e-6", "--json",
+    )  # fmt: skip
+    assert code == 0
+    report = json.loads(out)
+    assert len(report["nodes"]) == 8
+    assert report["directed"] or report["undirected"]
+    guarantee = report["guarantee"]
+    assert (guarantee["epsilon"], guarantee["delta"]) == (1.0, 1e-6)
+    assert guarantee["calibration"] == "proven"
+    assert guarantee["caveats"] == []
+    assert {"neighbours", "public", "accountant"} <= guarantee.keys()
+    assert report["spent"]["used"] <= report["spent"]["total"]
+    assert report["tests_run"] > 28
+    assert report["seconds"] > 0
+    assert set(report["metrics"]) == {"truth", "non_private"}
+    assert {"f1", "precision", "recall"} <= report["metrics"]["truth"]["skeleton"].keys()
+    assert "cpdag" in report["metrics"]["truth"]
+
+
+def test_runs_as_a_module_and_repeats_itself():
+    command = [sys.executable, "-m", "privcore", "discover", "--network", "cancer"]
+    command += ["--rows", "2000", "--seed", "4", "--epsilon", "2", "--json"]
+    one, two = (
+        json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+        for _ in range(2)
+    )
+    one.pop("seconds"), two.pop("seconds")
+    assert one == two
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_every_network_runs(capsys, name):
+    code, out, _ = run(capsys, "discover", "--network", name, "--rows", "2000", "--max-order", "1",
+                       "--json")  # fmt: skip
+    assert code == 0
+    assert json.loads(out)["nodes"]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_takes_the_same_options(capsys, name):
+    code, out, _ = run(
+        capsys, "discover", "--network", "cancer", "--rows", "500", "--algorithm", name,
+        "--epsilon", "1", "--delta", "1e-6", "--json",
+    )  # fmt: skip
+    assert code == 0
+    assert (json.loads(out)["guarantee"]["epsilon"] is None) == (name == "pc")
+
+
+def test_words(capsys):
+    code, out, _ = run(capsys, "discover", "--network", "asia", "--rows", "5000")
+    assert code == 0
+    assert "epsilon 1, delta 1e-06 (proven" in out
+    assert "skeleton F1" in out
+
+
+def test_lists(capsys):
+    assert "Lauritzen" in run(capsys, "networks")[1]
+    assert [n["name"] for n in json.loads(run(capsys, "networks", "--json")[1])] == list(NETWORKS)
+    assert "sieve" in run(capsys, "algorithms")[1]
+    described = json.loads(run(capsys, "algorithms", "--json")[1])
+    assert {a["name"] for a in described} == set(ALGORITHMS)
+    assert all(p["help"] and p["source"] for a in described for p in a["parameters"])
+
+
+def test_a_file_with_levels_from_the_data_says_so(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXT)
+    _, out, _ = run(capsys, "discover", "--csv", str(path), "--json")
+    report = json.loads(out)
+    assert "levels were read from the data" in report["guarantee"]["caveats"][0]
+    assert set(report["metrics"]) == {"non_private"}
+    _, out, _ = run(capsys, "discover", "--csv", str(path), "--levels-public", "--json")
+    assert json.loads(out)["guarantee"]["caveats"] == []
+
+
+def test_a_true_graph_can_be_given(capsys, tmp_path):
+    (tmp_path / "t.csv").write_text(TEXT)
+    (tmp_path / "g.dot").write_text("digraph { a -> b; }")
+    _, out, _ = run(capsys, "discover", "--csv", str(tmp_path / "t.csv"), "--truth",
+                    str(tmp_path / "g.dot"), "--json")  # fmt: skip
+    assert "truth" in json.loads(out)["metrics"]
+
+
+def test_secure_noise(capsys):
+    code, out, _ = run(capsys, "discover", "--network", "cancer", "--rows", "500", "--secure",
+                       "--json")  # fmt: skip
+    assert code == 0
+    report = json.loads(out)
+    assert (report["noise"], report["seed"]) == ("secure", None)
+
+
+def test_names_with_markup_and_emoji_survive(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"</script>",🙂,"q""uote"\n' + TEXT.split("\n", 1)[1], encoding="utf-8")
+    _, out, _ = run(capsys, "discover", "--csv", str(path), "--json")
+    assert json.loads(out)["nodes"] == ["</script>", "🙂", 'q"uote']
+
+
+BASE = ("discover", "--network", "cancer", "--rows", "500")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((*BASE, "--epsilon", "0"), "epsilon is 0"),
+        ((*BASE, "--epsilon", "-1"), "epsilon is -1"),
+        ((*BASE, "--epsilon", "nan"), "epsilon is nan"),
+        ((*BASE, "--epsilon", "inf"), "epsilon is inf"),
+        ((*BASE, "--epsilon", "much"), "epsilon is much"),
+        ((*BASE, "--delta", "1"), "delta is 1"),
+        ((*BASE, "--delta", "-0.1"), "delta is -0.1"),
+        ((*BASE, "--threshold", "0"), "threshold is 0"),
+        ((*BASE, "--threshold", "1.5"), "threshold is 1.5"),
+        ((*BASE, "--tweak", "-1"), "tweak is -1"),
+        ((*BASE, "--tweak", "1e9"), "tweak is 1e9"),
+        ((*BASE, "--set", "rate=0"), "rate is 0"),
+        ((*BASE, "--set", "rate=1.5"), "rate is 1.5"),
+        ((*BASE, "--set", "rate=0.001"), "leaves 0 of 500"),
+        ((*BASE, "--set", "max-rounds=2.5"), "max-rounds is 2.5"),
+        ((*BASE, "--set", "nonsense=1"), "no parameter 'nonsense'"),
+        ((*BASE, "--set", "rate"), "not NAME=VALUE"),
+        ((*BASE, "--score", "tau"), "score is tau"),
+        ((*BASE, "--score", "kendall"), "no proven sensitivity"),
+        ((*BASE, "--score", "z-star", "--calibration", "published"), "No paper publishes"),
+        ((*BASE, "--calibration", "best"), "calibration is best"),
+        ((*BASE, "--algorithm", "magic"), "no algorithm 'magic'"),
+        ((*BASE, "--seed", "x"), "seed is x"),
+        ((*BASE, "--seed", "-1"), "seed is -1"),
+        (("discover", "--network", "atlantis"), "no network 'atlantis'"),
+        (("discover", "--network", "asia", "--rows", "1"), "rows is 1"),
+        (("discover", "--network", "asia", "--rows", "1e3"), "rows is 1e3"),
+        (("discover",), "either --network"),
+        (("discover", "--network", "asia", "--csv", "x"), "either --network"),
+        (("discover", "--csv", "no-such-file.csv"), "cannot be read"),
+        (("discover", "--csv", "."), "cannot be read"),
+        (("discover", "--frobnicate"), "Unrecognized arguments"),
+        (("fly",), "invalid choice"),
+        ((), "required"),
+    ],
+)
+def test_a_wrong_option_exits_2_with_one_sentence(capsys, arguments, sentence):
+    assert sentence in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"a\n1\n2\n", "1 column"),
+        (b"a,b\n1,2\n", "1 row"),
+        (b"a,b\n1,2\n1,3\n", "same value"),
+        (b"a,a\n1,2\n2,3\n", "more than once"),
+        (b"a,b\n1,\n2,3\n", "Values are missing in b (1)"),
+        (b"\x00\x01\x02,\xff\n", "neither text"),
+        (("x" * 10_000 + ",b\n1,2\n2,1\n").encode(), "10,000 characters"),
+        (b"a,b\n1\n", "Row 2 has 1 cells"),
+    ],
+)
+def test_a_bad_file_exits_2_with_one_sentence(capsys, tmp_path, content, sentence):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    assert sentence in refused(capsys, "discover", "--csv", str(path))
+
+
+def test_uncut_numbers_are_cut(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(100)))
+    assert run(capsys, "discover", "--csv", str(path))[0] == 0
