@@ -22,7 +22,8 @@ def orient(skeleton: PDAG, separating_sets: Mapping[Edge, frozenset[int]]) -> PD
     Noisy decisions contradict each other.  The rule, which treats all of them alike and does not
     depend on the order of the columns: an edge that v-structures ask for in both directions is
     contested, and every v-structure that uses a contested edge is dropped; so is, next, every
-    v-structure with an arrow on a directed cycle.  What is left has no cycle.
+    v-structure with an arrow on a directed cycle.  What is left has no cycle.  Two v-structures at
+    one node may together make a third that was not asked for, as in PC; Meek's rules make none.
     """
     wanted = _drop_cyclic(_drop_contested(set(_colliders(skeleton, separating_sets))))
     arrows = frozenset(_arrows(wanted))

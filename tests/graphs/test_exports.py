@@ -1,0 +1,87 @@
+"""Exports are read back by the readers of their formats; layouts keep nodes apart."""
+
+import csv
+import io
+import json
+from itertools import combinations
+from xml.etree import ElementTree
+
+import networkx as nx
+import pydot
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcore.dataset import NETWORKS, load_network
+from privcore.graphs import PDAG
+from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_json_dict, to_svg
+from privcore.graphs.layout import shared_layout
+
+NASTY = ("a", 'quo"te\\', "</script><b>", "🙂 ünï", "=1+1", "x" * 200)
+GRAPH = PDAG(NASTY, frozenset({(0, 1), (2, 1)}), frozenset({(3, 4), (4, 5)}))
+PLACES = shared_layout(NASTY)
+
+
+def test_json():
+    described = json.loads(json.dumps(to_json_dict(GRAPH, PLACES)))
+    assert described["nodes"] == list(NASTY)
+    again = PDAG.from_names(described["nodes"], described["directed"], described["undirected"])
+    assert again == GRAPH
+    assert described["positions"].keys() == set(NASTY)
+
+
+def test_graphml():
+    read = nx.parse_graphml(to_graphml(GRAPH))
+    label = nx.get_node_attributes(read, "label")
+    edges = {(label[a], label[b], d["kind"]) for a, b, d in read.edges(data=True)}
+    assert edges == {(a, b, "directed") for a, b in GRAPH.named_directed()} | {
+        (a, b, "undirected") for a, b in GRAPH.named_undirected()
+    }
+
+
+def test_dot():
+    (read,) = pydot.graph_from_dot_data(to_dot(GRAPH))
+    edges = [(e.get_source(), e.get_destination(), e.get("dir")) for e in read.get_edge_list()]
+    assert len(edges) == 4
+    assert sum(direction == "none" for *_, direction in edges) == 2
+    assert '"</script><b>"' in {source for source, *_ in edges}
+
+
+def test_csv_guards_formulas():
+    rows = list(csv.DictReader(io.StringIO(to_edge_csv(GRAPH))))
+    assert [r["kind"] for r in rows] == ["directed", "directed", "undirected", "undirected"]
+    assert rows[2] == {"source": "🙂 ünï", "target": "'=1+1", "kind": "undirected"}
+
+
+def test_svg_is_well_formed_and_holds_no_markup_of_the_names():
+    drawing = to_svg(GRAPH, PLACES, title="t <&>")
+    root = ElementTree.fromstring(drawing)
+    space = "{http://www.w3.org/2000/svg}"
+    assert [t.text for t in root.iter(f"{space}title")] == ["t <&>", *NASTY]
+    lines = list(root.iter(f"{space}line"))
+    assert len(lines) == 4
+    assert sum("marker-end" in line.attrib for line in lines) == 2
+    assert not list(root.iter(f"{space}script"))
+    assert not list(root.iter(f"{space}b"))
+
+
+@given(names=st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=5, unique=True))
+def test_any_name_survives_xml_and_dot(names):
+    graph = PDAG(tuple(names), frozenset({(0, 1)}))
+    ElementTree.fromstring(to_svg(graph, shared_layout(names), title="t"))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("with_dag", [True, False])
+def test_layouts_keep_nodes_apart_and_inside(name, with_dag):
+    network = load_network(name)
+    edges = PDAG.from_names(network.names, network.edges).directed
+    places = shared_layout(network.names, dag=edges if with_dag else None, adjacencies=edges)
+    assert places == shared_layout(
+        network.names, dag=edges if with_dag else None, adjacencies=edges
+    )
+    assert all(-1 <= x <= 1 and -1 <= y <= 1 for x, y in places)
+    nearest = min(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in combinations(places, 2))
+    assert nearest > 0.1
+    if with_dag:
+        assert all(places[i][1] < places[j][1] for i, j in edges)
