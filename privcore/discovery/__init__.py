@@ -1,7 +1,7 @@
 """Algorithms that discover causal graphs, private and not."""
 
 from privcore.discovery.engine import count, data_caveats, discover
-from privcore.discovery.model import Algorithm, Discovery, Progress, Spent, Step
+from privcore.discovery.model import Algorithm, Discovery, Hooks, Progress, Spent, Step
 from privcore.discovery.parameter import Parameter, parse_all
 from privcore.discovery.registry import ALGORITHMS, get_algorithm
 
@@ -9,6 +9,7 @@ __all__ = [
     "ALGORITHMS",
     "Algorithm",
     "Discovery",
+    "Hooks",
     "Parameter",
     "Progress",
     "Spent",

@@ -63,6 +63,7 @@ THRESHOLD = Parameter(
 )
 MAX_ORDER = Parameter(
     name="max_order",
+    advanced=True,
     title="Largest conditioning set",
     symbol="k",
     kind="int",
@@ -78,6 +79,7 @@ MAX_ORDER = Parameter(
 )
 STABLE = Parameter(
     name="stable",
+    advanced=True,
     title="Order-independent search",
     symbol="stable",
     kind="bool",
@@ -88,6 +90,7 @@ STABLE = Parameter(
 )
 ANY_SCORE = Parameter(
     name="score",
+    advanced=True,
     title="Independence score",
     symbol="score",
     kind="choice",
@@ -99,6 +102,7 @@ ANY_SCORE = Parameter(
 )
 PRIVATE_SCORE = Parameter(
     name="score",
+    advanced=True,
     title="Independence score",
     symbol="score",
     kind="choice",

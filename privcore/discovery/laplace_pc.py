@@ -19,6 +19,7 @@ _FLAW = (
 
 MAX_TESTS = Parameter(
     name="max_tests",
+    advanced=True,
     title="Tests paid for",
     symbol="M",
     kind="int",

@@ -21,6 +21,7 @@ class Parameter:
     slider: the range that a slider offers, where it is narrower than what is allowed.
     optional: None is allowed and means `auto_help`.
     calibrations: the calibrations in which it matters.
+    advanced: whether a page may tuck it away.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Parameter:
     optional: bool = False
     auto_help: str = ""
     calibrations: tuple[str, ...] = ("proven", "published", "none")
+    advanced: bool = False
 
     @property
     def option(self) -> str:

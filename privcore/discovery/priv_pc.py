@@ -42,6 +42,7 @@ TWEAK = Parameter(
 )
 RATE_MODE = Parameter(
     name="rate_mode",
+    advanced=True,
     title="Sub-sampling",
     symbol="m/n",
     kind="choice",
@@ -53,6 +54,7 @@ RATE_MODE = Parameter(
 )
 RATE = Parameter(
     name="rate",
+    advanced=True,
     title="Sub-sampling rate",
     symbol="m/n",
     kind="float",
@@ -66,6 +68,7 @@ RATE = Parameter(
 )
 MAX_ROUNDS = Parameter(
     name="max_rounds",
+    advanced=True,
     title="Rounds paid for",
     symbol="c",
     kind="int",
@@ -82,6 +85,7 @@ MAX_ROUNDS = Parameter(
 )
 SIEVE_SHARE = Parameter(
     name="sieve_share",
+    advanced=True,
     title="Sieve's share of a round",
     symbol="ε_s/ε",
     kind="float",

@@ -1,9 +1,10 @@
 """How good a graph is, against a named reference."""
 
-from privcore.evaluation.comparison import Comparison, PairComparison, compare
+from privcore.evaluation.comparison import CLASSES, Comparison, PairComparison, compare
 from privcore.evaluation.metrics import Metrics, cpdag_metrics, evaluate, skeleton_metrics
 
 __all__ = [
+    "CLASSES",
     "Comparison",
     "Metrics",
     "PairComparison",

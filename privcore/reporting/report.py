@@ -8,14 +8,16 @@ from typing import Any
 from privcore import __version__
 from privcore.counts import CountSource
 from privcore.dataset import Dataset
-from privcore.discovery import Discovery, discover, get_algorithm
+from privcore.discovery import Discovery, Hooks, discover, get_algorithm
 from privcore.evaluation import evaluate
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
 
 
-def non_private_reference(source: CountSource, result: Discovery) -> Discovery:
+def non_private_reference(
+    source: CountSource, result: Discovery, *, hooks: Hooks | None = None
+) -> Discovery:
     """PC without noise, with the score and settings of a run: what privacy is measured against.
 
     Not private.
@@ -26,7 +28,7 @@ def non_private_reference(source: CountSource, result: Discovery) -> Discovery:
     shared = {
         p.name: settings[p.name] for p in get_algorithm("pc").parameters if p.name in settings
     }
-    return discover(source, "pc", shared, keep_trace=False)
+    return discover(source, "pc", shared, hooks=hooks, keep_trace=False)
 
 
 def references_of(dataset: Dataset, non_private: Discovery) -> dict[str, PDAG]:

@@ -1,0 +1,121 @@
+"""Plotly figures; numbers come from the engine."""
+
+from __future__ import annotations
+
+import html
+from collections import defaultdict
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui.theme import PALETTES, current
+from privcore.discovery import Discovery
+from privcore.text import short
+
+_PATTERNS = {"sieve": "", "examine": "/", "test": ""}
+
+
+def show(figure: go.Figure, *, key: str, alt: str) -> None:
+    """Draw a figure with the theme's colours and no controls but the picture's download."""
+    palette = PALETTES[current()]
+    figure.update_layout(
+        paper_bgcolor=palette.background,
+        plot_bgcolor=palette.background,
+        font_color=palette.text,
+        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+    )
+    config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
+    st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=config)
+
+
+def label(name: str, limit: int = 24) -> str:
+    """A name for an axis: cut, and with nothing that Plotly would read as markup."""
+    return html.escape(short(name, limit))
+
+
+def budget_bar(result: Discovery) -> go.Figure:
+    """Which order and which step of it spent what, as shares of the plan."""
+    palette = PALETTES[current()]
+    parts: dict[tuple[int, str], float] = defaultdict(float)
+    for step in result.trace:
+        if step.charge:
+            parts[(step.order, step.phase)] += step.charge
+    total = result.spent.total or sum(parts.values()) or 1.0
+    figure = go.Figure()
+    for (order, phase), amount in sorted(parts.items()):
+        figure.add_bar(
+            x=[100 * amount / total],
+            y=["budget"],
+            orientation="h",
+            name=f"order {order}: {phase}",
+            marker={
+                "color": palette.series[order % len(palette.series)],
+                "pattern": {"shape": _PATTERNS[phase], "fgcolor": palette.background},
+                "line": {"color": palette.background, "width": 1},
+            },
+            hovertemplate="%{fullData.name}: %{x:.1f} %<extra></extra>",
+        )
+    unused = 100 * (1 - sum(parts.values()) / total)
+    if result.spent.total and unused > 0.01:
+        figure.add_bar(
+            x=[unused],
+            y=["budget"],
+            orientation="h",
+            name="planned, not used",
+            marker={"color": palette.surface, "line": {"color": palette.border, "width": 1}},
+            hovertemplate="not used: %{x:.1f} %<extra></extra>",
+        )
+    figure.update_layout(
+        barmode="stack",
+        height=190,
+        legend={"orientation": "h", "y": -0.5, "traceorder": "normal"},
+        yaxis={"visible": False},
+        xaxis={"title": "share of the planned budget, %", "range": [0, 100.5], "fixedrange": True},
+    )
+    return figure
+
+
+def marginal(levels: tuple[str, ...], counts: list[int], name: str) -> go.Figure:
+    """How often each level occurs."""
+    palette = PALETTES[current()]
+    figure = go.Figure(
+        go.Bar(
+            x=[label(v) for v in levels],
+            y=counts,
+            marker_color=palette.series[0],
+            hovertemplate="%{x}: %{y:,} rows<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=320,
+        xaxis={"title": label(name, 40), "type": "category"},
+        yaxis={"title": "rows", "rangemode": "tozero"},
+    )
+    return figure
+
+
+def conditional(table: pd.DataFrame, x: str, y: str) -> go.Figure:
+    """The distribution of y (rows) for each level of x (columns), each column summing to 1."""
+    palette = PALETTES[current()]
+    text = table.map(lambda v: f"{v:.2f}").to_numpy() if table.size <= 80 else None
+    figure = go.Figure(
+        go.Heatmap(
+            z=table.to_numpy(),
+            x=[label(c) for c in table.columns],
+            y=[label(i) for i in table.index],
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, palette.surface], [1, palette.series[0]]],
+            text=text,
+            texttemplate="%{text}" if text is not None else None,
+            colorbar={"title": "share"},
+            hovertemplate="%{y} given %{x}: %{z:.3f}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=320,
+        xaxis={"title": label(x, 40), "type": "category"},
+        yaxis={"title": label(y, 40), "type": "category"},
+    )
+    return figure

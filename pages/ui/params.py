@@ -1,0 +1,115 @@
+"""Controls made from the engine's declarations of parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from privcore.discovery import Algorithm, Parameter
+
+_AUTO = "auto"
+
+
+def log_grid(parameter: Parameter) -> list[float]:
+    """Round values over a slider's range: 1, 2, 3, 5, 7 a decade, 1 and 5 over many decades.
+
+    Includes both ends, the default, and 0 where that is allowed.
+    """
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    mantissas = (1, 5) if high / low > 1e4 else (1, 1.5, 2, 3, 5, 7)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    points = {float(f"{m}e{d}") for d in decades for m in mantissas}
+    points = {v for v in points if low <= v <= high} | {low, high}
+    if parameter.default is not None:
+        points.add(float(parameter.default))
+    if parameter.low == 0 and not parameter.open_low:
+        points.add(0.0)
+    return sorted(points)
+
+
+def number_text(value: float) -> str:
+    """A value as a person writes it: 0.05, 1e-06."""
+    return f"{value:g}"
+
+
+def controls(algorithm: Algorithm) -> dict[str, Any]:
+    """Draw the controls of an algorithm; what they say, by parameter name.
+
+    Parameters that do not matter in the chosen calibration are not drawn and keep their defaults.
+    """
+    values: dict[str, Any] = {}
+    calibration = "none"
+    if any(p.name == "calibration" for p in algorithm.parameters):
+        declared = next(p for p in algorithm.parameters if p.name == "calibration")
+        calibration = values["calibration"] = control(declared)
+    shown = [
+        p for p in algorithm.parameters if p.name != "calibration" and calibration in p.calibrations
+    ]
+    for parameter in shown:
+        if not parameter.advanced:
+            values[parameter.name] = control(parameter)
+    with st.expander("More settings"):
+        for parameter in shown:
+            if parameter.advanced:
+                values[parameter.name] = control(parameter)
+    return values
+
+
+def control(parameter: Parameter) -> Any:
+    """One widget, bound to the address under the parameter's name."""
+    label = f"{parameter.title}"
+    if parameter.symbol not in (parameter.name, parameter.title.lower()):
+        label += f" {parameter.symbol}"
+    common: dict[str, Any] = {
+        "label": label,
+        "help": _help(parameter),
+        "key": parameter.name,
+        "bind": "query-params",
+        "persist_state": "session",
+    }
+    if parameter.kind == "bool":
+        return st.toggle(value=parameter.default, **common)
+    if parameter.kind == "choice":
+        choices = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
+        default = parameter.default or _AUTO
+        chosen = st.selectbox(options=choices, index=choices.index(default), **common)
+        return None if chosen == _AUTO else chosen
+    if parameter.optional:
+        return _optional(parameter, common)
+    if parameter.scale == "log":
+        grid = [number_text(v) for v in log_grid(parameter)]
+        value = number_text(float(parameter.default))
+        return float(st.select_slider(options=grid, value=value, **common))
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    if parameter.kind == "int":
+        return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)
+    step = float(f"{(high - low) / 100:.0e}")
+    return st.slider(
+        min_value=float(low), max_value=float(high), value=float(parameter.default), step=step,
+        **common,
+    )  # fmt: skip
+
+
+def _optional(parameter: Parameter, common: dict[str, Any]) -> int | None:
+    """A whole number, or "auto": a list of round numbers, so that auto is one of them."""
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    if high - low <= 20:
+        numbers = list(range(int(low), int(high) + 1))
+    else:
+        round_ones = [m * 10**d for d in range(7) for m in (1, 2, 3, 5, 7)]
+        numbers = [v for v in round_ones if low <= v <= high]
+    options = [_AUTO, *map(str, numbers)]
+    default = _AUTO if parameter.default is None else str(parameter.default)
+    chosen = st.select_slider(options=options, value=default, **common)
+    return None if chosen == _AUTO else int(chosen)
+
+
+def _help(parameter: Parameter) -> str:
+    parts = [parameter.help]
+    if parameter.unit:
+        parts.append(f"In {parameter.unit}.")
+    if parameter.optional:
+        parts.append(f"Auto: {parameter.auto_help}.")
+    return " ".join([*parts, f"Source: {parameter.source}."])

@@ -1,0 +1,83 @@
+"""Runs that show progress when they take long, can be cancelled, and are kept for the session."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+import streamlit as st
+
+from privcore.discovery import Progress
+
+Value = TypeVar("Value")
+_KEPT = 24
+_QUIET_SECONDS = 0.5
+_STEP_SECONDS = 0.2
+
+
+class LiveHooks:
+    """Tells the page how far a run is, once it has lasted half a second.
+
+    Cancelling needs nothing here: the button's click starts the page anew, and Streamlit ends the
+    running script at the next update.
+    """
+
+    def __init__(self, title: str, cancel: Callable[[], None]) -> None:
+        self._title = title
+        self._cancel = cancel
+        self._place = st.empty()
+        self._started = self._shown = time.monotonic()
+        self._bar: st.delta_generator.DeltaGenerator | None = None
+
+    def progress(self, progress: Progress) -> None:
+        share = progress.done / max(progress.pairs, 1)
+        text = f"order {progress.order}: pair {progress.done} of {progress.pairs}"
+        self.update(share, f"{text}, {progress.tests_run:,} tests so far")
+
+    def update(self, share: float, text: str) -> None:
+        now = time.monotonic()
+        if now - self._started < _QUIET_SECONDS or now - self._shown < _STEP_SECONDS:
+            return
+        self._shown = now
+        text = f"{self._title}, {text}"
+        if self._bar is None:
+            with self._place.container():
+                self._bar = st.progress(min(share, 1.0), text)
+                st.button("Cancel", on_click=self._cancel, key=f"cancel-{self._title}")
+        else:
+            self._bar.progress(min(share, 1.0), text)
+
+    def cancelled(self) -> bool:
+        return False
+
+    def done(self) -> None:
+        self._place.empty()
+
+
+def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Value | None:
+    """`compute` with progress, or its result from earlier in this session; None if cancelled."""
+    results: OrderedDict[Hashable, Value] = st.session_state.setdefault("_results", OrderedDict())
+    if key in results:
+        results.move_to_end(key)
+        return results[key]
+    if st.session_state.get("_cancelled") == key:
+        st.info("The run was cancelled. Change a setting, or start it again.")
+        st.button("Run again", on_click=_forget_cancelled, key=f"again-{title}")
+        return None
+
+    def cancel() -> None:
+        st.session_state["_cancelled"] = key
+
+    hooks = LiveHooks(title, cancel)
+    value = compute(hooks)
+    hooks.done()
+    results[key] = value
+    while len(results) > _KEPT:
+        results.popitem(last=False)
+    return value
+
+
+def _forget_cancelled() -> None:
+    st.session_state.pop("_cancelled", None)

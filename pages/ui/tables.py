@@ -1,0 +1,97 @@
+"""Tables of a run, as data frames for the page and for downloads."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from privcore.discovery import Discovery, Parameter
+from privcore.evaluation import Comparison
+from privcore.graphs import PDAG
+
+LOG_LIMIT = 5_000
+
+
+def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:
+    """Every pair adjacent in the graph or in a reference, with its class against each."""
+    rows: dict[tuple[int, int], dict[str, str]] = {}
+    for comparison in comparisons:
+        for pair in comparison.pairs:
+            row = rows.setdefault(
+                (pair.i, pair.j),
+                {
+                    "from": graph.nodes[pair.i],
+                    "to": graph.nodes[pair.j],
+                    "edge": pair.here,
+                },
+            )
+            row[f"against {comparison.reference_name}"] = pair.kind
+            row[f"in {comparison.reference_name}"] = pair.reference
+    for pair_key, row in rows.items():
+        separated = tested.separating_sets.get(pair_key)
+        row["separated by"] = (
+            ""
+            if separated is None
+            else ", ".join(graph.nodes[k] for k in sorted(separated)) or "(nothing)"
+        )
+    frame = pd.DataFrame([rows[key] for key in sorted(rows)]).fillna("not adjacent")
+    return frame.drop(columns=["from", "to"], errors="ignore")
+
+
+def edge_pairs(comparisons: list[Comparison]) -> list[tuple[int, int]]:
+    """The pairs of `edges`, row by row."""
+    return sorted({(pair.i, pair.j) for c in comparisons for pair in c.pairs})
+
+
+def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:
+    """The trace, one decision a row; not private."""
+    nodes = result.graph.nodes
+    private = result.noise != "none"
+    rows = []
+    for step in result.trace[:limit]:
+        row: dict[str, object] = {
+            "order": step.order,
+            "x": nodes[step.x],
+            "y": nodes[step.y],
+            "given": ", ".join(nodes[k] for k in step.given),
+            "step": step.phase,
+            "score": step.score,
+        }
+        if private:
+            row |= {"noise scale": step.noise_scale, "noisy score": step.noisy}
+        row |= {
+            "threshold": step.threshold,
+            "verdict": "independent" if step.independent else "dependent",
+        }
+        if private:
+            row |= {"charge": step.charge, "round": step.round}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def stability(
+    graph: PDAG, frequencies: dict[tuple[int, int], float], reference: PDAG, reference_name: str
+) -> pd.DataFrame:
+    """How often each pair was adjacent, the most frequent first."""
+    rows = [
+        {
+            "pair": f"{graph.nodes[i]} · {graph.nodes[j]}",
+            "adjacent in": share,
+            f"in {reference_name}": "yes" if (i, j) in reference.skeleton else "no",
+            "in this run": "yes" if (i, j) in graph.skeleton else "no",
+        }
+        for (i, j), share in sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return pd.DataFrame(rows)
+
+
+def parameters(declared: tuple[Parameter, ...], values: dict[str, object]) -> pd.DataFrame:
+    """What a run used, with symbols and sources."""
+    return pd.DataFrame(
+        {
+            "parameter": p.title,
+            "symbol": p.symbol,
+            "value": "auto" if values.get(p.name) is None else str(values[p.name]),
+            "source": p.source,
+        }
+        for p in declared
+    )

@@ -1,0 +1,50 @@
+"""Words that several pages say, in one place so that they can be read and reviewed together."""
+
+from __future__ import annotations
+
+from privcore.accounting import Guarantee
+from privcore.accounting.guarantee import posterior_bound
+from privcore.discovery import Algorithm
+
+NOT_PRIVATE = (
+    "The non-private graph, the metrics, the decision log and the times are computed from the "
+    "exact data. They are here to study; publishing them would void the guarantee."
+)
+SIMULATED = "Noise on this page is simulated from a seed, for exploring; it is not a release."
+UNDIRECTED = "A line without an arrow is a result too: these data alone cannot tell the direction."
+
+
+def percent(share: float) -> str:
+    """A probability as per cent, with more digits near 1."""
+    text = f"{100 * share:.1f}" if share < 0.999 else f"{100 * share:.3f}"
+    return f"{text.rstrip('0').rstrip('.')} %"
+
+
+def odds_sentence(epsilon: float, delta: float) -> str:
+    """The meaning of ε as odds, for a suspicion of one half."""
+    top = posterior_bound(epsilon)
+    failing = f", except with probability about {delta:g}" if delta > 0 else ""
+    if top > 0.99999:
+        return (
+            f"With ε = {epsilon:g} a suspicion of 50 % about one person's record may become "
+            "practical certainty: this is hardly any protection."
+        )
+    return (
+        f"With ε = {epsilon:g}, someone who suspects with 50 % what one person's record says can "
+        f"rise to at most {percent(top)} after seeing the private graph{failing}."
+    )
+
+
+def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
+    """What this run promises, in one line."""
+    if guarantee.calibration == "none":
+        return f"{algorithm.title}: no privacy is promised."
+    amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
+    if guarantee.calibration == "published":
+        return (
+            f"Published constants report {amount}, computed after the run. This is not a "
+            "guarantee; the reasons are below."
+        )
+    if guarantee.caveats:
+        return f"Proven {amount}, but with a gap: {guarantee.caveats[0]}."
+    return f"Proven: {amount}, fixed before the run; neighbours: {guarantee.neighbours}."

@@ -1,0 +1,200 @@
+"""Loading a table: file, schema to edit, missing values, and an optional true graph.
+
+The bytes, the table and everything made from it stay in the memory of this session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui.data import prepare
+from privcore.dataset import (
+    ColumnSchema,
+    Dataset,
+    RawTable,
+    build_dataset,
+    infer_schema,
+    read_table,
+    read_true_graph,
+)
+from privcore.dataset.reading import ENCODINGS
+from privcore.errors import DataError, PrivcoreError
+from privcore.text import short
+
+_SEPARATOR = "; "
+_MISSING = {
+    "refuse": "refuse, and say where they are",
+    "drop": "leave out rows with any",
+    "level": "a level of its own",
+}
+
+
+def panel() -> None:
+    """Draw the steps; a table that was accepted stays until another one is."""
+    file = st.file_uploader(
+        "Table",
+        type=["csv", "tsv", "tab", "txt", "parquet", "pq"],
+        key="upload_file",
+        help="CSV, TSV or Parquet, up to 100 MB. It stays on this computer, in memory, until the "
+        "session ends.",
+    )
+    if file is None:
+        if "upload" not in st.session_state:
+            st.info("Choose a file with a header and at least two columns.")
+        return
+    with st.expander("Encoding"):
+        encoding = st.selectbox(
+            "Encoding", ["detect", *ENCODINGS], key="upload_encoding",
+            help="Some encodings cannot be told apart from the bytes; choose one if names look "
+            "wrong.",
+        )  # fmt: skip
+    try:
+        raw = _read(file.getvalue(), file.name, None if encoding == "detect" else encoding)
+        _edit(raw, file.name)
+    except PrivcoreError as error:
+        st.error(str(error), icon=":material/error:")
+
+
+def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
+    """Parse once for each file and encoding; only this session keeps the result."""
+    key = (hashlib.sha256(content).hexdigest(), filename, encoding)
+    held = st.session_state.get("upload_raw")
+    if held is None or held[0] != key:
+        st.session_state["upload_raw"] = held = (
+            key,
+            read_table(content, filename, encoding=encoding),
+        )
+        st.session_state["upload_schema"] = infer_schema(held[1])
+        st.session_state["upload_edits"] = st.session_state.get("upload_edits", 0) + 1
+    raw: RawTable = held[1]
+    return raw
+
+
+def _edit(raw: RawTable, filename: str) -> None:
+    schema: list[ColumnSchema] = st.session_state["upload_schema"]
+    found = f"{len(raw.frame):,} rows, {len(schema)} columns"
+    if raw.encoding:
+        found += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
+    st.text(found)
+    st.markdown(
+        "**What is public?** Tick *public* where levels, or bounds and cuts, are known without "
+        "looking at these rows. Levels are listed in order, separated by semicolons."
+    )
+    edited = st.data_editor(
+        _to_frame(schema),
+        hide_index=True,
+        num_rows="fixed",
+        disabled=["column"],
+        key=f"upload_editor_{st.session_state['upload_edits']}",
+        column_config={
+            "use": st.column_config.CheckboxColumn(help="Leave a column out by unticking."),
+            "kind": st.column_config.SelectboxColumn(
+                options=["nominal", "ordinal", "continuous"],
+                required=True,
+                help="Rank scores read the levels in their order, whatever the kind.",
+            ),
+            "public": st.column_config.CheckboxColumn(
+                help="The levels, or the bounds and cuts, are known beforehand."
+            ),
+            "low": st.column_config.NumberColumn(help="Public lower bound of a numeric column."),
+            "high": st.column_config.NumberColumn(help="Public upper bound."),
+            "intervals": st.column_config.NumberColumn(
+                min_value=2, max_value=100, step=1,
+                help="Equal-width intervals between the bounds.",
+            ),
+            "cut points": st.column_config.TextColumn(
+                help="Instead: inner boundaries, separated by semicolons."
+            ),
+        },
+    )  # fmt: skip
+    if raw.missing:
+        st.text(
+            "Missing values: "
+            + ", ".join(f"{short(k, 30)} {v:,}" for k, v in list(raw.missing.items())[:8])
+        )
+    missing = st.selectbox(
+        "Missing values", list(_MISSING), format_func=_MISSING.__getitem__, key="upload_missing"
+    )
+    truth = st.file_uploader(
+        "True graph (optional)",
+        type=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
+        key="upload_truth",
+        help="An edge list (cause,effect), DOT, GraphML or BIF over the same columns.",
+    )
+    if st.button("Use this table", type="primary", icon=":material/check:"):
+        wanted = _from_frame(edited, schema)
+        names = [column.name for column in wanted if column.include]
+        edges = read_true_graph(truth.getvalue(), truth.name, names) if truth else None
+        dataset: Dataset = build_dataset(
+            raw, wanted, name=short(filename, 60), missing=missing, true_edges=edges
+        )
+        version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
+        st.session_state["upload"] = prepare(
+            dataset, is_network=False, seed=0, version=10**9 + version
+        )
+        st.session_state.pop("_results", None)
+        st.success("The table is ready: go on to Discover.")
+
+
+def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "use": column.include,
+            "column": column.name,
+            "kind": column.kind,
+            "public": column.declared,
+            "levels": _SEPARATOR.join(column.levels) if column.kind != "continuous" else "",
+            "low": column.bounds[0] if column.bounds else None,
+            "high": column.bounds[1] if column.bounds else None,
+            "intervals": column.bins,
+            "cut points": _SEPARATOR.join(f"{c:g}" for c in column.cut_points),
+        }
+        for column in schema
+    )
+
+
+def _from_frame(edited: pd.DataFrame, schema: list[ColumnSchema]) -> list[ColumnSchema]:
+    """The schema as edited; raises DataError for cut points that are not numbers."""
+    wanted = []
+    for row, column in zip(edited.to_dict("records"), schema, strict=True):
+        levels = column.levels
+        if str(row["levels"] or "") != _SEPARATOR.join(column.levels):
+            levels = tuple(v.strip() for v in str(row["levels"] or "").split(";") if v.strip())
+        if row["kind"] != "continuous" and column.kind == "continuous" and not levels:
+            raise DataError(
+                f"Column {short(column.name)!r} was numeric; list its levels to treat them as "
+                "categories."
+            )
+        low, high = row["low"], row["high"]
+        bounds = (float(low), float(high)) if _present(low) and _present(high) else None
+        wanted.append(
+            replace(
+                column,
+                include=bool(row["use"]),
+                kind=row["kind"],
+                levels=() if row["kind"] == "continuous" else levels,
+                declared=bool(row["public"]),
+                bounds=bounds,
+                bins=int(row["intervals"]) if _present(row["intervals"]) else None,
+                cut_points=_cuts(str(row["cut points"] or ""), column.name),
+            )
+        )
+    return wanted
+
+
+def _present(value: object) -> bool:
+    return value is not None and not (isinstance(value, float) and math.isnan(value))
+
+
+def _cuts(text: str, name: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(";") if part.strip())
+    except ValueError:
+        raise DataError(
+            f"The cut points of column {short(name)!r} must be numbers, separated by semicolons."
+        ) from None
