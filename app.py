@@ -22,6 +22,7 @@ page = st.navigation(
     ]
 )
 enter_frame()
+st.logo(str(ICON), size="large", link=None)
 
 with st.sidebar:
     choose_data()
@@ -31,13 +32,12 @@ with st.sidebar:
         "Algorithm",
         names,
         index=names.index("priv-pc"),
-        format_func=lambda n: ALGORITHMS[n].title,
         key="algorithm",
         bind="query-params",
         help="How the graph is found, and where noise enters.",
     )
     algorithm = ALGORITHMS[name]
-    st.caption(algorithm.summary)
+    st.caption(f"**{algorithm.title}.** {algorithm.summary}")
     st.session_state["parameters"] = controls(algorithm)
     if algorithm.private:
         st.number_input(

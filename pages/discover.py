@@ -55,20 +55,26 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
     )
 
 
+def unit_of(result: Discovery) -> str:
+    """What the budget is planned in."""
+    return "rounds" if any(s.phase == "sieve" for s in result.trace) else "tests"
+
+
 def next_noise() -> None:
     st.session_state["seed"] = st.session_state.get("seed", 1) + 1
 
 
 def header(result: Discovery, loaded: Loaded) -> None:
     algorithm = ALGORITHMS[result.algorithm]
+    unit = unit_of(result)
     left, right = st.columns([5, 1], vertical_alignment="center")
     with left:
         st.markdown(f"**{texts.guarantee_sentence(result.guarantee, algorithm)}**")
         if result.stopped:
             st.warning(
-                f"The planned {result.spent.planned_rounds:,} charges were used up before every "
-                "test was made. Pairs not yet tested stay adjacent. A larger ε, or a lower "
-                "significance level, reaches further.",
+                f"The {result.spent.planned_rounds:,} {unit} that were paid for are used up, so "
+                f"the search ended at order {result.orders_run - 1}. Pairs that are left stay "
+                "adjacent; plan more of them under More settings, or raise ε.",
                 icon=":material/hourglass_bottom:",
             )
         if result.guarantee.calibration == "proven" and result.guarantee.epsilon >= 5:
@@ -106,8 +112,9 @@ def metric_row(graph: PDAG, base: PDAG, reference: PDAG, reference_name: str) ->
         column.metric(
             title,
             f"{value:{digits}}",
-            None if change is None or value == old else change,
-            delta_color="inverse" if name == "shd" else "normal",
+            "same as PC" if change and value == old else change,
+            delta_color="off" if value == old else "inverse" if name == "shd" else "normal",
+            delta_arrow="off" if value == old else "auto",
             help=f"{text} Against {reference_name}.",
             border=True,
         )
@@ -205,13 +212,14 @@ def budget_panel(result: Discovery) -> None:
         st.info("PC is not private and spends nothing, because it promises nothing.")
         return
     symbol = "ρ" if spent.unit == "rho" else "ε"
+    noun = unit_of(result)
     charts.show(
         charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
     )
     if spent.total:
         st.text(
             f"Used {spent.used:.4g} of the planned {spent.total:.4g} {symbol} in "
-            f"{spent.rounds:,} of {spent.planned_rounds:,} charges planned "
+            f"{spent.rounds:,} of {spent.planned_rounds:,} planned {noun} "
             f"({result.guarantee.accountant}). The promise is the plan's total, however much of it "
             "a run happens to use."
         )
@@ -294,7 +302,10 @@ def results(loaded: Loaded) -> None:
             "and settings without noise; the truth is the graph the data were made from.",
         )
         with_truth = "truth" in references and st.toggle(
-            "Show the true graph", key="discover_truth", bind="query-params"
+            "Show the true graph",
+            key="discover_truth",
+            bind="query-params",
+            help="As its CPDAG: with arrows only where any data could tell the direction.",
         )
     reference, label = references[chosen], NAMES[chosen]
     metric_row(result.graph, base.graph, reference, label)
@@ -307,7 +318,7 @@ def results(loaded: Loaded) -> None:
     if name != "pc":
         drawn["Non-private PC"] = (base.graph, None)
     if with_truth:
-        drawn["Truth"] = (references["truth"], None)
+        drawn["Truth (CPDAG)"] = (references["truth"], None)
     graphs(loaded, drawn, reference, selected_edge(comparisons))
     st.html(legend_html(current(), label, CLASSES))
     st.caption(f"{texts.UNDIRECTED} {texts.NOT_PRIVATE}")

@@ -23,7 +23,7 @@ def show(figure: go.Figure, *, key: str, alt: str) -> None:
         paper_bgcolor=palette.background,
         plot_bgcolor=palette.background,
         font_color=palette.text,
-        margin={"l": 10, "r": 10, "t": 30, "b": 10},
+        margin={"l": 10, "r": 10, "t": 40, "b": 10},
     )
     config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
     st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=config)
@@ -51,7 +51,12 @@ def budget_bar(result: Discovery) -> go.Figure:
             name=f"order {order}: {phase}",
             marker={
                 "color": palette.series[order % len(palette.series)],
-                "pattern": {"shape": _PATTERNS[phase], "fgcolor": palette.background},
+                "pattern": {
+                    "shape": _PATTERNS[phase],
+                    "fillmode": "overlay",
+                    "fgcolor": palette.background,
+                    "solidity": 0.25,
+                },
                 "line": {"color": palette.background, "width": 1},
             },
             hovertemplate="%{fullData.name}: %{x:.1f} %<extra></extra>",
@@ -68,8 +73,8 @@ def budget_bar(result: Discovery) -> go.Figure:
         )
     figure.update_layout(
         barmode="stack",
-        height=190,
-        legend={"orientation": "h", "y": -0.5, "traceorder": "normal"},
+        height=200,
+        legend={"orientation": "h", "y": 1.05, "yanchor": "bottom", "traceorder": "normal"},
         yaxis={"visible": False},
         xaxis={"title": "share of the planned budget, %", "range": [0, 100.5], "fixedrange": True},
     )

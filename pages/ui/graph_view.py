@@ -116,10 +116,11 @@ def legend_html(theme: ThemeName, reference_label: str, classes: Iterable[str]) 
 
 
 def _sample(style: EdgeStyle) -> str:
-    dash = " ".join(map(str, style.dash))
+    """A border, since Streamlit takes drawings out of the HTML that it shows."""
+    line = "solid" if not style.dash else "dotted" if style.dash[0] < style.dash[1] else "dashed"
     return (
-        '<svg width="38" height="10" aria-hidden="true"><line x1="1" y1="5" x2="37" y2="5" '
-        f'stroke="{style.colour}" stroke-width="{style.width:g}" stroke-dasharray="{dash}"/></svg>'
+        '<span aria-hidden="true" style="display:inline-block;width:38px;height:0;'
+        f'border-top:{style.width:g}px {line} {style.colour}"></span>'
     )
 
 

@@ -18,11 +18,7 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
         for pair in comparison.pairs:
             row = rows.setdefault(
                 (pair.i, pair.j),
-                {
-                    "from": graph.nodes[pair.i],
-                    "to": graph.nodes[pair.j],
-                    "edge": pair.here,
-                },
+                {"edge": pair.here},
             )
             row[f"against {comparison.reference_name}"] = pair.kind
             row[f"in {comparison.reference_name}"] = pair.reference
@@ -33,8 +29,11 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
             if separated is None
             else ", ".join(graph.nodes[k] for k in sorted(separated)) or "(nothing)"
         )
-    frame = pd.DataFrame([rows[key] for key in sorted(rows)]).fillna("not adjacent")
-    return frame.drop(columns=["from", "to"], errors="ignore")
+    order = ["edge"]
+    for c in reversed(comparisons):
+        order += [f"against {c.reference_name}", f"in {c.reference_name}"]
+    frame = pd.DataFrame([rows[key] for key in sorted(rows)], columns=[*order, "separated by"])
+    return frame.fillna("not adjacent")
 
 
 def edge_pairs(comparisons: list[Comparison]) -> list[tuple[int, int]]:

@@ -31,7 +31,7 @@ TWEAK = Parameter(
     title="Threshold tweak",
     symbol="t",
     kind="float",
-    default=2.0,
+    default=1.0,
     low=0.0,
     high=100.0,
     slider=(0.0, 20.0),
@@ -76,10 +76,11 @@ MAX_ROUNDS = Parameter(
     low=1,
     high=100_000,
     optional=True,
-    auto_help="one round for each pair of columns",
+    auto_help="two rounds for each pair of columns",
     slider=(1, 200),
     help="The budget is split evenly over this many rounds, fixed before the run. Each pair that "
-    "passes the sieve uses one; when they are used up, the edges that are left stay.",
+    "passes the sieve uses one, whether the examination then deletes it or not; when they are "
+    "used up, the edges that are left stay.",
     source="docs/guarantees.md",
     calibrations=("proven",),
 )
@@ -99,6 +100,14 @@ SIEVE_SHARE = Parameter(
     source="Wang, Pang & Song 2020, Algorithm 1",
     calibrations=("proven",),
 )
+
+
+def default_rounds(p: int) -> int:
+    """Two for each pair of p columns: one to delete it, and one for a look that finds it dependent.
+
+    With one, rounds spent on pairs that stay leave none for the pairs to be deleted.
+    """
+    return 2 * comb(p, 2)
 
 
 def optimal_rate(epsilon: float) -> float:
@@ -150,7 +159,7 @@ class _SieveAndExamine:
             self.plan = plan_rounds(
                 parameters["epsilon"],
                 parameters["delta"],
-                parameters["max_rounds"] or comb(len(run.source.names), 2),
+                parameters["max_rounds"] or default_rounds(len(run.source.names)),
                 (share, 1 - share),
             )
             self.filter = self.plan.new_filter()

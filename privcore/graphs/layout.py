@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -32,6 +33,38 @@ def shared_layout(
 
 
 def _layered(p: int, edges: frozenset[Edge]) -> Positions:
+    """Sugiyama's scheme: layers, stand-ins where an edge crosses a layer, sweeps of medians."""
+    depth = _depths(p, edges)
+    layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
+    for node in range(p):
+        layers[depth[node]].append(node)
+    layers, row = _rows(layers, p)
+    neighbours: dict[int, list[int]] = {node: [] for node in range(p)}
+    # A stand-in keeps a column free where a long edge passes, so that it misses the nodes.
+    for i, j in sorted(edges):
+        chain = [i]
+        for between in range(row[i] + 1, row[j]):
+            stand_in = len(neighbours)
+            neighbours[stand_in] = []
+            row[stand_in] = between
+            layers[between].append(stand_in)
+            chain.append(stand_in)
+        for a, b in pairwise([*chain, j]):
+            neighbours[a].append(b)
+            neighbours[b].append(a)
+    place = {node: _spread(k, len(layer)) for layer in layers for k, node in enumerate(layer)}
+    for sweep in range(12):
+        for layer in layers if sweep % 2 == 0 else layers[::-1]:
+            wanted = {n: _mean([place[o] for o in neighbours[n]], place[n]) for n in layer}
+            layer.sort(key=lambda node: (wanted[node], node))
+            for k, node in enumerate(layer):
+                place[node] = _spread(k, len(layer))
+    height = max(len(layers) - 1, 1)
+    return tuple((place[i], 2 * row[i] / height - 1 if len(layers) > 1 else 0.0) for i in range(p))
+
+
+def _depths(p: int, edges: frozenset[Edge]) -> list[int]:
+    """The layer of each node: causes above effects, and just above their first effect."""
     parents: list[set[int]] = [set() for _ in range(p)]
     children: list[set[int]] = [set() for _ in range(p)]
     for i, j in edges:
@@ -42,37 +75,20 @@ def _layered(p: int, edges: frozenset[Edge]) -> Positions:
     for node in order:
         depth[node] = max((depth[parent] + 1 for parent in parents[node]), default=0)
     for node in reversed(order):
-        # A cause sits just above its first effect, not at the very top.
         if children[node]:
             depth[node] = min(depth[child] for child in children[node]) - 1
-    layers = [[i for i in range(p) if depth[i] == d] for d in range(max(depth) + 1)]
-    layers = _split_wide(layers)
-    place = {node: _spread(k, len(layer)) for layer in layers for k, node in enumerate(layer)}
-    for sweep in range(8):
-        for layer in layers if sweep % 2 == 0 else reversed(layers):
-            around = {
-                node: [place[other] for other in parents[node] | children[node]] for node in layer
-            }
-            layer.sort(key=lambda node: (_mean(around[node], place[node]), node))
-            for k, node in enumerate(layer):
-                place[node] = _spread(k, len(layer))
-    rows = {node: r for r, layer in enumerate(layers) for node in layer}
-    height = max(len(layers) - 1, 1)
-    # Alternate rows are shifted a little, so that straight edges do not run through nodes.
-    shift = [0.06 if rows[i] % 2 else -0.06 for i in range(p)]
-    return tuple(
-        (0.94 * place[i] + shift[i], 2 * rows[i] / height - 1 if len(layers) > 1 else 0.0)
-        for i in range(p)
-    )
+    return depth
 
 
-def _split_wide(layers: list[list[int]], width: int = 7) -> list[list[int]]:
-    """Layers of more than `width` nodes become several rows, to keep labels apart."""
-    rows = []
+def _rows(
+    layers: list[list[int]], p: int, width: int = 7
+) -> tuple[list[list[int]], dict[int, int]]:
+    """Layers of more than `width` nodes become several rows; the rows, and the row of each node."""
+    rows: list[list[int]] = []
     for layer in layers:
         parts = -(-len(layer) // width)
         rows += [layer[k::parts] for k in range(parts)]
-    return rows
+    return rows, {node: r for r, layer in enumerate(rows) for node in layer}
 
 
 def _spread(k: int, size: int) -> float:
