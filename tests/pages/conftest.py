@@ -1,0 +1,20 @@
+"""Streamlit's harness behaves like a server that has just started, at every run; see below."""
+
+import pytest
+from streamlit.runtime.pages_manager import PagesManager
+
+
+@pytest.fixture(autouse=True)
+def _warm_server(monkeypatch):
+    """Run pages through `app.py`, as a server does once any session has been there.
+
+    The harness forgets before each run that `st.navigation` was called, and would then run a page
+    file alone.  The first moments of a real server are tested in the browser.
+    """
+    original = PagesManager.__init__
+
+    def started(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", started)

@@ -1,0 +1,214 @@
+"""The pages through Streamlit's own test harness: states, inputs and errors."""
+
+import io
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.ui import params, texts
+from privcore.discovery import ALGORITHMS
+
+ROOT = __file__.rsplit("/tests/", 1)[0]
+
+
+def start(**query):
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def clean(app):
+    assert not app.exception
+    return app
+
+
+def metric(app, label):
+    return next(m.value for m in app.metric if m.label == label)
+
+
+def upload(app, content, filename="t.csv", *, use=True):
+    app.selectbox(key="data").set_value("your table").run()
+    app.switch_page("pages/data.py").run()
+    app.file_uploader[0].upload(filename, content, "text/csv").run()
+    if use and not app.error:
+        next(b for b in app.button if b.label == "Use this table").click().run()
+    return app
+
+
+TABLE = b"sex,age,ill\n" + b"".join(
+    f"{'fm'[i % 2]},{20 + i % 40},{(i * 7 % 11) % 2}\n".encode() for i in range(200)
+)
+
+
+def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
+    app = clean(start())
+    assert app.title[0].value == "Discover"
+    frames = app.get("iframe")
+    assert [f.proto.alt.split(":")[0] for f in frames] == ["Private graph", "Non-private PC"]
+    assert any("Proven: (ε = 1" in m.value for m in app.markdown)
+    assert not app.error
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("network", ["cancer", "survey"])
+def test_every_algorithm_runs_from_its_generated_controls(name, network):
+    app = clean(start(algorithm=name, data=network, rows="2000"))
+    assert not app.error
+    drawn = {w.key for kind in (app.select_slider, app.slider, app.selectbox, app.toggle,
+                                app.number_input) for w in kind}  # fmt: skip
+    calibration = ALGORITHMS[name].calibrations[0]
+    wanted = {p.name for p in ALGORITHMS[name].parameters if calibration in p.calibrations}
+    assert wanted <= drawn
+
+
+def test_published_is_shown_as_not_proven():
+    app = clean(start(calibration="published", rows="5000"))
+    assert any("This is not a guarantee" in m.value for m in app.markdown)
+    assert any("normaliser" in t.value for t in app.text)
+
+
+def test_the_address_sets_the_parameters_and_bad_values_fall_back():
+    app = clean(start(epsilon="0.5", data="cancer", rows="1000"))
+    assert app.select_slider(key="epsilon").value == "0.5"
+    app = clean(start(epsilon="-3", delta="2", data="atlantis", rows="0", tweak="nan"))
+    assert app.select_slider(key="epsilon").value == "1"
+    assert app.selectbox(key="data").value == "asia"
+
+
+def test_moving_epsilon_changes_the_run_but_not_the_layout():
+    app = clean(start(data="asia", rows="10000"))
+    before = app.get("iframe")[1].proto.srcdoc
+    app.select_slider(key="epsilon").set_value("0.1").run()
+    clean(app)
+    assert app.get("iframe")[1].proto.srcdoc == before
+    assert any("ε = 0.1" in m.value for m in app.markdown)
+
+
+def test_re_rolling_draws_other_noise():
+    app = clean(start(data="asia", rows="1000", epsilon="0.2"))
+    first = app.get("iframe")[0].proto.srcdoc
+    next(b for b in app.button if b.label == "Re-roll noise").click().run()
+    clean(app)
+    assert app.number_input(key="seed").value == 2
+    assert app.get("iframe")[0].proto.srcdoc != first
+
+
+def test_pc_alone_is_compared_with_the_truth():
+    app = clean(start(algorithm="pc", data="survey"))
+    assert len(app.get("iframe")) == 1
+    assert metric(app, "Skeleton F1") == "1.000"
+
+
+def test_a_score_without_a_bound_is_one_sentence():
+    app = clean(start(rows="1000"))
+    app.selectbox(key="score").set_value("kendall").run()
+    clean(app)
+    assert len(app.error) == 1
+    assert "no proven sensitivity" in app.error[0].value
+
+
+def test_a_sub_sample_too_small_is_one_sentence():
+    app = clean(start(data="cancer", rows="1000"))
+    app.slider(key="rate").set_value(0.05).run()
+    clean(app)
+    assert not app.error
+
+
+def test_without_a_table_the_way_is_shown():
+    app = clean(start(data="your table"))
+    assert "load one on the Data page" in app.info[0].value
+
+
+def test_a_table_can_be_loaded_and_discovered():
+    app = upload(start(), TABLE)
+    clean(app)
+    assert not app.error
+    assert metric(app, "Rows") == "200"
+    assert any("were read from the data" in m.value for m in app.markdown)
+    app.switch_page("pages/discover.py").run()
+    clean(app)
+    assert not app.error
+    assert any("with a gap: levels were read from the data" in m.value for m in app.markdown)
+
+
+def test_a_bad_table_does_not_lose_the_good_one():
+    app = upload(start(), TABLE)
+    app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run()
+    clean(app)
+    assert "Row 3 has 1 cells" in app.error[0].value
+    assert metric(app, "Rows") == "200"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "no rows"),
+        (b"a\n1\n2\n", "1 column"),
+        (b"a,b\n1,2\n", "1 row"),
+        (b"a,b\n1,2\n1,3\n", "same value"),
+        (b"a,a\n1,2\n2,3\n", "more than once"),
+        (b"a,\n1,2\n2,3\n", "no name"),
+        (b"a,b\n1,\n2,3\n", "Values are missing in b (1)"),
+        (b"\x00\x01\x02,\xff\n", "neither text"),
+        (("x" * 10_000 + ",b\n1,2\n2,1\n").encode(), "10,000 characters"),
+        (b"id,b\n" + b"".join(b"r%d,%d\n" % (i, i % 2) for i in range(10_000)), "1,000 levels"),
+        (b"a,b\n" + b"".join(b"%d.5,%d\n" % (i, i % 2) for i in range(40)) + b"inf,1\n",
+         "not finite"),
+    ],
+)  # fmt: skip
+def test_bad_files_are_one_sentence_on_the_page(content, sentence):
+    app = clean(upload(start(), content))
+    assert len(app.error) == 1
+    assert sentence in app.error[0].value
+
+
+def test_markup_in_names_reaches_the_page_as_text():
+    name = "</script><img src=x onerror=alert(1)>"
+    frame = pd.DataFrame(
+        {name: ["a", "b"] * 20, "🙂": ["x", "x", "y", "y"] * 10, 'q"': ["1", "2"] * 20}
+    )
+    app = clean(upload(start(), frame.to_csv(index=False).encode()))
+    app.switch_page("pages/discover.py").run()
+    clean(app)
+    assert not app.error
+    for shown in app.get("iframe"):
+        assert name not in shown.proto.srcdoc
+    assert not any(name in m.value for m in app.markdown)
+    assert not any(name in c.value for c in app.caption)
+
+
+def test_parquet_upload():
+    buffer = io.BytesIO()
+    pd.DataFrame({"a": ["x", "y"] * 30, "b": [1, 2, 3] * 20}).to_parquet(buffer)
+    app = clean(upload(start(), buffer.getvalue(), "t.parquet"))
+    assert not app.error
+    assert metric(app, "Columns") == "2"
+
+
+def test_a_page_opened_by_its_address_comes_back_through_the_frame():
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60).run()
+    app.switch_page("pages/data.py").run()
+    clean(app)
+    assert app.title[0].value == "Data"
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_grids_are_sorted_and_hold_the_default(name):
+    for parameter in ALGORITHMS[name].parameters:
+        if parameter.scale == "log" and not parameter.optional:
+            grid = params.log_grid(parameter)
+            assert grid == sorted(set(grid))
+            assert parameter.default in grid
+            assert all(parameter.parse(v) == v for v in grid)
+            assert len({params.number_text(v) for v in grid}) == len(grid)
+
+
+def test_the_odds_sentence():
+    assert "52.5 %" in texts.odds_sentence(0.1, 0)
+    assert "73.1 %" in texts.odds_sentence(1, 1e-6)
+    assert "except with probability about 1e-06" in texts.odds_sentence(1, 1e-6)
+    assert "99.3 %" in texts.odds_sentence(5, 0)
+    assert "practical certainty" in texts.odds_sentence(20, 0)
