@@ -1,0 +1,33 @@
+# `make app` serves the dashboard; `make test` runs every check.  Each has its own environment,
+# rebuilt only when the list of packages it installs changes.
+PYTHON := $(shell command -v python3.11 || command -v python3)
+APP := .venv
+TEST := .venv-test
+
+.PHONY: app test lint clean
+
+app: $(APP)/.installed
+	$(APP)/bin/python -m streamlit run app.py
+
+test: lint
+	$(TEST)/bin/python -m pytest -n 2 --dist loadfile
+
+lint: $(TEST)/.installed
+	$(TEST)/bin/ruff check .
+	$(TEST)/bin/ruff format --check .
+	$(TEST)/bin/mypy
+
+clean:
+	rm -rf $(APP) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(APP)/.installed: requirements.txt
+$(TEST)/.installed: requirements-test.txt requirements.txt
+
+# The stamp is written last, so that an installation cut short is started over.
+%/.installed:
+	$(if $(PYTHON),,$(error Python 3.11 or later is needed and was not found))
+	rm -rf $*
+	$(PYTHON) -m venv $*
+	$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@

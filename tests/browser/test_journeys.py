@@ -1,0 +1,186 @@
+"""What a user does, in a real browser."""
+
+import json
+import re
+from xml.etree import ElementTree
+
+import networkx as nx
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import graph, settle
+
+pytestmark = pytest.mark.browser
+
+
+def move_slider(page, label, key, times=1):
+    slider = page.get_by_role("slider", name=re.compile(label))
+    slider.focus()
+    for _ in range(times):
+        slider.press(key)
+
+
+def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
+    page = visit(f"{cold_server.url}/data?data=child&epsilon=0.3")
+    settle(page, "Data")
+    expect(page.get_by_text("Spiegelhalter")).to_be_visible()
+    links = page.get_by_test_id("stSidebarNav").get_by_role("link")
+    expect(links).to_have_text([re.compile("Discover"), re.compile("Data")])
+    assert "data=child" in page.url
+    assert "epsilon=0.3" in page.url
+    links.first.click()
+    settle(page, "Discover")
+    expect(page.get_by_text("Proven: (ε = 0.3")).to_be_visible()
+    assert "data=child" in page.url
+
+
+def test_moving_epsilon_keeps_the_nodes_where_they_are(server, visit):
+    page = visit(f"{server.url}/?data=asia")
+    settle(page, "Discover")
+    before = graph(page, "Private graph").evaluate("network.getPositions()")
+    expect(page.get_by_text("Proven: (ε = 1,")).to_be_visible()
+    move_slider(page, "Privacy budget", "Home")
+    expect(page.get_by_text("Proven: (ε = 0.05,")).to_be_visible(timeout=20_000)
+    settle(page, "Discover")
+    assert "epsilon=0.05" in page.url
+    frame = graph(page, "Private graph")
+    assert frame.evaluate("network.getPositions()") == before
+    assert graph(page, "Non-private PC").evaluate("network.getPositions()") == before
+    assert frame.evaluate("edges.length") > 0
+    page.reload()
+    settle(page, "Discover")
+    expect(page.get_by_text("Proven: (ε = 0.05,")).to_be_visible()
+
+
+def test_a_click_in_one_graph_selects_in_the_other(server, visit):
+    page = visit(f"{server.url}/?data=cancer&rows=5000")
+    settle(page, "Discover")
+    left, right = graph(page, "Private graph"), graph(page, "Non-private PC")
+    place = left.evaluate("network.canvasToDOM(network.getPositions([2])[2])")
+    box = left.query_selector("#graph").bounding_box()
+    page.mouse.click(box["x"] + place["x"], box["y"] + place["y"])
+    right.wait_for_function("network.getSelectedNodes().length === 1")
+    assert right.evaluate("network.getSelectedNodes()") == [2]
+
+
+def test_re_rolling_changes_the_seed_in_the_address(server, visit):
+    page = visit(f"{server.url}/?data=cancer&rows=5000")
+    settle(page, "Discover")
+    page.get_by_role("button", name="Re-roll noise").click()
+    page.wait_for_url(re.compile("seed=2"), timeout=20_000)
+    settle(page, "Discover")
+
+
+def test_comparing_with_the_truth(server, visit):
+    page = visit(f"{server.url}/?data=survey")
+    settle(page, "Discover")
+    page.get_by_role("radio", name="truth", exact=True).click()
+    expect(page.get_by_text("reference: truth")).to_be_visible(timeout=20_000)
+    page.get_by_text("Show the true graph").click()
+    expect(page.get_by_role("heading", name="Truth (CPDAG)")).to_be_visible(timeout=20_000)
+    assert graph(page, "Truth").evaluate("edges.length") == 6
+
+
+def test_every_download(server, visit):
+    page = visit(f"{server.url}/?data=survey&rows=5000")
+    settle(page, "Discover")
+    page.get_by_role("tab", name="Export & code").click()
+
+    def download(button):
+        with page.expect_download() as caught:
+            button.click()
+        return caught.value.path().read_bytes()
+
+    files = {
+        name: download(page.get_by_role("button", name=name, exact=True)).decode()
+        for name in ("JSON", "GraphML", "DOT", "SVG", "HTML", "Edges CSV", "Decisions CSV")
+    }
+    report = json.loads(files["JSON"])
+    edges = len(report["directed"]) + len(report["undirected"])
+    assert report["guarantee"]["epsilon"] == 1.0
+    assert report["positions"].keys() == set("ASEORT")
+    assert nx.parse_graphml(files["GraphML"]).number_of_edges() == edges
+    assert files["DOT"].count("->") == edges
+    assert ElementTree.fromstring(files["SVG"]).tag.endswith("svg")
+    assert "vis" in files["HTML"]
+    assert files["Edges CSV"].count("\n") == edges + 1
+    assert "sieve" in files["Decisions CSV"]
+    frame = page.frame_locator('iframe[title^="Private graph"]')
+    png = download(frame.get_by_role("button", name="Save PNG"))
+    assert png.startswith(b"\x89PNG")
+    expect(page.get_by_text("privcore discover --network survey")).to_be_visible()
+
+
+NASTY = "</script><img src=x onerror=alert(1)>"
+
+
+def test_a_table_with_nasty_names_from_upload_to_graph(server, visit, tmp_path):
+    path = tmp_path / "private table.csv"
+    rows = [f"{i % 2},{'xy'[i % 2 if i % 5 else 0]},{i % 3}" for i in range(300)]
+    path.write_text(f'"{NASTY}",🙂,"q""uote"\n' + "\n".join(rows) + "\n", encoding="utf-8")
+    page = visit(f"{server.url}/data?data=your+table")
+    dialogs = []
+    page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+    settle(page, "Data")
+    page.locator("input[type=file]").first.set_input_files(path)
+    page.get_by_role("button", name="Use this table").click(timeout=20_000)
+    expect(page.get_by_text("levels that were read from the data")).to_be_visible(timeout=20_000)
+    page.get_by_role("tab", name="Pictures").click()
+    page.wait_for_timeout(500)
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Discover").click()
+    settle(page, "Discover")
+    frame = graph(page, "Private graph")
+    assert frame.evaluate("nodes.length") == 3
+    assert frame.evaluate("nodes.get(0).title") == NASTY
+    assert frame.evaluate("document.querySelectorAll('img').length") == 0
+    assert dialogs == []
+    assert "private" not in page.url
+
+
+def test_a_bad_upload_is_one_sentence_and_loses_nothing(server, visit, tmp_path):
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    good.write_text("a,b\n" + "".join(f"{i % 2},{i % 3}\n" for i in range(60)))
+    bad.write_bytes(b"\x89PNG\r\n\x1a\n\x00")
+    page = visit(f"{server.url}/data?data=your+table")
+    settle(page, "Data")
+    page.locator("input[type=file]").first.set_input_files(good)
+    page.get_by_role("button", name="Use this table").click(timeout=20_000)
+    expect(page.get_by_text("Taken as public")).to_be_visible(timeout=20_000)
+    page.locator("input[type=file]").first.set_input_files(bad)
+    expect(page.get_by_text("neither text in a known encoding")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Taken as public")).to_be_visible()
+    assert page.get_by_text("Traceback").count() == 0
+
+
+def test_a_long_run_shows_progress_and_can_be_cancelled(server, visit):
+    page = visit(
+        f"{server.url}/?data=insurance&rows=1000000&algorithm=pc&max_order=auto&threshold=0.5"
+    )
+    cancel = page.get_by_role("button", name="Cancel")
+    expect(cancel).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile(r"order \d+: pair \d+ of \d+"))).to_be_visible()
+    cancel.click()
+    expect(page.get_by_text("The run was cancelled")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_graph_is_painted_like_the_page(server, visit, scheme):
+    page = visit(f"{server.url}/?data=cancer&rows=5000", scheme=scheme)
+    settle(page, "Discover")
+    colour = "getComputedStyle(document.querySelector('{}')).backgroundColor"
+    outside = page.evaluate(colour.format("[data-testid=stApp]"))
+    assert graph(page, "Private graph").evaluate(colour.format("body")) == outside
+    assert outside == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}[scheme]
+
+
+def test_the_stability_and_budget_panels(server, visit):
+    page = visit(f"{server.url}/?data=asia")
+    settle(page, "Discover")
+    page.get_by_role("tab", name="Budget").click()
+    expect(page.get_by_text(re.compile("Used .* of the planned"))).to_be_visible()
+    expect(page.locator(".js-plotly-plot .point path").first).to_be_visible()
+    page.get_by_role("tab", name="Stability").click()
+    expect(page.get_by_text("over 50 rolls of the noise")).to_be_visible()
+    page.get_by_role("tab", name="Decisions").click()
+    expect(page.get_by_text("this log is not private")).to_be_visible()
