@@ -25,8 +25,8 @@ def main() -> None:
     parser.add_argument("--epsilons", default="0.1,1,10")
     options = parser.parse_args()
     epsilons = [float(e) for e in options.epsilons.split(",")]
-    head = f"{'network':<11} {'algorithm':<22} {'skeleton':>8} {'CPDAG':>6} {'seconds':>8} {'first':>7}"
-    print(f"n = {options.rows:,}, delta = 1e-6, {options.seeds} noise seeds, data seed 1\n{head}")
+    print(f"n = {options.rows:,}, delta = 1e-6, {options.seeds} noise seeds, data seed 1")
+    print(f"{'network':<11} {'algorithm':<22} skeleton  CPDAG  seconds   first")
     for name in NETWORKS:
         dataset = load_network(name).sample(options.rows, 1)
         truth = cpdag_of_names(dataset.names, dataset.true_edges or ())

@@ -60,7 +60,13 @@ def _layered(p: int, edges: frozenset[Edge]) -> Positions:
             for k, node in enumerate(layer):
                 place[node] = _spread(k, len(layer))
     height = max(len(layers) - 1, 1)
-    return tuple((place[i], 2 * row[i] / height - 1 if len(layers) > 1 else 0.0) for i in range(p))
+    # Rows are shifted by amounts without a pattern, lest three nodes of three rows stand in line
+    # and an edge between the outer two hide behind the edges to the middle one.
+    shift = [0.7 * ((r * 0.618034) % 1 - 0.5) / len(layer) for r, layer in enumerate(layers)]
+    return tuple(
+        (place[i] + shift[row[i]], 2 * row[i] / height - 1 if len(layers) > 1 else 0.0)
+        for i in range(p)
+    )
 
 
 def _depths(p: int, edges: frozenset[Edge]) -> list[int]:
