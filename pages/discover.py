@@ -308,6 +308,11 @@ def results(loaded: Loaded) -> None:
             help="As its CPDAG: with arrows only where any data could tell the direction.",
         )
     reference, label = references[chosen], NAMES[chosen]
+    if not result.graph.skeleton:
+        st.info(
+            "No edge was found. That is a valid result: at this ε and number of rows no dependence "
+            "stands out from the threshold."
+        )
     metric_row(result.graph, base.graph, reference, label)
 
     comparisons = [compare(result.graph, references[r], NAMES[r]) for r in choices]

@@ -146,7 +146,8 @@
   network.on("resize", () => requestAnimationFrame(place));
   network.once("afterDrawing", () => {
     place();
-    if (data.selected && edges.get(data.selected)) network.selectEdges([data.selected]);
+    // The ends are marked even where the pair is not adjacent.
+    if (data.selected) select({ nodes: data.selected.nodes, edges: [data.selected.edge] });
     document.body.dataset.ready = "1";
   });
   network.redraw();

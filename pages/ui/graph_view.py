@@ -78,7 +78,7 @@ def graph_html(
         "channel": channel,
         # Dragged positions and zoom outlive a redraw only while the layout is the same.
         "layout": hashlib.sha256(repr([(n["x"], n["y"]) for n in nodes]).encode()).hexdigest()[:16],
-        "selected": None if highlight is None else _edge_id(highlight),
+        "selected": highlight and {"edge": _edge_id(highlight), "nodes": list(highlight)},
         "background": palette.background,
         "caption": caption,
     }

@@ -3,24 +3,78 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.dataset.model import code_type
+from privcore.dataset.model import Column, Dataset, code_type
 from privcore.errors import DataError
 from privcore.text import short
+
+MAX_INTERVALS = 100
+
+
+def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> Dataset:
+    """The data set with continuous columns cut into ordinal ones.
+
+    cuts: per column name, either inner boundaries, which must be chosen without looking at the
+        rows and count as public, or a number of equal-width intervals over the column's bounds,
+        which are as public as those bounds.
+    Raises DataError for names that are no continuous columns, and for impossible cuts.
+    """
+    unknown = [name for name in cuts if name not in dataset.names]
+    if unknown:
+        raise DataError(f"There is no column {short(unknown[0])!r} to cut; correct its name.")
+    columns, values = list(dataset.columns), list(dataset.values)
+    for position, column in enumerate(dataset.columns):
+        if column.name not in cuts:
+            continue
+        if column.bounds is None or column.is_categorical:
+            raise DataError(f"Column {short(column.name)!r} has levels already; do not cut it.")
+        wanted = cuts[column.name]
+        if isinstance(wanted, int):
+            points, declared = equal_width(column.bounds, wanted, column.name), column.declared
+        else:
+            points, declared = tuple(wanted), True
+        values[position] = cut(dataset.values[position], points, column.name)
+        columns[position] = Column(
+            column.name, "ordinal", interval_labels(points), declared=declared
+        )
+    return replace(dataset, columns=tuple(columns), values=tuple(values))
+
+
+def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tuple[float, ...]:
+    """Inner boundaries of `bins` intervals of the same width over public bounds.
+
+    Raises DataError unless the bounds are finite and increasing and bins is from 2 to 100.
+    """
+    low, high = finite_bounds(bounds, name)
+    if not 2 <= bins <= MAX_INTERVALS:
+        raise DataError(
+            f"Column {short(name)!r} asks for {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+        )
+    return tuple(float(c) for c in np.linspace(low, high, bins + 1)[1:-1])
+
+
+def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float, float]:
+    """The bounds; raises DataError unless they and their distance are finite and they increase."""
+    if bounds is None or not (bounds[0] < bounds[1] and math.isfinite(bounds[1] - bounds[0])):
+        raise DataError(f"Column {short(name)!r} needs a lower bound below its upper bound.")
+    return bounds
 
 
 def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:
     """Codes 0..len(cuts) of the intervals (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
 
     The points are public, so the intervals never depend on the data.
-    Raises DataError unless the points are finite and increasing.
+    Raises DataError unless there are points, finite and increasing.
     """
+    if not len(cuts):
+        raise DataError(f"Column {short(name)!r} has no cut points; give at least one.")
     if not all(math.isfinite(c) for c in cuts):
         raise DataError(f"The cut points of column {short(name)!r} must be finite numbers.")
     if any(a >= b for a, b in pairwise(cuts)):

@@ -48,7 +48,7 @@ class Dataset:
     true_edges: the true DAG as (cause, effect) names, if it is known.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
-    repeated, lengths differ, or a value is outside what its column declares.
+    repeated, a true edge is not between two columns, or bounds or levels are impossible.
     """
 
     name: str
@@ -65,6 +65,9 @@ class Dataset:
             raise ValueError("all columns have the same number of rows")
         if self.n < 2:
             raise DataError(f"The data have {self.n} row{'s' * (self.n != 1)}; give at least 2.")
+        for name in (name for edge in self.true_edges or () for name in edge):
+            if name not in self.names:
+                raise DataError(f"The true graph names {short(name)!r}, which is not a column.")
         for column, values in zip(self.columns, self.values, strict=True):
             _check_values(column, values)
             values.flags.writeable = False

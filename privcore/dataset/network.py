@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from math import prod
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,18 +58,22 @@ class BayesianNetwork:
             for parent in variable.parents
         )
 
-    def sample(self, rows: int, seed: int) -> Dataset:
+    def sample(self, rows: int, seed: int | np.random.Generator) -> Dataset:
         """`rows` independent records by forward sampling, the same for the same seed.
 
-        Raises ParameterError unless rows is a whole number from 2 to 10,000,000.
+        Raises ParameterError unless rows is a whole number from 2 to 10,000,000 and seed a
+        generator or a whole number, at least 0.
         """
-        if isinstance(rows, bool) or int(rows) != rows or not 2 <= rows <= MAX_ROWS:
+        if not _is_whole(rows) or not 2 <= rows <= MAX_ROWS:
             raise ParameterError(
                 f"rows is {short(rows)}; it must be a whole number from 2 to {MAX_ROWS:,}."
             )
-        if seed < 0:
-            raise ParameterError(f"seed is {seed}; it must be a whole number, at least 0.")
-        generator = np.random.default_rng(seed)
+        if isinstance(seed, np.random.Generator):
+            generator = seed
+        elif _is_whole(seed) and seed >= 0:
+            generator = np.random.default_rng(int(seed))
+        else:
+            raise ParameterError(f"seed is {short(seed)}; it must be a whole number, at least 0.")
         values: dict[int, NDArray[np.unsignedinteger]] = {}
         while len(values) < len(self.variables):
             for position, variable in enumerate(self.variables):
@@ -102,6 +107,11 @@ class BayesianNetwork:
         for level in range(levels - 1):
             drawn += uniform >= table[configuration, level]
         return drawn
+
+
+def _is_whole(value: object) -> bool:
+    """Whether it is a finite number without a fraction (True and False are not)."""
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(value % 1 == 0)
 
 
 @cache

@@ -1,24 +1,20 @@
-"""From a raw table to a data set: kinds, public levels and bounds, missing values."""
+"""How the columns of a raw table are to be read: a first guess, and what to warn about."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.dataset.discretise import cut, interval_labels
-from privcore.dataset.model import MAX_LEVELS, Column, Dataset, Kind, code_type
+from privcore.dataset.model import MAX_LEVELS, Kind
 from privcore.dataset.reading import RawTable
-from privcore.errors import DataError
 from privcore.text import short
 
-Missing = Literal["refuse", "drop", "level"]
-MISSING_LEVEL = "(missing)"
 _FEW = 20
 
 
@@ -52,150 +48,50 @@ def infer_schema(raw: RawTable) -> list[ColumnSchema]:
 
 
 def _infer(name: str, column: pd.Series[Any]) -> ColumnSchema:
-    present = column.dropna()
-    values = sorted(set(present))
-    numbers = _numbers(values)
-    if numbers is None:
+    values = sorted(set(column.dropna()))
+    numbers = parse_numbers(pd.Series(values, dtype=object))
+    if not values or np.isnan(numbers).any():
         return ColumnSchema(name, "nominal", tuple(values[: MAX_LEVELS + 1]))
-    if len(values) <= _FEW and all(map(math.isfinite, numbers)):
-        return ColumnSchema(
-            name, "ordinal", tuple(v for _, v in sorted(zip(numbers, values, strict=True)))
-        )
+    if len(values) <= _FEW and np.isfinite(numbers).all():
+        order = np.argsort(numbers, kind="stable")
+        return ColumnSchema(name, "ordinal", tuple(values[i] for i in order))
     # An infinite value is a slip in a numeric column; building the data set says so.
-    finite = [v for v in numbers if math.isfinite(v)] or [0.0]
+    finite = [float(v) for v in numbers if math.isfinite(v)] or [0.0]
+    if len(finite) == len(values) and min(finite) == max(finite):
+        # Numbers too long to tell apart as floats are names, not quantities.
+        return ColumnSchema(name, "nominal", tuple(values[: MAX_LEVELS + 1]))
     return ColumnSchema(name, "continuous", bounds=(min(finite), max(finite)), bins=4)
 
 
-def _numbers(values: Sequence[str]) -> list[float] | None:
-    """The values as numbers, or None if one is not."""
-    try:
-        return [float(value) for value in values] or None
-    except ValueError:
-        return None
+def parse_numbers(cells: pd.Series[Any]) -> NDArray[np.float64]:
+    """The cells as floats, NaN where a cell is not a number."""
+    return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
 
 
-def build_dataset(
-    raw: RawTable,
-    schema: Sequence[ColumnSchema],
-    *,
-    name: str,
-    missing: Missing = "refuse",
-    true_edges: tuple[tuple[str, str], ...] | None = None,
-) -> Dataset:
-    """Apply a schema; columns with include=False are left out.
+def table_warnings(raw: RawTable) -> tuple[str, ...]:
+    """One sentence for each column that is probably not what its owner meant.
 
-    missing: "refuse" raises with the count per column, "drop" leaves out rows with a missing
-    cell, "level" makes it a level of its own (of categorical columns).
-    Numbers outside public bounds are moved to the nearer bound: that is what public bounds mean.
-    Raises DataError for values outside declared levels, text where numbers are declared, and
-    whatever `Dataset` refuses.
+    Columns that mix numbers and text are read as text; a number written in two ways makes two
+    levels.  Sentences give counts, never a value.
     """
-    schema = [column for column in schema if column.include]
-    if len(schema) < 2:
-        raise DataError(f"{len(schema)} columns are included; a graph needs at least 2.")
-    frame = raw.frame[[column.name for column in schema]]
-    gaps = {str(k): int(v) for k, v in frame.isna().sum().items() if v}
-    if gaps and missing == "refuse":
-        raise DataError(_gaps_sentence(gaps))
-    if missing == "drop":
-        frame = frame.dropna()
-        if len(frame) < 2:
-            raise DataError(
-                f"Dropping rows with missing values leaves {len(frame)}; leave out the columns "
-                "with the most missing values instead."
+    sentences = []
+    for name in raw.frame.columns:
+        cells = raw.frame[name].dropna()
+        counts = cells.value_counts()
+        numbers = parse_numbers(pd.Series(counts.index, dtype=object))
+        text = np.isnan(numbers)
+        if text.any() and not text.all():
+            rows = int(counts.to_numpy()[text].sum())
+            sentences.append(
+                f"Column {short(name)!r} mixes numbers with {rows:,} rows of text, so all its "
+                "values are read as text; correct them if it is meant to be numeric."
             )
-    columns, values = [], []
-    for wanted in schema:
-        column, codes = _build_column(wanted, frame[wanted.name], with_missing=wanted.name in gaps)
-        columns.append(column)
-        values.append(codes)
-    _refuse_constant(columns, values)
-    return Dataset(name, tuple(columns), tuple(values), true_edges, source="uploaded")
-
-
-def _gaps_sentence(gaps: dict[str, int]) -> str:
-    worst = sorted(gaps.items(), key=lambda item: -item[1])
-    named = ", ".join(f"{short(name, 30)} ({count:,})" for name, count in worst[:5])
-    more = f" and {len(worst) - 5} more columns" if len(worst) > 5 else ""
-    return (
-        f"Values are missing in {named}{more}; choose to drop those rows, make missing a level of "
-        "its own, or leave the columns out."
-    )
-
-
-def _refuse_constant(columns: list[Column], values: list[NDArray[Any]]) -> None:
-    for column, codes in zip(columns, values, strict=True):
-        if codes.min() == codes.max():
-            raise DataError(
-                f"Column {short(column.name)!r} has the same value in every row; leave it out."
+        elif len(numbers) <= _FEW and len(np.unique(numbers[~text])) < int((~text).sum()):
+            sentences.append(
+                f"Column {short(name)!r} writes the same number in different ways, such as 1 and "
+                "1.0, and each is a level of its own; write it in one way."
             )
-
-
-def _build_column(
-    wanted: ColumnSchema, cells: pd.Series[Any], *, with_missing: bool
-) -> tuple[Column, NDArray[Any]]:
-    name = short(wanted.name)
-    present = cells.notna().to_numpy()
-    if wanted.kind == "continuous":
-        return _build_numeric(wanted, cells, present)
-    levels = wanted.levels
-    if with_missing and not present.all():
-        levels = (*(v for v in levels if v != MISSING_LEVEL), MISSING_LEVEL)
-    if len(levels) > MAX_LEVELS:
-        raise DataError(
-            f"Column {name!r} has more than {MAX_LEVELS:,} levels; leave it out, or cut it "
-            "into intervals if it is numeric."
-        )
-    position = {level: code for code, level in enumerate(levels)}
-    codes = cells.fillna(MISSING_LEVEL).map(position)
-    unknown = int(codes.isna().sum())
-    if unknown:
-        raise DataError(
-            f"Column {name!r} has {unknown:,} rows with a value outside its levels; add the level, "
-            "or correct the data."
-        )
-    column = Column(wanted.name, wanted.kind, levels, declared=wanted.declared)
-    return column, codes.to_numpy().astype(code_type(len(levels)))
-
-
-def _build_numeric(
-    wanted: ColumnSchema, cells: pd.Series[Any], present: NDArray[np.bool_]
-) -> tuple[Column, NDArray[Any]]:
-    name = short(wanted.name)
-    if not present.all() and not (wanted.bins or wanted.cut_points):
-        raise DataError(
-            f"Column {name!r} is continuous and has missing values; drop those rows, or cut the "
-            "column into intervals."
-        )
-    numbers = np.zeros(len(cells))
-    parsed = pd.to_numeric(cells[present], errors="coerce").to_numpy(dtype=np.float64)
-    bad = int((~np.isfinite(parsed)).sum())
-    if bad:
-        raise DataError(
-            f"Column {name!r} has {bad:,} rows that are not finite numbers; make it nominal, "
-            "or correct the data."
-        )
-    numbers[present] = parsed
-    bounds = wanted.bounds
-    if wanted.cut_points:
-        cuts: tuple[float, ...] = wanted.cut_points
-    else:
-        if bounds is None or not (all(map(math.isfinite, bounds)) and bounds[0] < bounds[1]):
-            raise DataError(f"Column {name!r} needs a lower bound below its upper bound.")
-        if not wanted.bins:
-            column = Column(wanted.name, "continuous", bounds=bounds, declared=wanted.declared)
-            return column, np.clip(numbers, *bounds)
-        if not 2 <= wanted.bins <= 100:
-            raise DataError(
-                f"Column {name!r} asks for {wanted.bins} intervals; choose from 2 to 100."
-            )
-        cuts = tuple(np.linspace(*bounds, wanted.bins + 1)[1:-1])
-    codes = cut(numbers, cuts, wanted.name)
-    levels = interval_labels(cuts)
-    if not present.all():
-        codes = np.where(present, codes, len(levels)).astype(code_type(len(levels) + 1))
-        levels = (*levels, MISSING_LEVEL)
-    return Column(wanted.name, "ordinal", levels, declared=wanted.declared), codes
+    return tuple(sentences)
 
 
 def declare(schema: Sequence[ColumnSchema]) -> list[ColumnSchema]:

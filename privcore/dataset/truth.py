@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import networkx as nx
 
+from privcore.dataset.dot import edges_of_dot
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -21,7 +22,7 @@ def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edge
 
     By ending: .dot/.gv, .graphml/.xml, .bif, otherwise an edge list with one edge a line
     ("cause,effect", tab, semicolon or blank between, or "cause -> effect").
-    Raises DataError for names that are not columns, self-loops, cycles and undirected graphs.
+    Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
     """
     if len(content) > MAX_BYTES:
         raise DataError("The graph file has more than 5 MB; give only the edges.")
@@ -30,19 +31,19 @@ def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edge
     except UnicodeDecodeError:
         raise DataError("The graph file is not UTF-8 text; save it as such.") from None
     ending = filename.lower().rpartition(".")[2]
+    known = frozenset(names)
     if ending in ("dot", "gv"):
-        edges = _from_dot(text)
+        edges = edges_of_dot(text, known)
     elif ending in ("graphml", "xml"):
-        edges = _from_graphml(text)
+        edges = _from_graphml(text, known)
     elif ending == "bif":
         edges = _from_bif(text)
     else:
-        edges = _from_edge_list(text)
-    return _checked(edges, names)
+        edges = _from_edge_list(text, known)
+    return _checked(edges, known)
 
 
-def _checked(edges: list[tuple[str, str]], names: Sequence[str]) -> Edges:
-    known = set(names)
+def _checked(edges: list[tuple[str, str]], known: frozenset[str]) -> Edges:
     if not edges:
         raise DataError("The graph file names no edge; give at least one, as cause,effect.")
     for cause, effect in edges:
@@ -57,54 +58,45 @@ def _checked(edges: list[tuple[str, str]], names: Sequence[str]) -> Edges:
     return tuple(dict.fromkeys(edges))
 
 
-def _from_edge_list(text: str) -> list[tuple[str, str]]:
-    edges = []
+def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
+    edges: list[tuple[str, str]] = []
+    first = True
     for number, line in enumerate(text.splitlines(), start=1):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
-        if "->" in line:
-            cells = [cell.strip().strip('"') for cell in line.split("->")]
-        else:
-            delimiter = next((d for d in "\t;," if d in line), " ")
-            cells = next(csv.reader(io.StringIO(line), delimiter=delimiter, skipinitialspace=True))
-            cells = [cell.strip() for cell in cells if cell.strip()]
-        if len(cells) < 2:
+        readings = list(_readings(line))
+        if not readings:
             raise DataError(f"Line {number} of the graph file is no edge; write cause,effect.")
-        if number == 1 and cells[0].lower() in ("source", "from", "cause"):
+        # A name may hold any of the delimiters, so the names decide how a line is meant.
+        path, note = next((r for r in readings if known.issuperset(r[0])), readings[0])
+        is_header = first and path[0].lower() in ("source", "from", "cause")
+        first = False
+        if is_header and path[0] not in known:
             continue
-        edges.append((cells[0], cells[1]))
+        if note == "undirected":
+            raise DataError(f"Line {number} of the graph file is undirected; give a direction.")
+        edges += pairwise(path)
     return edges
 
 
-def _from_dot(text: str) -> list[tuple[str, str]]:
-    import pydot
-
-    try:
-        graphs = pydot.graph_from_dot_data(text) or []
-    except Exception:  # the parser raises types of its own, which differ between versions
-        graphs = []
-    if not graphs:
-        raise DataError("The DOT file cannot be read; give one digraph.")
-    graph = graphs[0]
-    if graph.get_type() != "digraph":
-        raise DataError("The DOT graph is undirected; write digraph and ->.")
-    edges = []
-    for edge in graph.get_edge_list():
-        source, target = edge.get_source(), edge.get_destination()
-        if not (isinstance(source, str) and isinstance(target, str)):
-            raise DataError("The DOT graph has edges between groups; write one edge a line.")
-        edges.append((_unquoted(source), _unquoted(target)))
-    return edges
+def _readings(line: str) -> Iterator[tuple[list[str], str]]:
+    """The ways to read a line as a path of names and a note, the likeliest first."""
+    if "->" in line:
+        path = [cell.strip().strip('"') for cell in line.split("->")]
+        if all(path):
+            yield path, ""
+    for delimiter in "\t;, ":
+        if delimiter not in line:
+            continue
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+        cells = [cell.strip() for cell in cells if cell.strip()]
+        # Blanks are too frequent in names for a third word to be a note.
+        if len(cells) == 2 or (len(cells) > 2 and delimiter != " "):
+            yield cells[:2], "".join(cells[2:3])
 
 
-def _unquoted(name: str) -> str:
-    if len(name) >= 2 and name[0] == name[-1] == '"':
-        return name[1:-1].replace('\\"', '"')
-    return name
-
-
-def _from_graphml(text: str) -> list[tuple[str, str]]:
+def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         # Entities can make a small file expand without end; GraphML never needs them.
         raise DataError("The GraphML file declares entities; save it without them.")
@@ -112,12 +104,14 @@ def _from_graphml(text: str) -> list[tuple[str, str]]:
         graph = nx.parse_graphml(text)
     except Exception:  # malformed XML and GraphML raise many types
         raise DataError("The GraphML file cannot be read; save it anew.") from None
-    if not graph.is_directed():
-        raise DataError("The GraphML graph is undirected; give directed edges.")
-    label = {
-        node: str(data.get("label") or data.get("name") or node)
-        for node, data in graph.nodes(data=True)
-    }
+    # This product's own exports mark the edges of a CPDAG that have no direction.
+    kinds = {data.get("kind") for _, _, data in graph.edges(data=True)}
+    if not graph.is_directed() or "undirected" in kinds:
+        raise DataError("The GraphML graph is undirected; give directed edges only.")
+    label = {}
+    for node, data in graph.nodes(data=True):
+        titles = [str(data[key]) for key in ("label", "name") if key in data]
+        label[node] = next((t for t in (*titles, node) if t in known), (*titles, node)[0])
     return [(label[a], label[b]) for a, b in graph.edges()]
 
 
@@ -127,7 +121,12 @@ def _from_bif(text: str) -> list[tuple[str, str]]:
     Written here because the maintained readers of the format come with whole modelling
     libraries, several hundred MB, and the structure needs one pattern.
     """
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
     edges = []
     for child, parents in re.findall(r"probability\s*\(\s*([^|()]+?)\s*\|\s*([^)]+?)\s*\)", text):
-        edges += [(parent.strip(), child.strip()) for parent in parents.split(",")]
+        edges += [(_bare(parent), _bare(child)) for parent in parents.split(",")]
     return edges
+
+
+def _bare(name: str) -> str:
+    return name.strip().strip('"')

@@ -185,3 +185,17 @@ def test_the_stability_and_budget_panels(server, visit):
     expect(page.get_by_text("over 50 rolls of the noise")).to_be_visible()
     page.get_by_role("tab", name="Decisions").click()
     expect(page.get_by_text("this log is not private")).to_be_visible()
+
+
+def test_a_row_of_the_edge_table_marks_the_pair_in_both_graphs(server, visit):
+    page = visit(f"{server.url}/?data=cancer&rows=5000")
+    settle(page, "Discover")
+    table = page.get_by_test_id("stDataFrame").first
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 18, "y": 52})
+    page.wait_for_function(
+        """() => [...document.querySelectorAll('iframe[title]')].every(f => {
+             const w = f.contentWindow;
+             return w.network && w.network.getSelectedNodes().length === 2; })""",
+        timeout=20_000,
+    )

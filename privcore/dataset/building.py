@@ -1,0 +1,142 @@
+"""Applying a schema to a raw table: missing values, public levels, cuts and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privcore.dataset.discretise import cut, equal_width, finite_bounds, interval_labels
+from privcore.dataset.model import MAX_LEVELS, Column, Dataset, check_names, code_type
+from privcore.dataset.reading import RawTable
+from privcore.dataset.schema import ColumnSchema, parse_numbers
+from privcore.errors import DataError, ParameterError
+from privcore.text import short
+
+Missing = Literal["refuse", "drop", "level"]
+MISSING_LEVEL = "(missing)"
+
+
+def build_dataset(
+    raw: RawTable,
+    schema: Sequence[ColumnSchema],
+    *,
+    name: str,
+    missing: Missing = "refuse",
+    true_edges: tuple[tuple[str, str], ...] | None = None,
+) -> Dataset:
+    """Apply a schema; columns with include=False are left out.
+
+    missing: "refuse" raises with the count per column, "drop" leaves out rows with a missing
+    cell, "level" makes it a level of its own, "(missing)", of columns with levels or cuts.
+    That a column has gaps is itself read from the data: with "level", its levels count as
+    declared only if "(missing)" is listed among them.
+    Numbers outside public bounds are moved to the nearer bound: that is what public bounds mean.
+    Raises DataError for values outside declared levels, text where numbers are declared, and
+    whatever `Dataset` refuses; ParameterError for another `missing`.
+    """
+    if missing not in get_args(Missing):
+        raise ParameterError(
+            f"missing is {short(missing)}; it must be one of {', '.join(get_args(Missing))}."
+        )
+    schema = [column for column in schema if column.include]
+    check_names([column.name for column in schema])
+    absent = [column.name for column in schema if column.name not in raw.frame.columns]
+    if absent:
+        raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")
+    frame = raw.frame[[column.name for column in schema]]
+    gaps = {str(k): int(v) for k, v in frame.isna().sum().items() if v}
+    if gaps and missing == "refuse":
+        raise DataError(_gaps_sentence(gaps))
+    if missing == "drop":
+        frame = frame.dropna()
+        if len(frame) < 2:
+            raise DataError(
+                f"Dropping rows with missing values leaves {len(frame)}; leave out the columns "
+                "with the most missing values instead."
+            )
+    columns, values = [], []
+    for wanted in schema:
+        column, codes = _build_column(wanted, frame[wanted.name])
+        columns.append(column)
+        values.append(codes)
+    _refuse_constant(columns, values)
+    return Dataset(name, tuple(columns), tuple(values), true_edges, source="uploaded")
+
+
+def _gaps_sentence(gaps: dict[str, int]) -> str:
+    worst = sorted(gaps.items(), key=lambda item: -item[1])
+    named = ", ".join(f"{short(name, 30)} ({count:,})" for name, count in worst[:5])
+    more = f" and {len(worst) - 5} more columns" if len(worst) > 5 else ""
+    return (
+        f"Values are missing in {named}{more}; choose to drop those rows, make missing a level of "
+        "its own, or leave the columns out."
+    )
+
+
+def _refuse_constant(columns: list[Column], values: list[NDArray[Any]]) -> None:
+    for column, codes in zip(columns, values, strict=True):
+        if codes.min() == codes.max():
+            raise DataError(
+                f"Column {short(column.name)!r} has the same value in every row; leave it out."
+            )
+
+
+def _build_column(wanted: ColumnSchema, cells: pd.Series[Any]) -> tuple[Column, NDArray[Any]]:
+    name = short(wanted.name)
+    present = cells.notna().to_numpy()
+    if wanted.kind == "continuous":
+        return _build_numeric(wanted, cells, present)
+    levels, declared = wanted.levels, wanted.declared
+    if not present.all() and MISSING_LEVEL not in levels:
+        levels, declared = (*levels, MISSING_LEVEL), False
+    if len(levels) > MAX_LEVELS:
+        raise DataError(
+            f"Column {name!r} has more than {MAX_LEVELS:,} levels; leave it out, or cut it "
+            "into intervals if it is numeric."
+        )
+    position = {level: code for code, level in enumerate(levels)}
+    codes = cells.fillna(MISSING_LEVEL).map(position)
+    unknown = int(codes.isna().sum())
+    if unknown:
+        raise DataError(
+            f"Column {name!r} has {unknown:,} rows with a value outside its levels; add the level, "
+            "or correct the data."
+        )
+    column = Column(wanted.name, wanted.kind, levels, declared=declared)
+    return column, codes.to_numpy().astype(code_type(len(levels)))
+
+
+def _build_numeric(
+    wanted: ColumnSchema, cells: pd.Series[Any], present: NDArray[np.bool_]
+) -> tuple[Column, NDArray[Any]]:
+    name = short(wanted.name)
+    if not present.all() and not (wanted.bins is not None or wanted.cut_points):
+        raise DataError(
+            f"Column {name!r} is continuous and has missing values; drop those rows, or cut the "
+            "column into intervals."
+        )
+    numbers = np.zeros(len(cells))
+    numbers[present] = parse_numbers(cells[present])
+    bad = int((~np.isfinite(numbers)).sum())
+    if bad:
+        raise DataError(
+            f"Column {name!r} has {bad:,} rows that are not finite numbers; make it nominal, "
+            "or correct the data."
+        )
+    cuts = wanted.cut_points
+    if not cuts:
+        bounds = finite_bounds(wanted.bounds, wanted.name)
+        if wanted.bins is None:
+            column = Column(wanted.name, "continuous", bounds=bounds, declared=wanted.declared)
+            return column, np.clip(numbers, *bounds)
+        cuts = equal_width(bounds, wanted.bins, wanted.name)
+    codes = cut(numbers, cuts, wanted.name)
+    levels = interval_labels(cuts)
+    if present.all():
+        return Column(wanted.name, "ordinal", levels, declared=wanted.declared), codes
+    codes = np.where(present, codes, len(levels)).astype(code_type(len(levels) + 1))
+    return Column(wanted.name, "ordinal", (*levels, MISSING_LEVEL)), codes
