@@ -108,13 +108,12 @@ def about(loaded: Loaded) -> None:
 
 def show(loaded: Loaded) -> None:
     about(loaded)
-    columns, rows, looks = st.tabs(["Columns", "Rows", "Pictures"])
-    with columns:
-        schema(loaded)
-    with rows:
-        preview(loaded)
-    with looks:
-        pictures(loaded)
+    panels = {"Columns": schema, "Rows": preview, "Pictures": pictures}
+    tabs = st.tabs(list(panels), key="data_tab", on_change="rerun", bind="query-params")
+    for tab, draw in zip(tabs, panels.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw(loaded)
 
 
 st.title("Data")

@@ -2,6 +2,7 @@
 
 import uuid
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -206,6 +207,25 @@ def stability_panel(
     )
 
 
+def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
+    st.caption("Select a row to mark the pair in the graphs.")
+    st.dataframe(
+        tables.edges(result.graph, comparisons, result),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="discover_edges",
+        alt="Edges and their classes",
+    )
+
+
+def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int) -> None:
+    exports.downloads(
+        result, loaded, references, seed if ALGORITHMS[result.algorithm].private else None
+    )
+    exports.code(result, loaded, seed)
+
+
 def budget_panel(result: Discovery) -> None:
     spent = result.spent
     if spent.unit == "none":
@@ -328,30 +348,20 @@ def results(loaded: Loaded) -> None:
     st.html(legend_html(current(), label, CLASSES))
     st.caption(f"{texts.UNDIRECTED} {texts.NOT_PRIVATE}")
 
-    edges, budget, log, stable, export, guarantee = st.tabs(
-        ["Edges", "Budget", "Decisions", "Stability", "Export & code", "Guarantee"]
-    )
-    with edges:
-        st.caption("Select a row to mark the pair in the graphs.")
-        st.dataframe(
-            tables.edges(result.graph, comparisons, result),
-            hide_index=True,
-            on_select="rerun",
-            selection_mode="single-row",
-            key="discover_edges",
-            alt="Edges and their classes",
-        )
-    with budget:
-        budget_panel(result)
-    with log:
-        decision_panel(result)
-    with stable:
-        stability_panel(loaded, result, reference, label)
-    with export:
-        exports.downloads(result, loaded, references, seed if ALGORITHMS[name].private else None)
-        exports.code(result, loaded, seed)
-    with guarantee:
-        guarantee_panel(result)
+    panels: dict[str, Callable[[], None]] = {
+        "Edges": lambda: edge_panel(result, comparisons),
+        "Budget": lambda: budget_panel(result),
+        "Decisions": lambda: decision_panel(result),
+        "Stability": lambda: stability_panel(loaded, result, reference, label),
+        "Export & code": lambda: export_panel(result, loaded, references, seed),
+        "Guarantee": lambda: guarantee_panel(result),
+    }
+    # Only the open panel is made: a slider move must not wait for the others.
+    tabs = st.tabs(list(panels), key="discover_tab", on_change="rerun", bind="query-params")
+    for tab, draw in zip(tabs, panels.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
     st.caption(
         f"{result.tests_run:,} tests up to order {max(result.orders_run - 1, 0)} in "
         f"{1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} rows "

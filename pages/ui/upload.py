@@ -21,6 +21,7 @@ from privcore.dataset import (
     infer_schema,
     read_table,
     read_true_graph,
+    table_warnings,
 )
 from privcore.dataset.reading import ENCODINGS
 from privcore.errors import DataError, PrivcoreError
@@ -81,6 +82,8 @@ def _edit(raw: RawTable, filename: str) -> None:
     if raw.encoding:
         found += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
     st.text(found)
+    for warning in table_warnings(raw):
+        st.text(f"Note: {warning}")
     st.markdown(
         "**What is public?** Tick *public* where levels, or bounds and cuts, are known without "
         "looking at these rows. Levels are listed in order, separated by semicolons."
@@ -118,7 +121,12 @@ def _edit(raw: RawTable, filename: str) -> None:
             + ", ".join(f"{short(k, 30)} {v:,}" for k, v in list(raw.missing.items())[:8])
         )
     missing = st.selectbox(
-        "Missing values", list(_MISSING), format_func=_MISSING.__getitem__, key="upload_missing"
+        "Missing values",
+        list(_MISSING),
+        format_func=_MISSING.__getitem__,
+        key="upload_missing",
+        help="As a level of its own, it is public only if (missing) stands among the public levels "
+        "of the column. Leaving rows out makes the number of rows left public.",
     )
     truth = st.file_uploader(
         "True graph (optional)",

@@ -64,7 +64,7 @@ def test_every_algorithm_runs_from_its_generated_controls(name, network):
 
 
 def test_published_is_shown_as_not_proven():
-    app = clean(start(calibration="published", rows="5000"))
+    app = clean(start(calibration="published", rows="5000", discover_tab="Guarantee"))
     assert any("This is not a guarantee" in m.value for m in app.markdown)
     assert any("normaliser" in t.value for t in app.text)
 
