@@ -23,7 +23,7 @@ from privcore.dataset import (
     read_true_graph,
     table_warnings,
 )
-from privcore.dataset.reading import ENCODINGS
+from privcore.dataset.reading import ENCODINGS, MAX_BYTES
 from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
@@ -40,25 +40,42 @@ def panel() -> None:
     file = st.file_uploader(
         "Table",
         type=["csv", "tsv", "tab", "txt", "parquet", "pq"],
-        key="upload_file",
+        key=f"upload_file_{st.session_state.get('upload_round', 0)}",
+        max_upload_size=MAX_BYTES // 1_000_000,
         help="CSV, TSV or Parquet, up to 100 MB. It stays on this computer, in memory, until the "
         "session ends.",
     )
-    if file is None:
-        if "upload" not in st.session_state:
-            st.info("Choose a file with a header and at least two columns.")
+    held = st.session_state.get("upload_raw")
+    if file is None and held is None:
+        st.info("Choose a file with a header and at least two columns.")
         return
+    try:
+        if file is None:
+            # Leaving the page empties the uploader; what was read stays.
+            raw, filename = held[1], held[0][1]
+        else:
+            raw, filename = _read(file.getvalue(), file.name, _encoding()), file.name
+        _edit(raw, filename)
+    except PrivcoreError as error:
+        st.error(str(error), icon=":material/error:")
+    st.button("Forget this table", on_click=_forget, icon=":material/delete:")
+
+
+def _encoding() -> str | None:
     with st.expander("Encoding"):
-        encoding = st.selectbox(
+        chosen = st.selectbox(
             "Encoding", ["detect", *ENCODINGS], key="upload_encoding",
             help="Some encodings cannot be told apart from the bytes; choose one if names look "
             "wrong.",
         )  # fmt: skip
-    try:
-        raw = _read(file.getvalue(), file.name, None if encoding == "detect" else encoding)
-        _edit(raw, file.name)
-    except PrivcoreError as error:
-        st.error(str(error), icon=":material/error:")
+    return None if chosen == "detect" else chosen
+
+
+def _forget() -> None:
+    """Drop the table and everything made from it, and show an empty uploader."""
+    for key in ("upload", "upload_raw", "upload_schema", "_results"):
+        st.session_state.pop(key, None)
+    st.session_state["upload_round"] = st.session_state.get("upload_round", 0) + 1
 
 
 def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
@@ -132,6 +149,7 @@ def _edit(raw: RawTable, filename: str) -> None:
         "True graph (optional)",
         type=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
         key="upload_truth",
+        max_upload_size=5,
         help="An edge list (cause,effect), DOT, GraphML or BIF over the same columns.",
     )
     if st.button("Use this table", type="primary", icon=":material/check:"):
@@ -146,6 +164,9 @@ def _edit(raw: RawTable, filename: str) -> None:
             dataset, is_network=False, seed=0, version=10**9 + version
         )
         st.session_state.pop("_results", None)
+        # The edits become the starting point, so that they are still there on coming back.
+        st.session_state["upload_schema"] = wanted
+        st.session_state["upload_edits"] += 1
         st.success("The table is ready: go on to Discover.")
 
 

@@ -133,6 +133,20 @@ def test_a_table_can_be_loaded_and_discovered():
     assert any("with a gap: levels were read from the data" in m.value for m in app.markdown)
 
 
+def test_the_table_and_its_schema_outlive_a_visit_to_another_page():
+    app = upload(start(), TABLE)
+    app.switch_page("pages/discover.py").run()
+    app.switch_page("pages/data.py").run()
+    clean(app)
+    assert metric(app, "Rows") == "200"
+    assert any(b.label == "Use this table" for b in app.button)
+    next(b for b in app.button if b.label == "Forget this table").click().run()
+    clean(app)
+    assert not app.metric
+    assert "upload" not in app.session_state
+    assert "Choose a file" in app.info[0].value
+
+
 def test_a_bad_table_does_not_lose_the_good_one():
     app = upload(start(), TABLE)
     app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run()
