@@ -52,17 +52,19 @@ def _layered(p: int, edges: frozenset[Edge]) -> Positions:
         for a, b in pairwise([*chain, j]):
             neighbours[a].append(b)
             neighbours[b].append(a)
-    place = {node: _spread(k, len(layer)) for layer in layers for k, node in enumerate(layer)}
+    place = {node: x for layer in layers for node, x in _spread(layer, p)}
     for sweep in range(12):
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
             wanted = {n: _mean([place[o] for o in neighbours[n]], place[n]) for n in layer}
             layer.sort(key=lambda node: (wanted[node], node))
-            for k, node in enumerate(layer):
-                place[node] = _spread(k, len(layer))
+            place.update(_spread(layer, p))
     height = max(len(layers) - 1, 1)
     # Rows are shifted by amounts without a pattern, lest three nodes of three rows stand in line
     # and an edge between the outer two hide behind the edges to the middle one.
-    shift = [0.7 * ((r * 0.618034) % 1 - 0.5) / len(layer) for r, layer in enumerate(layers)]
+    shift = [
+        0.7 * ((r * 0.618034) % 1 - 0.5) * min(1 - abs(x) for n, x in _spread(layer, p) if n < p)
+        for r, layer in enumerate(layers)
+    ]
     return tuple(
         (place[i] + shift[row[i]], 2 * row[i] / height - 1 if len(layers) > 1 else 0.0)
         for i in range(p)
@@ -97,8 +99,14 @@ def _rows(
     return rows, {node: r for r, layer in enumerate(rows) for node in layer}
 
 
-def _spread(k: int, size: int) -> float:
-    return 2 * (k + 0.5) / size - 1
+def _spread(layer: list[int], p: int) -> list[tuple[int, float]]:
+    """Each node of a row with its place in (-1, 1); stand-ins (from p on) take less room."""
+    widths = [1.0 if node < p else 0.25 for node in layer]
+    total, passed, placed = sum(widths), 0.0, []
+    for node, width in zip(layer, widths, strict=True):
+        placed.append((node, 2 * (passed + width / 2) / total - 1))
+        passed += width
+    return placed
 
 
 def _mean(values: list[float], default: float) -> float:
