@@ -1,13 +1,12 @@
 """Discover: the private graph beside the non-private one, and what it cost."""
 
 import uuid
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from pages.ui import charts, exports, tables, texts
+from pages.ui import panels, tables, texts
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
 from pages.ui.graph_view import graph_html, legend_html, show_graph
@@ -30,10 +29,6 @@ require_frame("pages/discover.py")
 NAMES = {"truth": "truth", "non_private": "non-private PC"}
 
 
-def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(values.items()))
-
-
 def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discovery | None:
     def compute(hooks: LiveHooks) -> Discovery:
         chosen = seed if ALGORITHMS[name].private else None
@@ -41,24 +36,25 @@ def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discove
             loaded.counts, name, values, seed=chosen, hooks=hooks, caveats=loaded.caveats
         )
 
-    key = ("run", loaded.key, name, settings_key(values), seed if ALGORITHMS[name].private else 0)
+    key = (
+        "run",
+        loaded.key,
+        name,
+        panels.settings_key(values),
+        seed if ALGORITHMS[name].private else 0,
+    )
     return kept(key, f"Running {ALGORITHMS[name].title}", compute)
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
     if result.algorithm == "pc":
         return result
-    key = ("reference", loaded.key, settings_key(dict(result.parameters)))
+    key = ("reference", loaded.key, panels.settings_key(dict(result.parameters)))
     return kept(
         key,
         "Running non-private PC",
         lambda hooks: non_private_reference(loaded.counts, result, hooks=hooks),
     )
-
-
-def unit_of(result: Discovery) -> str:
-    """What the budget is planned in."""
-    return "rounds" if any(s.phase == "sieve" for s in result.trace) else "tests"
 
 
 def next_noise() -> None:
@@ -67,7 +63,7 @@ def next_noise() -> None:
 
 def header(result: Discovery, loaded: Loaded) -> None:
     algorithm = ALGORITHMS[result.algorithm]
-    unit = unit_of(result)
+    unit = panels.unit_of(result)
     left, right = st.columns([5, 1], vertical_alignment="center")
     with left:
         st.markdown(f"**{texts.guarantee_sentence(result.guarantee, algorithm)}**")
@@ -158,136 +154,6 @@ def graphs(
             st.caption(summary)
 
 
-def stability_panel(
-    loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str
-) -> None:
-    if result.noise == "none":
-        st.info("PC has no noise, so every run gives the same graph.")
-        return
-    rolls = int(
-        st.select_slider(
-            "Rolls", ["20", "50", "100", "200", "500"], value="50", key="discover_rolls",
-            bind="query-params",
-            help="Runs with the same settings and other noise seeds.",
-        )
-    )  # fmt: skip
-    values = dict(result.parameters)
-
-    def compute(hooks: LiveHooks) -> Counter[tuple[int, int]]:
-        seen: Counter[tuple[int, int]] = Counter()
-        for roll in range(rolls):
-            hooks.update(roll / rolls, f"roll {roll + 1} of {rolls}")
-            found = discover(
-                loaded.counts, result.algorithm, values, seed=10_000_019 + roll, keep_trace=False
-            )
-            seen.update(found.graph.skeleton)
-        return seen
-
-    key = ("stability", loaded.key, result.algorithm, settings_key(values), rolls)
-    seen = kept(key, f"Rolling the noise {rolls} times", compute)
-    if seen is None:
-        return
-    pairs = set(seen) | reference.skeleton
-    frame = tables.stability(
-        result.graph, {pair: seen[pair] / rolls for pair in pairs}, reference, reference_name
-    )
-    st.caption(
-        f"How often each pair is adjacent over {rolls} rolls of the noise on the same data: the "
-        "spread comes from the mechanism, not from sampling."
-    )
-    st.dataframe(
-        frame,
-        hide_index=True,
-        column_config={
-            "adjacent in": st.column_config.ProgressColumn(
-                "adjacent in", min_value=0, max_value=1, format="percent"
-            )
-        },
-        alt="Frequency of each pair over rolls of the noise",
-    )
-
-
-def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
-    st.caption("Select a row to mark the pair in the graphs.")
-    st.dataframe(
-        tables.edges(result.graph, comparisons, result),
-        hide_index=True,
-        on_select="rerun",
-        selection_mode="single-row",
-        key="discover_edges",
-        alt="Edges and their classes",
-    )
-
-
-def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int) -> None:
-    exports.downloads(
-        result, loaded, references, seed if ALGORITHMS[result.algorithm].private else None
-    )
-    exports.code(result, loaded, seed)
-
-
-def budget_panel(result: Discovery) -> None:
-    spent = result.spent
-    if spent.unit == "none":
-        st.info("PC is not private and spends nothing, because it promises nothing.")
-        return
-    symbol = "ρ" if spent.unit == "rho" else "ε"
-    noun = unit_of(result)
-    charts.show(
-        charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
-    )
-    if spent.total:
-        st.text(
-            f"Used {spent.used:.4g} of the planned {spent.total:.4g} {symbol} in "
-            f"{spent.rounds:,} of {spent.planned_rounds:,} planned {noun} "
-            f"({result.guarantee.accountant}). The promise is the plan's total, however much of it "
-            "a run happens to use."
-        )
-    else:
-        st.text(
-            f"{spent.rounds:,} rounds at ε = {result.parameters['epsilon']:g} each: their sum is "
-            f"{spent.used:.4g}; {result.guarantee.accountant} gives "
-            f"{result.guarantee.epsilon:.4g} at δ = {result.guarantee.delta:g}."
-        )
-
-
-def decision_panel(result: Discovery) -> None:
-    st.caption(
-        "Every question the search asked. Scores are exact: this log is not private. "
-        + (
-            f"The first {tables.LOG_LIMIT:,} of {len(result.trace):,} are shown."
-            if len(result.trace) > tables.LOG_LIMIT
-            else ""
-        )
-    )
-    st.dataframe(tables.decisions(result), hide_index=True, alt="Decision log", height=420)
-
-
-def guarantee_panel(result: Discovery) -> None:
-    guarantee = result.guarantee
-    algorithm = ALGORITHMS[result.algorithm]
-    if guarantee.calibration == "none":
-        st.markdown(guarantee.caveats[0])
-    else:
-        st.markdown(texts.odds_sentence(guarantee.epsilon, guarantee.delta))
-        st.markdown(
-            f"- **Calibration:** {guarantee.calibration}\n"
-            f"- **Neighbours:** {guarantee.neighbours}\n"
-            f"- **Accountant:** {guarantee.accountant}\n"
-            f"- **Taken as public:** {'; '.join(guarantee.public)}\n"
-            f"- **Proof:** {guarantee.proof or 'none'}"
-        )
-        for caveat in guarantee.caveats:
-            st.text(f"Limit: {caveat}.")
-        st.caption(texts.SIMULATED)
-    st.dataframe(
-        tables.parameters(algorithm.parameters, dict(result.parameters)),
-        hide_index=True,
-        alt="Parameters of the run",
-    )
-    st.caption(f"Source: {algorithm.citation}")
-
-
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:
     """The pair whose row is selected in the edge table, which is drawn below the graphs."""
     state = st.session_state.get("discover_edges")
@@ -348,17 +214,17 @@ def results(loaded: Loaded) -> None:
     st.html(legend_html(current(), label, CLASSES))
     st.caption(f"{texts.UNDIRECTED} {texts.NOT_PRIVATE}")
 
-    panels: dict[str, Callable[[], None]] = {
-        "Edges": lambda: edge_panel(result, comparisons),
-        "Budget": lambda: budget_panel(result),
-        "Decisions": lambda: decision_panel(result),
-        "Stability": lambda: stability_panel(loaded, result, reference, label),
-        "Export & code": lambda: export_panel(result, loaded, references, seed),
-        "Guarantee": lambda: guarantee_panel(result),
+    contents: dict[str, Callable[[], None]] = {
+        "Edges": lambda: panels.edge_panel(result, comparisons),
+        "Budget": lambda: panels.budget_panel(result),
+        "Decisions": lambda: panels.decision_panel(result),
+        "Stability": lambda: panels.stability_panel(loaded, result, reference, label),
+        "Export & code": lambda: panels.export_panel(result, loaded, references, seed),
+        "Guarantee": lambda: panels.guarantee_panel(result),
     }
     # Only the open panel is made: a slider move must not wait for the others.
-    tabs = st.tabs(list(panels), key="discover_tab", on_change="rerun", bind="query-params")
-    for tab, draw in zip(tabs, panels.values(), strict=True):
+    tabs = st.tabs(list(contents), key="discover_tab", on_change="rerun", bind="query-params")
+    for tab, draw in zip(tabs, contents.values(), strict=True):
         if tab.open:
             with tab:
                 draw()

@@ -12,7 +12,7 @@ from privcore.accounting import composition
 from privcore.counts import InMemoryCounts
 from privcore.dataset import Column, Dataset, load_network
 from privcore.discovery import ALGORITHMS, count, discover
-from privcore.discovery.priv_pc import optimal_rate
+from privcore.discovery.priv_pc_parameters import optimal_rate
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs.pdag import ordered
 from privcore.mechanisms import SecureNoise, SimulatedNoise

@@ -1,0 +1,154 @@
+"""The panels below the graphs: edges, budget, decisions, stability, export, guarantee."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import charts, exports, tables, texts
+from pages.ui.data import Loaded
+from pages.ui.running import LiveHooks, kept
+from privcore.discovery import ALGORITHMS, Discovery, discover
+from privcore.evaluation import Comparison
+from privcore.graphs import PDAG
+
+
+def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(values.items()))
+
+
+def unit_of(result: Discovery) -> str:
+    """What the budget is planned in."""
+    return "rounds" if any(s.phase == "sieve" for s in result.trace) else "tests"
+
+
+def stability_panel(
+    loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str
+) -> None:
+    if result.noise == "none":
+        st.info("PC has no noise, so every run gives the same graph.")
+        return
+    rolls = int(
+        st.select_slider(
+            "Rolls", ["20", "50", "100", "200", "500"], value="50", key="discover_rolls",
+            bind="query-params",
+            help="Runs with the same settings and other noise seeds.",
+        )
+    )  # fmt: skip
+    values = dict(result.parameters)
+
+    def compute(hooks: LiveHooks) -> Counter[tuple[int, int]]:
+        seen: Counter[tuple[int, int]] = Counter()
+        for roll in range(rolls):
+            hooks.update(roll / rolls, f"roll {roll + 1} of {rolls}")
+            found = discover(
+                loaded.counts, result.algorithm, values, seed=10_000_019 + roll, keep_trace=False
+            )
+            seen.update(found.graph.skeleton)
+        return seen
+
+    key = ("stability", loaded.key, result.algorithm, settings_key(values), rolls)
+    seen = kept(key, f"Rolling the noise {rolls} times", compute)
+    if seen is None:
+        return
+    pairs = set(seen) | reference.skeleton
+    frame = tables.stability(
+        result.graph, {pair: seen[pair] / rolls for pair in pairs}, reference, reference_name
+    )
+    st.caption(
+        f"How often each pair is adjacent over {rolls} rolls of the noise on the same data: the "
+        "spread comes from the mechanism, not from sampling."
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config={
+            "adjacent in": st.column_config.ProgressColumn(
+                "adjacent in", min_value=0, max_value=1, format="percent"
+            )
+        },
+        alt="Frequency of each pair over rolls of the noise",
+    )
+
+
+def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
+    st.caption("Select a row to mark the pair in the graphs.")
+    st.dataframe(
+        tables.edges(result.graph, comparisons, result),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="discover_edges",
+        alt="Edges and their classes",
+    )
+
+
+def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int) -> None:
+    exports.downloads(
+        result, loaded, references, seed if ALGORITHMS[result.algorithm].private else None
+    )
+    exports.code(result, loaded, seed)
+
+
+def budget_panel(result: Discovery) -> None:
+    spent = result.spent
+    if spent.unit == "none":
+        st.info("PC is not private and spends nothing, because it promises nothing.")
+        return
+    symbol = "ρ" if spent.unit == "rho" else "ε"
+    noun = unit_of(result)
+    charts.show(
+        charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
+    )
+    if spent.total:
+        st.text(
+            f"Used {spent.used:.4g} of the planned {spent.total:.4g} {symbol} in "
+            f"{spent.rounds:,} of {spent.planned_rounds:,} planned {noun} "
+            f"({result.guarantee.accountant}). The promise is the plan's total, however much of it "
+            "a run happens to use."
+        )
+    else:
+        st.text(
+            f"{spent.rounds:,} rounds at ε = {result.parameters['epsilon']:g} each: their sum is "
+            f"{spent.used:.4g}; {result.guarantee.accountant} gives "
+            f"{result.guarantee.epsilon:.4g} at δ = {result.guarantee.delta:g}."
+        )
+
+
+def decision_panel(result: Discovery) -> None:
+    st.caption(
+        "Every question the search asked. Scores are exact: this log is not private. "
+        + (
+            f"The first {tables.LOG_LIMIT:,} of {len(result.trace):,} are shown."
+            if len(result.trace) > tables.LOG_LIMIT
+            else ""
+        )
+    )
+    st.dataframe(tables.decisions(result), hide_index=True, alt="Decision log", height=420)
+
+
+def guarantee_panel(result: Discovery) -> None:
+    guarantee = result.guarantee
+    algorithm = ALGORITHMS[result.algorithm]
+    if guarantee.calibration == "none":
+        st.markdown(guarantee.caveats[0])
+    else:
+        st.markdown(texts.odds_sentence(guarantee.epsilon, guarantee.delta))
+        st.markdown(
+            f"- **Calibration:** {guarantee.calibration}\n"
+            f"- **Neighbours:** {guarantee.neighbours}\n"
+            f"- **Accountant:** {guarantee.accountant}\n"
+            f"- **Taken as public:** {'; '.join(guarantee.public)}\n"
+            f"- **Proof:** {guarantee.proof or 'none'}"
+        )
+        for caveat in guarantee.caveats:
+            st.text(f"Limit: {caveat}.")
+        st.caption(texts.SIMULATED)
+    st.dataframe(
+        tables.parameters(algorithm.parameters, dict(result.parameters)),
+        hide_index=True,
+        alt="Parameters of the run",
+    )
+    st.caption(f"Source: {algorithm.citation}")
