@@ -102,11 +102,12 @@ def metric_row(graph: PDAG, base: PDAG, reference: PDAG, reference_name: str) ->
         ("CPDAG F1", "f1", marks, marks_before, "As F1, but directions must be right too."),
         ("Hamming distance", "shd", marks, marks_before, "Pairs whose edge differs (SHD)."),
     ]
-    for column, (title, name, now, then, text) in zip(st.columns(5), shown, strict=True):
+    row = st.container(horizontal=True)
+    for title, name, now, then, text in shown:
         value, old = getattr(now, name), getattr(then, name)
         digits = ".0f" if name == "shd" else ".3f"
         change = None if graph == base else f"{value - old:+{digits}} vs PC"
-        column.metric(
+        row.metric(
             title,
             f"{value:{digits}}",
             "same as PC" if change and value == old else change,

@@ -199,7 +199,8 @@ def _options(theme: ThemeName) -> dict[str, Any]:
             "selectConnectedEdges": False,
             "tooltipDelay": 150,
             "zoomView": False,
-            "keyboard": {"enabled": True, "bindToWindow": False},
+            # Only a click takes the focus: hovering must not turn the page's wheel into a zoom.
+            "keyboard": {"enabled": True, "bindToWindow": False, "autoFocus": False},
         },
     }
 

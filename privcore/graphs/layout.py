@@ -33,7 +33,46 @@ def shared_layout(
 
 
 def _layered(p: int, edges: frozenset[Edge]) -> Positions:
-    """Sugiyama's scheme: layers, stand-ins where an edge crosses a layer, sweeps of medians."""
+    """Sugiyama's scheme: layers, stand-ins where an edge crosses a layer, sweeps of means.
+
+    Straight edges may still run through nodes, so a few widths of the stand-ins and shifts of the
+    rows are tried, and the clearest drawing is taken.
+    """
+    layers, row = _ordered_rows(p, edges)
+    height = max(len(layers) - 1, 1)
+    y = np.array([2 * row[i] / height - 1 if len(layers) > 1 else 0.0 for i in range(p)])
+    candidates: list[tuple[float, int, NDArray[np.float64]]] = []
+    for width in (0.25, 0.5, 1.0):
+        spread = [_spread(layer, p, width) for layer in layers]
+        room = [min((1 - abs(x) for n, x in placed if n < p), default=0.0) for placed in spread]
+        for pattern in range(16):
+            x = np.zeros(p)
+            for r, placed in enumerate(spread):
+                shift = 0.8 * room[r] * ((0.618034 * r * (pattern + 1)) % 1 - 0.5)
+                for node, place in placed:
+                    if node < p:
+                        x[node] = place + shift
+            candidates.append((_clutter(x, y, edges), len(candidates), x))
+    best = min(candidates, key=lambda candidate: candidate[:2])[2]
+    return tuple((float(a), float(b)) for a, b in zip(best, y, strict=True))
+
+
+def _clutter(x: NDArray[np.float64], y: NDArray[np.float64], edges: frozenset[Edge]) -> float:
+    """The share of edges that run through nodes, and how tight the narrowest gap of a row is."""
+    start, end = (np.array(side) for side in zip(*sorted(edges), strict=True))
+    dx, dy = x[end] - x[start], y[end] - y[start]
+    # Where the edge is at the height of each node, if it passes that height; (edges, nodes).
+    along = (y[None, :] - y[start][:, None]) / np.where(dy == 0, 1, dy)[:, None]
+    passes = (along > 1e-9) & (along < 1 - 1e-9)
+    distance = np.abs(x[start][:, None] + along * dx[:, None] - x[None, :])
+    gaps = [np.diff(np.sort(x[y == level])) for level in np.unique(y)]
+    narrowest = min((float(g.min()) for g in gaps if g.size), default=1.0)
+    through = np.where(passes, np.clip(1 - distance / 0.16, 0, 1), 0).sum()
+    return float(through) / len(edges) + 0.06 / narrowest
+
+
+def _ordered_rows(p: int, edges: frozenset[Edge]) -> tuple[list[list[int]], dict[int, int]]:
+    """Rows of nodes and stand-ins (numbered from p on) in order, and the row of each."""
     depth = _depths(p, edges)
     layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
     for node in range(p):
@@ -52,23 +91,13 @@ def _layered(p: int, edges: frozenset[Edge]) -> Positions:
         for a, b in pairwise([*chain, j]):
             neighbours[a].append(b)
             neighbours[b].append(a)
-    place = {node: x for layer in layers for node, x in _spread(layer, p)}
+    place = {node: x for layer in layers for node, x in _spread(layer, p, 1.0)}
     for sweep in range(12):
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
             wanted = {n: _mean([place[o] for o in neighbours[n]], place[n]) for n in layer}
             layer.sort(key=lambda node: (wanted[node], node))
-            place.update(_spread(layer, p))
-    height = max(len(layers) - 1, 1)
-    # Rows are shifted by amounts without a pattern, lest three nodes of three rows stand in line
-    # and an edge between the outer two hide behind the edges to the middle one.
-    shift = [
-        0.7 * ((r * 0.618034) % 1 - 0.5) * min(1 - abs(x) for n, x in _spread(layer, p) if n < p)
-        for r, layer in enumerate(layers)
-    ]
-    return tuple(
-        (place[i] + shift[row[i]], 2 * row[i] / height - 1 if len(layers) > 1 else 0.0)
-        for i in range(p)
-    )
+            place.update(_spread(layer, p, 1.0))
+    return layers, row
 
 
 def _depths(p: int, edges: frozenset[Edge]) -> list[int]:
@@ -99,9 +128,9 @@ def _rows(
     return rows, {node: r for r, layer in enumerate(rows) for node in layer}
 
 
-def _spread(layer: list[int], p: int) -> list[tuple[int, float]]:
-    """Each node of a row with its place in (-1, 1); stand-ins (from p on) take less room."""
-    widths = [1.0 if node < p else 0.25 for node in layer]
+def _spread(layer: list[int], p: int, stand_in: float) -> list[tuple[int, float]]:
+    """Each node of a row with its place in (-1, 1); stand-ins take `stand_in` of a node's room."""
+    widths = [1.0 if node < p else stand_in for node in layer]
     total, passed, placed = sum(widths), 0.0, []
     for node, width in zip(layer, widths, strict=True):
         placed.append((node, 2 * (passed + width / 2) / total - 1))
