@@ -32,9 +32,7 @@ NAMES = {"truth": "truth", "non_private": "non-private PC"}
 def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discovery | None:
     def compute(hooks: LiveHooks) -> Discovery:
         chosen = seed if ALGORITHMS[name].private else None
-        return discover(
-            loaded.counts, name, values, seed=chosen, hooks=hooks, caveats=loaded.caveats
-        )
+        return discover(loaded.counts, name, values, seed=chosen, hooks=hooks)
 
     key = (
         "run",

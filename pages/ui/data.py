@@ -11,7 +11,7 @@ import streamlit as st
 
 from privcore.counts import InMemoryCounts
 from privcore.dataset import NETWORKS, Dataset, load_network
-from privcore.discovery import count, data_caveats
+from privcore.discovery import count
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions, shared_layout
 
@@ -26,7 +26,6 @@ class Loaded:
     dataset: Dataset
     counts: InMemoryCounts
     positions: Positions
-    caveats: tuple[str, ...]
     is_network: bool
     seed: int
     key: tuple[str, int, int]
@@ -46,7 +45,6 @@ def prepare(dataset: Dataset, *, is_network: bool, seed: int, version: int = 0) 
         dataset=dataset,
         counts=count(dataset),
         positions=layout_of(dataset),
-        caveats=data_caveats(dataset),
         is_network=is_network,
         seed=seed,
         key=(dataset.name, version or dataset.n, seed),

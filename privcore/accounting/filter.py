@@ -1,6 +1,7 @@
 """A privacy filter: adaptive spending that never exceeds a total fixed before the run.
 
-Two kinds, both valid when each ε_i may depend on all earlier outputs:
+Two kinds, both valid when each ε_i may depend on all earlier outputs, if the total stands for
+what is named here (a plan by advanced composition fixes its ε_i instead, see `plan`):
 - "epsilon": Σ ε_i ≤ ε, pure DP (Rogers, Roth, Ullman & Vadhan 2016);
 - "rho": Σ ε_i²/2 ≤ ρ, zCDP (Feldman & Zrnic 2021), then converted once to (ε, δ).
 """
@@ -52,5 +53,7 @@ class PrivacyFilter:
         if not self.can_charge(epsilon):
             raise BudgetError("The privacy budget does not cover another step.")
         cost = Fraction(self.cost(epsilon))
+        if cost == 0:
+            raise ValueError(f"a charge of {epsilon} is too small to be counted")
         self._used += cost
         return float(cost)

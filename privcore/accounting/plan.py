@@ -26,7 +26,11 @@ class Plan:
     total: float
 
     def new_filter(self) -> PrivacyFilter:
-        """A filter that grants exactly the plan's steps, in any order."""
+        """A filter that grants exactly the plan's steps.
+
+        Under advanced composition it covers no other steps than these: that theorem is about a
+        sequence of ε_i fixed in advance.
+        """
         return PrivacyFilter(self.unit, self.total)
 
 

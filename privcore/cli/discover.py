@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from privcore.dataset import (
     read_table,
     read_true_graph,
 )
-from privcore.discovery import ALGORITHMS, count, data_caveats, discover, get_algorithm
+from privcore.discovery import ALGORITHMS, count, discover, get_algorithm
 from privcore.errors import DataError, ParameterError
 from privcore.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.reporting import non_private_reference, references_of, run_report
@@ -84,7 +85,7 @@ def _run(options: argparse.Namespace) -> None:
     noise: NoiseSource | None = None
     if algorithm.private:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
-    result = discover(source, algorithm.name, given, noise=noise, caveats=data_caveats(dataset))
+    result = discover(source, algorithm.name, given, noise=noise)
     reference = non_private_reference(source, result)
     references = references_of(dataset, reference)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)
@@ -117,7 +118,7 @@ def _load(options: argparse.Namespace, seed: int) -> Dataset:
     if options.truth:
         path = Path(options.truth)
         edges = read_true_graph(_bytes(path), path.name, dataset.names)
-        dataset = Dataset(dataset.name, dataset.columns, dataset.values, edges, dataset.source)
+        dataset = replace(dataset, true_edges=edges)
     return dataset
 
 

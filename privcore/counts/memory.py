@@ -39,7 +39,9 @@ class InMemoryCounts:
         levels: tuple[int, ...],
         configurations: tuple[NDArray[np.int64], ...],
         multiplicities: Table,
+        caveats: tuple[str, ...] = (),
     ) -> None:
+        self.caveats = caveats
         self.names = names
         self.levels = levels
         self.n = int(multiplicities.sum())
@@ -59,7 +61,7 @@ class InMemoryCounts:
         levels = dataset.levels
         first, counts = _unique_rows(dataset.values, levels)
         configurations = tuple(column[first].astype(np.int64) for column in dataset.values)
-        return cls(dataset.names, levels, configurations, counts)
+        return cls(dataset.names, levels, configurations, counts, dataset.caveats)
 
     @property
     def unique_rows(self) -> int:
@@ -85,7 +87,7 @@ class InMemoryCounts:
         drawn = noise.subsample(self._multiplicities, size)
         kept = np.flatnonzero(drawn)
         configurations = tuple(column[kept] for column in self._configurations)
-        return InMemoryCounts(self.names, self.levels, configurations, drawn[kept])
+        return InMemoryCounts(self.names, self.levels, configurations, drawn[kept], self.caveats)
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

@@ -17,11 +17,13 @@ class CountSource(Protocol):
     """Contingency tables of categorical columns.
 
     names, levels: per column, its name and its public number of levels; n: number of rows.
+    caveats: sentences that limit what a guarantee about these rows covers (`Dataset.caveats`).
     """
 
     names: tuple[str, ...]
     levels: tuple[int, ...]
     n: int
+    caveats: tuple[str, ...]
 
     def table(self, columns: Sequence[int]) -> Table:
         """Counts over the given columns, shape = their levels in the order asked."""

@@ -17,6 +17,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
 Missing = Literal["refuse", "drop", "level"]
+DROPPED = "rows with missing values were left out: which rows are complete is not covered"
 MISSING_LEVEL = "(missing)"
 
 
@@ -58,13 +59,14 @@ def build_dataset(
                 f"Dropping rows with missing values leaves {len(frame)}; leave out the columns "
                 "with the most missing values instead."
             )
+    notes = (DROPPED,) if gaps and missing == "drop" else ()
     columns, values = [], []
     for wanted in schema:
         column, codes = _build_column(wanted, frame[wanted.name])
         columns.append(column)
         values.append(codes)
     _refuse_constant(columns, values)
-    return Dataset(name, tuple(columns), tuple(values), true_edges, source="uploaded")
+    return Dataset(name, tuple(columns), tuple(values), true_edges, "uploaded", notes)
 
 
 def _gaps_sentence(gaps: dict[str, int]) -> str:

@@ -46,6 +46,7 @@ class Dataset:
     values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
         bounds.  Made read-only.
     true_edges: the true DAG as (cause, effect) names, if it is known.
+    notes: sentences that limit what a guarantee about these rows covers.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -56,6 +57,7 @@ class Dataset:
     values: tuple[NDArray[Any], ...]
     true_edges: tuple[tuple[str, str], ...] | None = None
     source: str = ""
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])
@@ -94,6 +96,16 @@ class Dataset:
                     "or leave it out."
                 )
         return tuple(len(column.levels) for column in self.columns)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What limits a guarantee about these rows: levels read from them, and the notes."""
+        undeclared = self.undeclared
+        if not undeclared:
+            return self.notes
+        named = ", ".join(short(name, 20) for name in undeclared[:3])
+        more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
+        return (f"levels were read from the data: not covered ({named}{more})", *self.notes)
 
     @property
     def undeclared(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Algorithms that discover causal graphs, private and not."""
 
-from privcore.discovery.engine import count, data_caveats, discover
+from privcore.discovery.engine import count, discover
 from privcore.discovery.model import Algorithm, Discovery, Hooks, Progress, Spent, Step
 from privcore.discovery.parameter import Parameter, parse_all
 from privcore.discovery.registry import ALGORITHMS, get_algorithm
@@ -15,7 +15,6 @@ __all__ = [
     "Spent",
     "Step",
     "count",
-    "data_caveats",
     "discover",
     "get_algorithm",
     "parse_all",

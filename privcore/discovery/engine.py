@@ -26,15 +26,12 @@ def discover(
     noise: NoiseSource | None = None,
     hooks: Hooks | None = None,
     keep_trace: bool = True,
-    caveats: tuple[str, ...] = (),
 ) -> Discovery:
     """Run an algorithm on a data set, or on counts made from one.
 
     parameters: by name; those not given take their defaults.
     seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`.  Private
         algorithms need one of the two.
-    caveats: sentences that limit a proven guarantee (see `data_caveats`); taken from `data`
-        when it is a Dataset.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -46,11 +43,7 @@ def discover(
         noise = SimulatedNoise(seed)
     if chosen.private and noise is None:
         raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
-    if isinstance(data, Dataset):
-        caveats += data_caveats(data)
-        source: CountSource = count(data)
-    else:
-        source = data
+    source: CountSource = count(data) if isinstance(data, Dataset) else data
 
     run = Run(source, checked, noise or SimulatedNoise(0), hooks or NoHooks(), keep_trace)
     start = time.perf_counter()
@@ -58,7 +51,7 @@ def discover(
     seconds = time.perf_counter() - start
     guarantee = outcome.guarantee
     if chosen.private:
-        guarantee = replace(guarantee, caveats=guarantee.caveats + caveats)
+        guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
     return Discovery(
         algorithm=chosen.name,
         graph=outcome.graph,
@@ -86,13 +79,3 @@ def count(dataset: Dataset) -> InMemoryCounts:
             f"Column {short(constant[0])!r} has the same value in every row; leave it out."
         )
     return InMemoryCounts.from_dataset(dataset)
-
-
-def data_caveats(dataset: Dataset) -> tuple[str, ...]:
-    """What in a data set limits a guarantee: levels that were read from the data."""
-    undeclared = dataset.undeclared
-    if not undeclared:
-        return ()
-    named = ", ".join(short(name, 20) for name in undeclared[:3])
-    more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
-    return (f"levels were read from the data: not covered ({named}{more})",)

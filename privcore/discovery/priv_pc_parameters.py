@@ -37,7 +37,7 @@ RATE_MODE = Parameter(
     default="fixed",
     choices=("fixed", "optimised"),
     help="Fixed: the rate below. Optimised: the paper's rate, which minimises the sieve's noise; "
-    "it ignores that the signal shrinks too, and rate 1 is never worse.",
+    "it ignores that the signal shrinks too: signal over noise is best at rate 1.",
     source="Wang, Pang & Song 2020, Section 3.2",
 )
 RATE = Parameter(

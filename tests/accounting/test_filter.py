@@ -55,6 +55,13 @@ def test_a_charge_must_be_positive():
         PrivacyFilter("epsilon", 1.0).charge(0.0)
 
 
+def test_a_charge_that_underflows_to_nothing_is_refused():
+    ledger = PrivacyFilter("rho", 1.0)
+    with pytest.raises(ValueError, match="too small"):
+        ledger.charge(1e-170)
+    assert ledger.used == 0
+
+
 @pytest.mark.parametrize("total", [0.0, -1.0, math.nan])
 def test_no_filter_without_a_budget(total):
     with pytest.raises(BudgetError):

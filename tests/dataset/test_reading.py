@@ -154,7 +154,10 @@ def test_missing_values_are_refused_with_the_count_per_column():
 
 
 def test_missing_values_dropped():
-    assert load("a,b\n1,NA\n,2\n2,2\n1,1\n", missing="drop").n == 2
+    dataset = load("a,b\n1,NA\n,2\n2,2\n1,1\n", missing="drop")
+    assert dataset.n == 2
+    assert any("left out" in caveat for caveat in dataset.caveats)
+    assert not load("a,b\n2,2\n1,1\n", missing="drop").notes
 
 
 def test_missing_values_as_a_level():

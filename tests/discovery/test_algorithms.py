@@ -210,6 +210,10 @@ def test_levels_read_from_the_data_limit_the_guarantee():
     result = discover(Dataset("t", columns, values), "priv-pc", seed=1)
     assert not result.guarantee.holds
     assert "levels were read from the data: not covered (a, b)" in result.guarantee.caveats
+    counts = count(Dataset("t", columns, values, notes=("rows were left out",)))
+    for rate in (1.0, 0.5):
+        limited = discover(counts, "priv-pc", {"rate": rate}, seed=1).guarantee
+        assert limited.caveats == (*result.guarantee.caveats, "rows were left out")
 
 
 def test_continuous_and_constant_columns_are_refused():
