@@ -126,9 +126,13 @@ def visit(browser):
 
 def settle(page, heading):
     """Wait until the page with this heading is drawn and its script has ended."""
-    expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible(timeout=30_000)
+    title = page.get_by_role("heading", name=heading, exact=True)
+    expect(title.first).to_be_visible(timeout=30_000)
     idle = page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
     expect(idle).to_be_visible(timeout=30_000)
+    # Parts of the last run that this one does not draw are taken away a moment later.
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
+    expect(title).to_have_count(1)
     expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=30_000)
 
 

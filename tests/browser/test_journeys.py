@@ -13,6 +13,11 @@ from tests.browser.conftest import graph, settle
 pytestmark = pytest.mark.browser
 
 
+def shown(page, text):
+    """Wait for a text.  While a page is drawn anew, the old one may stand beside the new one."""
+    expect(page.get_by_text(text).first).to_be_visible(timeout=30_000)
+
+
 def move_slider(page, label, key, times=1):
     slider = page.get_by_role("slider", name=re.compile(label))
     slider.focus()
@@ -23,14 +28,14 @@ def move_slider(page, label, key, times=1):
 def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
     page = visit(f"{cold_server.url}/data?data=child&epsilon=0.3")
     settle(page, "Data")
-    expect(page.get_by_text("Spiegelhalter")).to_be_visible()
+    shown(page, "Spiegelhalter")
     links = page.get_by_test_id("stSidebarNav").get_by_role("link")
     expect(links).to_have_text([re.compile("Discover"), re.compile("Data")])
     assert "data=child" in page.url
     assert "epsilon=0.3" in page.url
     links.first.click()
     settle(page, "Discover")
-    expect(page.get_by_text("Proven: (ε = 0.3")).to_be_visible()
+    shown(page, "Proven: (ε = 0.3")
     assert "data=child" in page.url
 
 
@@ -38,9 +43,9 @@ def test_moving_epsilon_keeps_the_nodes_where_they_are(server, visit):
     page = visit(f"{server.url}/?data=asia")
     settle(page, "Discover")
     before = graph(page, "Private graph").evaluate("network.getPositions()")
-    expect(page.get_by_text("Proven: (ε = 1,")).to_be_visible()
+    shown(page, "Proven: (ε = 1,")
     move_slider(page, "Privacy budget", "Home")
-    expect(page.get_by_text("Proven: (ε = 0.05,")).to_be_visible(timeout=20_000)
+    shown(page, "Proven: (ε = 0.05,")
     settle(page, "Discover")
     assert "epsilon=0.05" in page.url
     frame = graph(page, "Private graph")
@@ -49,7 +54,7 @@ def test_moving_epsilon_keeps_the_nodes_where_they_are(server, visit):
     assert frame.evaluate("edges.length") > 0
     page.reload()
     settle(page, "Discover")
-    expect(page.get_by_text("Proven: (ε = 0.05,")).to_be_visible()
+    shown(page, "Proven: (ε = 0.05,")
 
 
 def test_a_click_in_one_graph_selects_in_the_other(server, visit):
@@ -75,9 +80,11 @@ def test_comparing_with_the_truth(server, visit):
     page = visit(f"{server.url}/?data=survey")
     settle(page, "Discover")
     page.get_by_role("radio", name="truth", exact=True).click()
-    expect(page.get_by_text("reference: truth")).to_be_visible(timeout=20_000)
+    shown(page, "reference: truth")
+    settle(page, "Discover")
     page.get_by_text("Show the true graph").click()
-    expect(page.get_by_role("heading", name="Truth (CPDAG)")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="Truth (CPDAG)").first).to_be_visible(timeout=30_000)
+    settle(page, "Discover")
     assert graph(page, "Truth").evaluate("edges.length") == 6
 
 
@@ -85,6 +92,8 @@ def test_every_download(server, visit):
     page = visit(f"{server.url}/?data=survey&rows=5000")
     settle(page, "Discover")
     page.get_by_role("tab", name="Export & code").click()
+    shown(page, "privcore discover --network survey")
+    settle(page, "Discover")
 
     def download(button):
         with page.expect_download() as caught:
@@ -108,7 +117,7 @@ def test_every_download(server, visit):
     frame = page.frame_locator('iframe[title^="Private graph"]')
     png = download(frame.get_by_role("button", name="Save PNG"))
     assert png.startswith(b"\x89PNG")
-    expect(page.get_by_text("privcore discover --network survey")).to_be_visible()
+    shown(page, "privcore discover --network survey")
 
 
 NASTY = "</script><img src=x onerror=alert(1)>"
@@ -124,7 +133,8 @@ def test_a_table_with_nasty_names_from_upload_to_graph(server, visit, tmp_path):
     settle(page, "Data")
     page.locator("input[type=file]").first.set_input_files(path)
     page.get_by_role("button", name="Use this table").click(timeout=20_000)
-    expect(page.get_by_text("levels that were read from the data")).to_be_visible(timeout=20_000)
+    shown(page, "levels that were read from the data")
+    settle(page, "Data")
     page.get_by_role("tab", name="Pictures").click()
     page.wait_for_timeout(500)
     page.get_by_test_id("stSidebarNav").get_by_role("link", name="Discover").click()
@@ -145,11 +155,10 @@ def test_a_bad_upload_is_one_sentence_and_loses_nothing(server, visit, tmp_path)
     settle(page, "Data")
     page.locator("input[type=file]").first.set_input_files(good)
     page.get_by_role("button", name="Use this table").click(timeout=20_000)
-    expect(page.get_by_text("Taken as public")).to_be_visible(timeout=20_000)
+    shown(page, "Taken as public")
     page.locator("input[type=file]").first.set_input_files(bad)
-    expect(page.get_by_text("neither text in a known encoding")).to_be_visible(timeout=20_000)
-    # While the page is drawn anew, the old sentence may stand beside the new one.
-    expect(page.get_by_text("Taken as public").first).to_be_visible()
+    shown(page, "neither text in a known encoding")
+    shown(page, "Taken as public")
     assert page.get_by_text("Traceback").count() == 0
 
 
@@ -159,9 +168,9 @@ def test_a_long_run_shows_progress_and_can_be_cancelled(server, visit):
     )
     cancel = page.get_by_role("button", name="Cancel")
     expect(cancel).to_be_visible(timeout=60_000)
-    expect(page.get_by_text(re.compile(r"order \d+: pair \d+ of \d+"))).to_be_visible()
+    shown(page, re.compile(r"order \d+: pair \d+ of \d+"))
     cancel.click()
-    expect(page.get_by_text("The run was cancelled")).to_be_visible(timeout=30_000)
+    shown(page, "The run was cancelled")
     expect(page.get_by_role("button", name="Run again")).to_be_visible()
 
 
@@ -179,17 +188,20 @@ def test_the_stability_and_budget_panels(server, visit):
     page = visit(f"{server.url}/?data=asia")
     settle(page, "Discover")
     page.get_by_role("tab", name="Budget").click()
-    expect(page.get_by_text(re.compile("Used .* of the planned"))).to_be_visible()
+    shown(page, re.compile("Used .* of the planned"))
     expect(page.locator(".js-plotly-plot .point path").first).to_be_visible()
+    settle(page, "Discover")
     page.get_by_role("tab", name="Stability").click()
-    expect(page.get_by_text("over 50 rolls of the noise")).to_be_visible()
+    shown(page, "over 50 rolls of the noise")
+    settle(page, "Discover")
     page.get_by_role("tab", name="Decisions").click()
-    expect(page.get_by_text("this log is not private")).to_be_visible()
+    shown(page, "this log is not private")
 
 
 def test_a_row_of_the_edge_table_marks_the_pair_in_both_graphs(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
+    graph(page, "Private graph")
     table = page.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()
     table.click(position={"x": 18, "y": 52})
