@@ -51,9 +51,11 @@ with st.sidebar:
             help="Simulated noise repeats with the same seed. A release uses secure noise instead.",
         )
         chosen = st.session_state["parameters"]
-        if chosen.get("calibration") == "published":
-            st.caption("ε is the cost of one round; the total is computed after the run.")
+        if chosen.get("calibration") != "published":
+            st.caption(odds_sentence(chosen["epsilon"], chosen.get("delta", 0.0)))
+        elif algorithm.published_total == "after":
+            st.caption("ε is the cost of one round or test; the total is computed after the run.")
         else:
-            st.caption(odds_sentence(chosen["epsilon"], chosen["delta"]))
+            st.caption("ε is the total that the paper claims, without a valid proof.")
 
 page.run()

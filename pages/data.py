@@ -1,12 +1,15 @@
 """Data: what am I looking at, and what of it is public?"""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator as Place
 
 from pages.ui import charts, upload
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
-from privcore.dataset import load_network
+from privcore.counts import InMemoryCounts
+from privcore.dataset import Dataset, load_network
 from privcore.errors import PrivcoreError
 from privcore.text import short
 
@@ -16,35 +19,45 @@ PREVIEW_ROWS = 200
 
 def what_is_public(loaded: Loaded) -> str:
     """One sentence on what the guarantees take as known."""
-    undeclared = loaded.dataset.undeclared
-    known = "the number of rows, the column names and the levels of every column in their order"
-    if not undeclared:
+    dataset = loaded.dataset
+    noun = dataset.public_noun
+    known = f"the number of rows, the column names and the {noun} of every column"
+    if noun != "bounds":
+        known += " in their order"
+    if not dataset.undeclared:
         return (
             f"Public: {known}. Private: what each row says. Guarantees are about replacing one row."
         )
     return (
-        f"Taken as public: {known}. But {len(undeclared)} of {loaded.dataset.p} columns have "
-        "levels that were read from the data, which no guarantee covers; declare them if known "
+        f"Taken as public: {known}. But {len(dataset.undeclared)} of {dataset.p} columns have "
+        f"{noun} that were read from the data, which no guarantee covers; declare them if known "
         "beforehand."
     )
 
 
 def schema(loaded: Loaded) -> None:
     columns = loaded.dataset.columns
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "column": column.name,
-                "kind": column.kind,
+    rows = []
+    for column in columns:
+        row: dict[str, object] = {"column": column.name, "kind": column.kind}
+        if column.bounds is not None:
+            row |= {"lower bound": column.bounds[0], "upper bound": column.bounds[1]}
+            noun = "bounds"
+        else:
+            row |= {
                 "number of levels": len(column.levels),
                 "levels, in order": ", ".join(short(v, 30) for v in column.levels[:12])
                 + (" …" if len(column.levels) > 12 else ""),
-                "levels are": "public" if column.declared else "read from the data",
             }
-            for column in columns
-        ),
+            noun = "levels"
+        row[f"{noun} are"] = "public" if column.declared else "read from the data"
+        rows.append(row)
+    number = st.column_config.NumberColumn(format="%.4g")
+    st.dataframe(
+        pd.DataFrame(rows),
         hide_index=True,
-        alt="Columns, kinds and public levels",
+        alt="Columns, kinds, and public levels or bounds",
+        column_config={"lower bound": number, "upper bound": number},
     )
 
 
@@ -52,6 +65,8 @@ def preview(loaded: Loaded) -> None:
     dataset = loaded.dataset
     head = {
         column.name: [column.levels[code] for code in values[:PREVIEW_ROWS]]
+        if column.is_categorical
+        else values[:PREVIEW_ROWS]
         for column, values in zip(dataset.columns, dataset.values, strict=True)
     }
     st.caption(f"The first {min(PREVIEW_ROWS, dataset.n):,} of {dataset.n:,} rows. Not private.")
@@ -59,35 +74,72 @@ def preview(loaded: Loaded) -> None:
 
 
 def pictures(loaded: Loaded) -> None:
-    dataset, counts = loaded.dataset, loaded.counts
+    """One column, and another beside it."""
+    dataset = loaded.dataset
+    categorical = isinstance(loaded.source, InMemoryCounts)
     names = list(dataset.names)
     key = "-".join(map(str, loaded.key))
     left, right = st.columns(2)
     with left:
         y = st.selectbox("Column", range(dataset.p), format_func=lambda i: short(names[i]),
                          key=f"data_column_{key}")  # fmt: skip
-        column = dataset.columns[y]
+    with right:
+        others = [i for i in range(dataset.p) if i != y]
+        x = st.selectbox("given" if categorical else "against", others,
+                         format_func=lambda i: short(names[i]),
+                         key=f"data_given_{key}_{y}")  # fmt: skip
+    if isinstance(loaded.source, InMemoryCounts):
+        level_pictures(dataset, loaded.source, x, y, left, right)
+    else:
+        number_pictures(dataset, x, y, left, right)
+
+
+def level_pictures(
+    dataset: Dataset, counts: InMemoryCounts, x: int, y: int, left: Place, right: Place
+) -> None:
+    column, given = dataset.columns[y], dataset.columns[x]
+    with left:
         charts.show(
             charts.marginal(column.levels, counts.table([y]).tolist(), column.name),
             key="marginal",
             alt=f"Rows for each level of {short(column.name)}",
         )
     with right:
-        others = [i for i in range(dataset.p) if i != y]
-        x = st.selectbox("given", others, format_func=lambda i: short(names[i]),
-                         key=f"data_given_{key}_{y}")  # fmt: skip
         table = pd.DataFrame(
-            counts.table([y, x]),
-            index=list(column.levels),
-            columns=list(dataset.columns[x].levels),
+            counts.table([y, x]), index=list(column.levels), columns=list(given.levels)
         )
         shares = table / table.sum().where(table.sum() > 0, 1)
         charts.show(
-            charts.conditional(shares, names[x], column.name),
+            charts.conditional(shares, given.name, column.name),
             key="conditional",
-            alt=f"Distribution of {short(column.name)} for each level of {short(names[x])}",
+            alt=f"Distribution of {short(column.name)} for each level of {short(given.name)}",
         )
     st.caption("Exact counts of the data: not private.")
+
+
+def number_pictures(dataset: Dataset, x: int, y: int, left: Place, right: Place) -> None:
+    column, other = dataset.columns[y], dataset.columns[x]
+    with left:
+        charts.show(
+            charts.histogram(dataset.values[y], column.bounds, column.name),
+            key="histogram",
+            alt=f"Rows for each interval of {short(column.name)}",
+        )
+    with right:
+        charts.show(
+            charts.scatter(
+                np.column_stack([dataset.values[x], dataset.values[y]]),
+                [other.bounds, column.bounds],
+                [other.name, column.name],
+            ),
+            key="scatter",
+            alt=f"{short(column.name)} against {short(other.name)}, a point for each row",
+        )
+    shown = min(dataset.n, charts.SCATTER_POINTS)
+    st.caption(
+        "Axes end at the bounds, and values outside were moved to them. On the right, "
+        f"{shown:,} of {dataset.n:,} rows. Exact values: not private."
+    )
 
 
 def about(loaded: Loaded) -> None:
@@ -103,6 +155,8 @@ def about(loaded: Loaded) -> None:
     if loaded.is_network:
         network = load_network(dataset.name)
         st.caption(f"{network.title}. {network.citation}. Tables as in: {network.source}")
+    elif dataset.recipe is not None:
+        st.caption(f"{dataset.source}.")
     st.markdown(what_is_public(loaded))
 
 

@@ -12,6 +12,7 @@ from pages.ui.frame import require_frame
 from pages.ui.graph_view import graph_html, legend_html, show_graph
 from pages.ui.running import LiveHooks, kept
 from pages.ui.theme import EDGES, current
+from privcore.counts import InMemoryCounts
 from privcore.discovery import ALGORITHMS, Discovery, discover
 from privcore.errors import PrivcoreError
 from privcore.evaluation import (
@@ -23,7 +24,7 @@ from privcore.evaluation import (
     skeleton_metrics,
 )
 from privcore.graphs import PDAG
-from privcore.reporting import non_private_reference, references_of
+from privcore.reporting import effect_sentence, non_private_reference, references_of
 
 require_frame("pages/discover.py")
 NAMES = {"truth": "truth", "non_private": "non-private PC"}
@@ -32,7 +33,7 @@ NAMES = {"truth": "truth", "non_private": "non-private PC"}
 def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discovery | None:
     def compute(hooks: LiveHooks) -> Discovery:
         chosen = seed if ALGORITHMS[name].private else None
-        return discover(loaded.counts, name, values, seed=chosen, hooks=hooks)
+        return discover(loaded.source, name, values, seed=chosen, hooks=hooks)
 
     key = (
         "run",
@@ -51,7 +52,7 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
     return kept(
         key,
         "Running non-private PC",
-        lambda hooks: non_private_reference(loaded.counts, result, hooks=hooks),
+        lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
     )
 
 
@@ -61,17 +62,12 @@ def next_noise() -> None:
 
 def header(result: Discovery, loaded: Loaded) -> None:
     algorithm = ALGORITHMS[result.algorithm]
-    unit = panels.unit_of(result)
     left, right = st.columns([5, 1], vertical_alignment="center")
     with left:
         st.markdown(f"**{texts.guarantee_sentence(result.guarantee, algorithm)}**")
+        st.caption(effect_sentence(result, loaded.dataset.n))
         if result.stopped:
-            st.warning(
-                f"The {result.spent.planned_rounds:,} {unit} that were paid for are used up, so "
-                f"the search ended at order {result.orders_run - 1}. Pairs that are left stay "
-                "adjacent; plan more of them under More settings, or raise ε.",
-                icon=":material/hourglass_bottom:",
-            )
+            st.warning(texts.stopped_sentence(result), icon=":material/hourglass_bottom:")
         if result.guarantee.calibration == "proven" and result.guarantee.epsilon >= 5:
             st.warning(
                 f"ε = {result.guarantee.epsilon:g} promises little: probabilities may change by a "
@@ -227,10 +223,11 @@ def results(loaded: Loaded) -> None:
         if tab.open:
             with tab:
                 draw()
+    counts = loaded.source
+    distinct = f" ({counts.unique_rows:,} distinct)" if isinstance(counts, InMemoryCounts) else ""
     st.caption(
         f"{result.tests_run:,} tests up to order {max(result.orders_run - 1, 0)} in "
-        f"{1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} rows "
-        f"({loaded.counts.unique_rows:,} distinct)."
+        f"{1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} rows{distinct}."
     )
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 import html
 from collections import defaultdict
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from numpy.typing import NDArray
 
 from pages.ui.theme import PALETTES, current
 from privcore.discovery import Discovery
 from privcore.text import short
 
-_PATTERNS = {"sieve": "", "examine": "/", "test": ""}
+HISTOGRAM_BINS = 40
+SCATTER_POINTS = 2_000
+_PATTERNS = {"examine": "/", "which": "/", "separating set": "x"}
 
 
 def show(figure: go.Figure, *, key: str, alt: str) -> None:
@@ -48,11 +52,11 @@ def budget_bar(result: Discovery) -> go.Figure:
             x=[100 * amount / total],
             y=["budget"],
             orientation="h",
-            name=f"order {order}: {phase}",
+            name=phase if phase == "release" else f"order {order}: {phase}",
             marker={
                 "color": palette.series[order % len(palette.series)],
                 "pattern": {
-                    "shape": _PATTERNS[phase],
+                    "shape": _PATTERNS.get(phase, ""),
                     "fillmode": "overlay",
                     "fgcolor": palette.background,
                     "solidity": 0.25,
@@ -122,5 +126,56 @@ def conditional(table: pd.DataFrame, x: str, y: str) -> go.Figure:
         height=320,
         xaxis={"title": label(x, 40), "type": "category"},
         yaxis={"title": label(y, 40), "type": "category"},
+    )
+    return figure
+
+
+def histogram(values: NDArray[np.float64], bounds: tuple[float, float], name: str) -> go.Figure:
+    """How the values of a continuous column spread between its bounds."""
+    palette = PALETTES[current()]
+    counts, edges = np.histogram(values, bins=HISTOGRAM_BINS, range=bounds)
+    figure = go.Figure(
+        go.Bar(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=counts,
+            width=np.diff(edges),
+            marker={"color": palette.series[0], "line": {"color": palette.background, "width": 1}},
+            customdata=np.column_stack([edges[:-1], edges[1:]]),
+            hovertemplate="%{customdata[0]:.4g} to %{customdata[1]:.4g}: %{y:,} rows"
+            "<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=360,
+        xaxis={"title": label(name, 40), "range": bounds},
+        yaxis={"title": "rows", "rangemode": "tozero"},
+    )
+    return figure
+
+
+def scatter(
+    points: NDArray[np.float64], bounds: list[tuple[float, float]], names: list[str]
+) -> go.Figure:
+    """Two continuous columns, shape (rows, 2), within their bounds; at most 2,000 of the rows.
+
+    Where there are more, they are taken evenly from first to last.
+    """
+    palette = PALETTES[current()]
+    taken = np.linspace(0, len(points) - 1, min(len(points), SCATTER_POINTS)).astype(int)
+    figure = go.Figure(
+        go.Scatter(
+            x=points[taken, 0],
+            y=points[taken, 1],
+            mode="markers",
+            marker={"color": palette.series[0], "size": 5, "opacity": 0.5},
+            hovertemplate="%{x:.4g}, %{y:.4g}<extra></extra>",
+        )
+    )
+    # A margin keeps points that lie on a bound whole.
+    (left, right), (low, high) = ((a - 0.02 * (b - a), b + 0.02 * (b - a)) for a, b in bounds)
+    figure.update_layout(
+        height=360,
+        xaxis={"title": label(names[0], 40), "range": (left, right)},
+        yaxis={"title": label(names[1], 40), "range": (low, high)},
     )
     return figure

@@ -1,34 +1,46 @@
-"""The data set that all pages look at: a built-in network or the session's own upload.
+"""The data set that all pages look at: a network, an example, or the session's own upload.
 
-Samples of built-in networks are shared between sessions; an upload stays in its session's memory.
+Samples of what is built in are shared between sessions; an upload stays in its session's memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from privcore.counts import InMemoryCounts
-from privcore.dataset import NETWORKS, Dataset, load_network
+from pages.ui.params import control
+from privcore.counts import InMemoryCounts, NumericRows
+from privcore.dataset import (
+    EXAMPLES,
+    NETWORKS,
+    NUMERIC_EXAMPLES,
+    Dataset,
+    StructuralExample,
+    example_parameters,
+    intervals,
+    load_network,
+)
 from privcore.discovery import count
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions, shared_layout
 
 UPLOAD = "your table"
+UNCUT = "none"
 ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000]
 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A data set, its counts, where its nodes go, and how to name it."""
+    """A data set, its counts or rows, where its nodes go, and how to name it."""
 
     dataset: Dataset
-    counts: InMemoryCounts
+    source: InMemoryCounts | NumericRows
     positions: Positions
     is_network: bool
     seed: int
-    key: tuple[str, int, int]
+    key: tuple[Hashable, ...]
 
 
 def layout_of(dataset: Dataset) -> Positions:
@@ -43,11 +55,11 @@ def prepare(dataset: Dataset, *, is_network: bool, seed: int, version: int = 0) 
     """Count and lay out a data set; raises DataError if it cannot be counted."""
     return Loaded(
         dataset=dataset,
-        counts=count(dataset),
+        source=count(dataset),
         positions=layout_of(dataset),
         is_network=is_network,
         seed=seed,
-        key=(dataset.name, version or dataset.n, seed),
+        key=(dataset.name, version or dataset.n, seed, *(dataset.recipe or {}).values()),
     )
 
 
@@ -57,16 +69,28 @@ def sampled(network: str, rows: int, seed: int) -> Loaded:
     return prepare(load_network(network).sample(rows, seed), is_network=True, seed=seed)
 
 
+@st.cache_resource(max_entries=6, show_spinner="Sampling the example")
+def sampled_example(example: StructuralExample, cuts: int | None, rows: int, seed: int) -> Loaded:
+    """An example's sample, shared by all sessions: nothing of it is private."""
+    dataset = example.sample(rows, seed)
+    if cuts is not None:
+        dataset = intervals(dataset, cuts)
+    return prepare(dataset, is_network=False, seed=seed)
+
+
 def choose_data() -> None:
     """The sidebar's choice of data."""
     st.selectbox(
         "Data set",
-        [*NETWORKS, UPLOAD],
+        [*NETWORKS, *EXAMPLES, UPLOAD],
         index=NETWORKS.index("asia"),
         key="data",
         bind="query-params",
-        help="A built-in Bayesian network, sampled afresh, or the table loaded on the Data page.",
+        help="A built-in Bayesian network or a random example, sampled afresh, or the table loaded "
+        "on the Data page.",
     )
+    if st.session_state["data"] in EXAMPLES:
+        _choose_example(st.session_state["data"])
     if st.session_state["data"] != UPLOAD:
         st.select_slider(
             "Rows", [f"{n}" for n in ROWS], value="100000", key="rows", bind="query-params",
@@ -76,8 +100,46 @@ def choose_data() -> None:
         st.number_input(
             "Data seed", 0, 2**31 - 1, value=1, key="data_seed", bind="query-params",
             persist_state="session",
-            help="Another seed draws another sample from the same network.",
+            help="Another seed draws another sample from the same model.",
         )  # fmt: skip
+
+
+def _density_key(kind: str) -> str:
+    """The address leaves out what is at its default, so each default needs a name of its own."""
+    return "density" if kind in NUMERIC_EXAMPLES else "table_density"
+
+
+def _choose_example(kind: str) -> None:
+    """Which random model, and whether its numbers are cut into levels."""
+    declared = {p.name: p for p in example_parameters(kind)}
+    control(declared["nodes"])
+    control(replace(declared["density"], name=_density_key(kind)))
+    seed = declared["graph_seed"]
+    st.number_input(
+        seed.title, int(seed.low), int(seed.high), value=seed.default, key=seed.name,
+        bind="query-params", persist_state="session", help=seed.help,
+    )  # fmt: skip
+    if kind in NUMERIC_EXAMPLES:
+        st.select_slider(
+            "Intervals", [UNCUT, *map(str, range(2, 11))], value=UNCUT, key="intervals",
+            bind="query-params", persist_state="session",
+            help="Numeric columns cut into so many intervals of equal width between their public "
+            "bounds, for the algorithms that need levels.",
+        )  # fmt: skip
+
+
+def _chosen_example(kind: str) -> Loaded:
+    state = st.session_state
+    example = StructuralExample(
+        kind,
+        nodes=int(state["nodes"]),
+        density=float(state[_density_key(kind)]),
+        graph_seed=int(state["graph_seed"]),
+    )
+    cuts = state["intervals"] if kind in NUMERIC_EXAMPLES else UNCUT
+    return sampled_example(
+        example, None if cuts == UNCUT else int(cuts), int(state["rows"]), int(state["data_seed"])
+    )
 
 
 def current_data() -> Loaded | None:
@@ -85,6 +147,8 @@ def current_data() -> Loaded | None:
     if st.session_state["data"] == UPLOAD:
         loaded: Loaded | None = st.session_state.get("upload")
         return loaded
+    if st.session_state["data"] in EXAMPLES:
+        return _chosen_example(st.session_state["data"])
     return sampled(
         st.session_state["data"], int(st.session_state["rows"]), int(st.session_state["data_seed"])
     )

@@ -19,11 +19,6 @@ def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(values.items()))
 
 
-def unit_of(result: Discovery) -> str:
-    """What the budget is planned in."""
-    return "rounds" if any(s.phase == "sieve" for s in result.trace) else "tests"
-
-
 def stability_panel(
     loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str
 ) -> None:
@@ -44,7 +39,7 @@ def stability_panel(
         for roll in range(rolls):
             hooks.update(roll / rolls, f"roll {roll + 1} of {rolls}")
             found = discover(
-                loaded.counts, result.algorithm, values, seed=10_000_019 + roll, keep_trace=False
+                loaded.source, result.algorithm, values, seed=10_000_019 + roll, keep_trace=False
             )
             seen.update(found.graph.skeleton)
         return seen
@@ -97,24 +92,30 @@ def budget_panel(result: Discovery) -> None:
     if spent.unit == "none":
         st.info("PC is not private and spends nothing, because it promises nothing.")
         return
-    symbol = "ρ" if spent.unit == "rho" else "ε"
-    noun = unit_of(result)
     charts.show(
         charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
     )
+    st.text(budget_sentence(result))
+
+
+def budget_sentence(result: Discovery) -> str:
+    """How much of the plan was used, or what the published form adds up."""
+    spent = result.spent
+    unit = {"rho": " ρ of zCDP", "epsilon": " ε", "share": " of the plan"}.get(spent.unit, "")
     if spent.total:
-        st.text(
-            f"Used {spent.used:.4g} of the planned {spent.total:.4g} {symbol} in "
-            f"{spent.rounds:,} of {spent.planned_rounds:,} planned {noun} "
-            f"({result.guarantee.accountant}). The promise is the plan's total, however much of it "
-            "a run happens to use."
+        noun = spent.noun if spent.rounds != 1 else spent.noun.rstrip("s")
+        planned = f" of {spent.planned_rounds:,} planned" if spent.planned_rounds else ""
+        return (
+            f"Used {spent.used:.4g} of the planned {spent.total:.4g}{unit} in "
+            f"{spent.rounds:,}{planned} {noun} ({result.guarantee.accountant}). The promise is the "
+            "plan's total, however much of it a run happens to use."
         )
-    else:
-        st.text(
-            f"{spent.rounds:,} rounds at ε = {result.parameters['epsilon']:g} each: their sum is "
-            f"{spent.used:.4g}; {result.guarantee.accountant} gives "
-            f"{result.guarantee.epsilon:.4g} at δ = {result.guarantee.delta:g}."
-        )
+    added = f": {spent.used:.4g}{unit} in all" if spent.used else ""
+    return (
+        f"{spent.rounds:,} {spent.noun} were charged after the run{added}; "
+        f"{result.guarantee.accountant} gives ε = {result.guarantee.epsilon:.4g} at "
+        f"δ = {result.guarantee.delta:g}."
+    )
 
 
 def decision_panel(result: Discovery) -> None:

@@ -37,24 +37,24 @@ def number_text(value: float) -> str:
 def controls(algorithm: Algorithm) -> dict[str, Any]:
     """Draw the controls of an algorithm; what they say, by parameter name.
 
-    Parameters that do not matter in the chosen calibration are not drawn and keep their defaults.
+    Parameters that do not matter beside the others' values are not drawn and keep their defaults.
     """
-    values: dict[str, Any] = {}
-    calibration = "none"
-    if any(p.name == "calibration" for p in algorithm.parameters):
-        declared = next(p for p in algorithm.parameters if p.name == "calibration")
-        calibration = values["calibration"] = control(declared)
-    shown = [
-        p for p in algorithm.parameters if p.name != "calibration" and calibration in p.calibrations
-    ]
-    for parameter in shown:
-        if not parameter.advanced:
-            values[parameter.name] = control(parameter)
+    values: dict[str, Any] = {p.name: p.default for p in algorithm.parameters}
+    declared = next((p for p in algorithm.parameters if p.name == "calibration"), None)
+    if declared:
+        values["calibration"] = control(declared)
+    shown = [p for p in algorithm.parameters if p is not declared]
+    _draw([p for p in shown if not p.advanced], values)
     with st.expander("More settings"):
-        for parameter in shown:
-            if parameter.advanced:
-                values[parameter.name] = control(parameter)
+        _draw([p for p in shown if p.advanced], values)
     return values
+
+
+def _draw(parameters: list[Parameter], values: dict[str, Any]) -> None:
+    """Draw those that matter beside the values chosen so far, and note what they say."""
+    for parameter in parameters:
+        if parameter.matters(values):
+            values[parameter.name] = control(parameter)
 
 
 def control(parameter: Parameter) -> Any:

@@ -47,24 +47,31 @@ def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:
     private = result.noise != "none"
     rows = []
     for step in result.trace[:limit]:
+        pair = step.x >= 0 and step.y >= 0
         row: dict[str, object] = {
             "order": step.order,
-            "x": nodes[step.x],
-            "y": nodes[step.y],
+            "x": nodes[step.x] if step.x >= 0 else "",
+            "y": nodes[step.y] if step.y >= 0 else "",
             "given": ", ".join(nodes[k] for k in step.given),
             "step": step.phase,
-            "score": step.score,
+            result.unit or "score": step.score,
         }
         if private:
-            row |= {"noise scale": step.noise_scale, "noisy score": step.noisy}
+            row |= {"noise scale": step.noise_scale, "noisy": step.noisy}
         row |= {
             "threshold": step.threshold,
-            "verdict": "independent" if step.independent else "dependent",
+            "verdict": _verdict(step.phase, step.independent, pair),
         }
         if private:
             row |= {"charge": step.charge, "round": step.round}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _verdict(phase: str, independent: bool, pair: bool) -> str:
+    if phase in ("which", "separating set"):
+        return "chosen"
+    return ("independent" if independent else "dependent") if pair else ""
 
 
 def stability(

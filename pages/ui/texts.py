@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privcore.accounting import Guarantee
 from privcore.accounting.guarantee import posterior_bound
-from privcore.discovery import Algorithm
+from privcore.discovery import Algorithm, Discovery
 
 NOT_PRIVATE = (
     "The non-private graph, the metrics, the decision log and the times are computed from the "
@@ -41,10 +41,40 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
         return f"{algorithm.title}: no privacy is promised."
     amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
     if guarantee.calibration == "published":
+        when = ", computed after the run" if algorithm.published_total == "after" else ""
         return (
-            f"Published constants report {amount}, computed after the run. This is not a "
-            "guarantee; the reasons are below."
+            f"Published constants report {amount}{when}. This is not a guarantee; the reasons are "
+            "under Guarantee."
         )
     if guarantee.caveats:
         return f"Proven {amount}, but with a gap: {guarantee.caveats[0]}."
     return f"Proven: {amount}, fixed before the run; neighbours: {guarantee.neighbours}."
+
+
+def stopped_sentence(result: Discovery) -> str:
+    """That the budget was used up: what was not reached, and what would have reached it."""
+    spent, left = result.spent, result.unreached
+    if left is None:
+        return ""
+    paid = (
+        f"The {spent.planned_rounds:,} {spent.noun} that were paid for are used up"
+        if spent.planned_rounds
+        else "The budget is used up"
+    )
+    orders = (
+        f"order {left.first} was not finished"
+        if left.first == left.last
+        else f"order {left.first} was not finished, and orders up to {left.last} not begun"
+    )
+    if left.first + 1 == left.last:
+        orders = f"order {left.first} was not finished, and order {left.last} not begun"
+    need = (
+        f" A total ε of {left.epsilon:.3g} would have reached them at the same noise, whatever the "
+        f"answers ({left.tests:,} more tests at most)."
+        if left.epsilon is not None
+        else ""
+    )
+    return (
+        f"{paid}: {orders}. Pairs not yet decided stay adjacent.{need} Fewer columns, a lower "
+        "largest conditioning set or a larger ε help too."
+    )

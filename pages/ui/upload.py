@@ -103,7 +103,8 @@ def _edit(raw: RawTable, filename: str) -> None:
         st.text(f"Note: {warning}")
     st.markdown(
         "**What is public?** Tick *public* where levels, or bounds and cuts, are known without "
-        "looking at these rows. Levels are listed in order, separated by semicolons."
+        "looking at these rows. Levels are listed in order, separated by semicolons. Numbers are "
+        "cut into intervals, or kept as they are in a table of numbers only."
     )
     edited = st.data_editor(
         _to_frame(schema),
@@ -132,6 +133,14 @@ def _edit(raw: RawTable, filename: str) -> None:
             ),
         },
     )  # fmt: skip
+    uncut = st.toggle(
+        "Keep numbers as they are",
+        key="upload_uncut",
+        persist_state="session",
+        help="Continuous columns are not cut, whatever the intervals and cut points say. Every "
+        "column in use must then be continuous, with bounds, and only algorithms over numeric data "
+        "can run.",
+    )
     if raw.missing:
         st.text(
             "Missing values: "
@@ -154,10 +163,11 @@ def _edit(raw: RawTable, filename: str) -> None:
     )
     if st.button("Use this table", type="primary", icon=":material/check:"):
         wanted = _from_frame(edited, schema)
+        used = [_without_cuts(column) for column in wanted] if uncut else wanted
         names = [column.name for column in wanted if column.include]
         edges = read_true_graph(truth.getvalue(), truth.name, names) if truth else None
         dataset: Dataset = build_dataset(
-            raw, wanted, name=short(filename, 60), missing=missing, true_edges=edges
+            raw, used, name=short(filename, 60), missing=missing, true_edges=edges
         )
         version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
         st.session_state["upload"] = prepare(
@@ -214,6 +224,10 @@ def _from_frame(edited: pd.DataFrame, schema: list[ColumnSchema]) -> list[Column
             )
         )
     return wanted
+
+
+def _without_cuts(column: ColumnSchema) -> ColumnSchema:
+    return replace(column, bins=None, cut_points=())
 
 
 def _present(value: object) -> bool:

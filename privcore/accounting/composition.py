@@ -94,3 +94,20 @@ def published_total(epsilons: Sequence[float], delta: float) -> float:
     if not epsilons:
         return 0.0
     return advanced_classic(epsilons, delta) if delta > 0 else basic(epsilons)
+
+
+def total(steps: Sequence[tuple[float, float, int]], delta: float) -> float:
+    """The smallest ε at δ by basic composition or zCDP.
+
+    steps: (ε, ρ, how many) of each kind; ρ is ε²/2 for a step of which only pure DP is known, for
+    which advanced composition is tried too.
+    """
+    sum_epsilon = math.fsum(epsilon * count for epsilon, _, count in steps)
+    if delta == 0:
+        return sum_epsilon
+    bounds = [sum_epsilon, zcdp(math.fsum(rho * count for _, rho, count in steps), delta)]
+    if all(rho >= rho_of_pure(epsilon) for epsilon, rho, _ in steps):
+        squares = math.fsum(count * epsilon * epsilon for epsilon, _, count in steps)
+        drift = math.fsum(count * epsilon * math.tanh(epsilon / 2) for epsilon, _, count in steps)
+        bounds.append(math.sqrt(2 * math.log(1 / delta) * squares) + drift)
+    return min(bounds)

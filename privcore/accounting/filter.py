@@ -36,23 +36,33 @@ class PrivacyFilter:
     def used(self) -> float:
         return float(self._used)
 
-    def cost(self, epsilon: float) -> float:
-        """What an ε-DP step costs in this filter's unit."""
-        return epsilon if self.unit == "epsilon" else rho_of_pure(epsilon)
+    @property
+    def left(self) -> float:
+        """What is not used yet, rounded down a hair, so that it can be charged."""
+        return float(self._total - self._used) * (1 - 1e-12)
 
-    def can_charge(self, epsilon: float) -> bool:
-        return self._used + Fraction(self.cost(epsilon)) <= self._total
+    def cost(self, epsilon: float, rho: float | None = None) -> float:
+        """What an ε-DP step costs in this filter's unit.
 
-    def charge(self, epsilon: float) -> float:
+        rho: what the step costs in zCDP, where that is known to be less than ε²/2.
+        """
+        if self.unit == "epsilon":
+            return epsilon
+        return rho_of_pure(epsilon) if rho is None else rho
+
+    def can_charge(self, epsilon: float, rho: float | None = None) -> bool:
+        return self._used + Fraction(self.cost(epsilon, rho)) <= self._total
+
+    def charge(self, epsilon: float, rho: float | None = None) -> float:
         """Pay for one ε-DP step *before* it runs; returns the charge in the filter's unit.
 
         Raises BudgetError, and changes nothing, if the total would be exceeded.
         """
         if not epsilon > 0:
             raise ValueError(f"a charge must be positive, not {epsilon}")
-        if not self.can_charge(epsilon):
+        if not self.can_charge(epsilon, rho):
             raise BudgetError("The privacy budget does not cover another step.")
-        cost = Fraction(self.cost(epsilon))
+        cost = Fraction(self.cost(epsilon, rho))
         if cost == 0:
             raise ValueError(f"a charge of {epsilon} is too small to be counted")
         self._used += cost

@@ -24,6 +24,13 @@ class Plan:
     accountant: str
     unit: Unit
     total: float
+    rho_factor: float = 0.5
+
+    def epsilon_of(self, rounds: int) -> float:
+        """The ε at this plan's δ of so many of its rounds."""
+        return composition.total(
+            [(e, self.rho_factor * e * e, rounds) for e in self.step_epsilons], self.delta
+        )
 
     def new_filter(self) -> PrivacyFilter:
         """A filter that grants exactly the plan's steps.
@@ -35,12 +42,19 @@ class Plan:
 
 
 def plan_rounds(
-    epsilon: float, delta: float, rounds: int, shares: Sequence[float] = (1.0,)
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    shares: Sequence[float] = (1.0,),
+    rho_factor: float = 0.5,
 ) -> Plan:
     """Split (ε, δ) over `rounds` rounds, each with steps in proportion to `shares`.
 
     The accountant that allows the largest steps is chosen among basic composition, advanced
     composition and zCDP.  The choice uses public numbers only, so it is free.
+
+    rho_factor: an ε-DP step is rho_factor·ε²-zCDP; ½ for all pure DP, ⅛ for the exponential
+        mechanism.
 
     Raises ParameterError if the parameters are out of range.
     """
@@ -56,7 +70,7 @@ def plan_rounds(
     candidates: list[tuple[float, str, Unit]] = [(epsilon / rounds, "basic composition", "epsilon")]
     if delta > 0:
         rho = composition.rho_for(epsilon, delta)
-        candidates.append((math.sqrt(2 * rho / (rounds * squares)), "zCDP", "rho"))
+        candidates.append((math.sqrt(rho / (rho_factor * rounds * squares)), "zCDP", "rho"))
         candidates.append((_advanced_step(epsilon, delta, rounds, weights), "advanced", "rho"))
     size, name, unit = max(candidates)
     # A hair below the exact split, so that rounding can never refuse the last planned step.
@@ -64,10 +78,10 @@ def plan_rounds(
     if unit == "epsilon":
         total = epsilon
     else:
-        total = rounds * math.fsum(composition.rho_of_pure(size * w) for w in weights)
+        total = rounds * math.fsum(rho_factor * (size * w) ** 2 for w in weights)
     if name == "advanced":
         name = "advanced composition"
-    return Plan(epsilon, delta, rounds, steps, name, unit, total)
+    return Plan(epsilon, delta, rounds, steps, name, unit, total, rho_factor)
 
 
 def _advanced_step(epsilon: float, delta: float, rounds: int, weights: Sequence[float]) -> float:

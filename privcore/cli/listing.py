@@ -1,4 +1,4 @@
-"""`networks` and `algorithms`: what there is."""
+"""`networks`, `examples` and `algorithms`: what there is."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import argparse
 import json
 from typing import Any
 
-from privcore.dataset import NETWORKS, load_network
+from privcore.dataset import (
+    EXAMPLES,
+    NETWORKS,
+    StructuralExample,
+    example_parameters,
+    load_network,
+)
 from privcore.discovery import ALGORITHMS, Parameter
 
 
 def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     for name, run, text in (
         ("networks", _networks, "list the built-in Bayesian networks"),
+        ("examples", _examples, "list the structural examples and their parameters"),
         ("algorithms", _algorithms, "list the algorithms and their parameters"),
     ):
         command = commands.add_parser(name, help=text, description=text)
@@ -42,17 +49,43 @@ def _networks(options: argparse.Namespace) -> None:
 
 
 def parameter_dict(parameter: Parameter) -> dict[str, Any]:
-    """A declaration as JSON."""
+    """A declaration as JSON, but for the calibrations, which only algorithms have."""
     return {
         "name": parameter.option,
         "symbol": parameter.symbol,
         "default": "auto" if parameter.default is None else parameter.default,
         "allowed": parameter.range_text(),
         "unit": parameter.unit,
-        "calibrations": list(parameter.calibrations),
         "help": parameter.help,
         "source": parameter.source,
     }
+
+
+def _parameter_line(parameter: Parameter) -> str:
+    default = "auto" if parameter.default is None else parameter.default
+    auto = f" (auto: {parameter.auto_help})" if parameter.auto_help else ""
+    return f"  {parameter.option:<14} {default!s:<8} {parameter.range_text()}{auto}"
+
+
+def _examples(options: argparse.Namespace) -> None:
+    examples = [StructuralExample(kind) for kind in EXAMPLES]
+    if options.json:
+        described = [
+            {
+                "name": example.kind,
+                "title": example.title,
+                "citation": example.citation,
+                "parameters": [parameter_dict(p) for p in example_parameters(example.kind)],
+            }
+            for example in examples
+        ]
+        print(json.dumps(described, indent=1, ensure_ascii=False))
+        return
+    for example in examples:
+        print(f"{example.kind}: {example.title}")
+        print(f"  {example.citation}.")
+        for parameter in example_parameters(example.kind):
+            print(_parameter_line(parameter))
 
 
 def _algorithms(options: argparse.Namespace) -> None:
@@ -66,7 +99,10 @@ def _algorithms(options: argparse.Namespace) -> None:
                 "summary": algorithm.summary,
                 "citation": algorithm.citation,
                 "published_flaw": algorithm.published_flaw,
-                "parameters": [parameter_dict(p) for p in algorithm.parameters],
+                "parameters": [
+                    parameter_dict(p) | {"calibrations": list(p.calibrations)}
+                    for p in algorithm.parameters
+                ],
             }
             for algorithm in ALGORITHMS.values()
         ]
@@ -76,6 +112,4 @@ def _algorithms(options: argparse.Namespace) -> None:
         print(f"{algorithm.name}: {algorithm.title} ({algorithm.citation})")
         print(f"  {algorithm.summary}")
         for parameter in algorithm.parameters:
-            default = "auto" if parameter.default is None else parameter.default
-            auto = f" (auto: {parameter.auto_help})" if parameter.auto_help else ""
-            print(f"  {parameter.option:<12} {default!s:<8} {parameter.range_text()}{auto}")
+            print(_parameter_line(parameter))

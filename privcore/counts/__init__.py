@@ -1,6 +1,7 @@
-"""Sufficient statistics: contingency tables, counted once and shared."""
+"""Sufficient statistics: contingency tables and moments, counted once and shared."""
 
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.source import CountSource
+from privcore.counts.numeric import NumericRows
+from privcore.counts.source import CountSource, MomentSource
 
-__all__ = ["CountSource", "InMemoryCounts"]
+__all__ = ["CountSource", "InMemoryCounts", "MomentSource", "NumericRows"]

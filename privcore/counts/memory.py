@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.counts.cache import Cache
+from privcore.counts.numeric import Matrix, coded_moments
 from privcore.counts.source import Table
 from privcore.dataset import Dataset
 from privcore.errors import DataError
@@ -54,6 +55,7 @@ class InMemoryCounts:
             budget=128 << 20, size=lambda strata: strata[0].nbytes + 200
         )
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
+        self._moments: dict[float | None, Matrix] = {}
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> InMemoryCounts:
@@ -88,6 +90,33 @@ class InMemoryCounts:
         kept = np.flatnonzero(drawn)
         configurations = tuple(column[kept] for column in self._configurations)
         return InMemoryCounts(self.names, self.levels, configurations, drawn[kept], self.caveats)
+
+    def blocked(self, count: int, noise: NoiseSource) -> InMemoryCounts:
+        """The same rows with one more column, last: which of `count` blocks a row falls in.
+
+        The blocks have the same size up to one row and do not depend on what the rows say.
+        """
+        place = noise.shuffled(self.n)
+        owner = np.repeat(np.arange(self.unique_rows), self._multiplicities)
+        key = (place * count // self.n) * self.unique_rows + owner
+        kept, counts = np.unique(key, return_counts=True)
+        block, row = np.divmod(kept, self.unique_rows)
+        configurations = tuple(column[row] for column in self._configurations)
+        return InMemoryCounts(
+            (*self.names, "(block)"),
+            (*self.levels, count),
+            (*configurations, block),
+            counts.astype(np.int64),
+            self.caveats,
+        )
+
+    def moments(self, radius: float | None = None) -> Matrix:
+        """Moments of the levels coded −1 … 1 in equal steps; see `coded_moments`."""
+        if radius not in self._moments:
+            self._moments[radius] = coded_moments(
+                self._configurations, self._multiplicities, self.levels, radius
+            )
+        return self._moments[radius]
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

@@ -13,17 +13,36 @@ from privcore.mechanisms.noise import NoiseSource
 Table = NDArray[np.int64]
 
 
-class CountSource(Protocol):
-    """Contingency tables of categorical columns.
+class MomentSource(Protocol):
+    """First and second moments of columns, of numbers or of coded levels.
 
-    names, levels: per column, its name and its public number of levels; n: number of rows.
+    names: of the columns; n: number of rows.
     caveats: sentences that limit what a guarantee about these rows covers (`Dataset.caveats`).
     """
 
     names: tuple[str, ...]
-    levels: tuple[int, ...]
     n: int
     caveats: tuple[str, ...]
+
+    def moments(self, radius: float | None = None) -> NDArray[np.float64]:
+        """Mean of (1, x)(1, x)ᵀ, shape (p + 1, p + 1), columns scaled to [−1, 1] by public bounds.
+
+        radius: a bound on the Euclidean norm that longer rows are scaled down to first.
+        """
+        ...
+
+    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
+        """`compute()`, kept for later calls with the same key: scores that do not change."""
+        ...
+
+
+class CountSource(MomentSource, Protocol):
+    """Contingency tables of categorical columns.
+
+    levels: per column, its public number of levels.
+    """
+
+    levels: tuple[int, ...]
 
     def table(self, columns: Sequence[int]) -> Table:
         """Counts over the given columns, shape = their levels in the order asked."""
@@ -40,6 +59,6 @@ class CountSource(Protocol):
         """A source over `size` rows drawn without replacement."""
         ...
 
-    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
-        """`compute()`, kept for later calls with the same key: scores that do not change."""
+    def blocked(self, count: int, noise: NoiseSource) -> CountSource:
+        """The same rows with one more column, last: which of `count` random blocks they are in."""
         ...

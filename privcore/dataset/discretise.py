@@ -24,6 +24,7 @@ def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> D
     cuts: per column name, either inner boundaries, which must be chosen without looking at the
         rows and count as public, or a number of equal-width intervals over the column's bounds,
         which are as public as those bounds.
+    The recipe is dropped, as it does not tell these cuts.
     Raises DataError for names that are no continuous columns, and for impossible cuts.
     """
     unknown = [name for name in cuts if name not in dataset.names]
@@ -44,7 +45,20 @@ def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> D
         columns[position] = Column(
             column.name, "ordinal", interval_labels(points), declared=declared
         )
-    return replace(dataset, columns=tuple(columns), values=tuple(values))
+    return replace(dataset, columns=tuple(columns), values=tuple(values), recipe=None)
+
+
+def intervals(dataset: Dataset, count: int) -> Dataset:
+    """The data set with every continuous column cut into `count` intervals of equal width.
+
+    They divide the column's bounds, so that they are as public as those; a recipe notes them.
+    Raises DataError if no column is continuous, or unless count is from 2 to 100.
+    """
+    numeric = [column.name for column in dataset.columns if not column.is_categorical]
+    if not numeric:
+        raise DataError("Every column has levels already; leave the number of intervals out.")
+    recipe = None if dataset.recipe is None else {**dataset.recipe, "intervals": count}
+    return replace(discretise(dataset, dict.fromkeys(numeric, count)), recipe=recipe)
 
 
 def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tuple[float, ...]:

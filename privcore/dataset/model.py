@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,6 +48,8 @@ class Dataset:
         bounds.  Made read-only.
     true_edges: the true DAG as (cause, effect) names, if it is known.
     notes: sentences that limit what a guarantee about these rows covers.
+    recipe: how a structural example was made, so that reports can say how to make it again: its
+        name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -58,6 +61,7 @@ class Dataset:
     true_edges: tuple[tuple[str, str], ...] | None = None
     source: str = ""
     notes: tuple[str, ...] = ()
+    recipe: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])
@@ -99,13 +103,24 @@ class Dataset:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What limits a guarantee about these rows: levels read from them, and the notes."""
+        """What limits a guarantee about these rows: what was read from them, and the notes."""
         undeclared = self.undeclared
         if not undeclared:
             return self.notes
         named = ", ".join(short(name, 20) for name in undeclared[:3])
         more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
-        return (f"levels were read from the data: not covered ({named}{more})", *self.notes)
+        return (
+            f"{self.public_noun} were read from the data: not covered ({named}{more})",
+            *self.notes,
+        )
+
+    @property
+    def public_noun(self) -> str:
+        """What is public of each column if it is declared: "levels", "bounds", or both."""
+        kinds = {column.is_categorical for column in self.columns}
+        if len(kinds) == 2:
+            return "levels and bounds"
+        return "levels" if kinds == {True} else "bounds"
 
     @property
     def undeclared(self) -> tuple[str, ...]:

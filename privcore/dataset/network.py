@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from math import prod
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.dataset.model import Column, Dataset, code_type
+from privcore.dataset.sampling import check_rows, check_seed
 from privcore.errors import ParameterError
 from privcore.text import short
 
 NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm", "insurance")
-MAX_ROWS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,21 +63,12 @@ class BayesianNetwork:
         Raises ParameterError unless rows is a whole number from 2 to 10,000,000 and seed a
         generator or a whole number, at least 0.
         """
-        if not _is_whole(rows) or not 2 <= rows <= MAX_ROWS:
-            raise ParameterError(
-                f"rows is {short(rows)}; it must be a whole number from 2 to {MAX_ROWS:,}."
-            )
-        if isinstance(seed, np.random.Generator):
-            generator = seed
-        elif _is_whole(seed) and seed >= 0:
-            generator = np.random.default_rng(int(seed))
-        else:
-            raise ParameterError(f"seed is {short(seed)}; it must be a whole number, at least 0.")
+        rows, generator = check_rows(rows), check_seed(seed)
         values: dict[int, NDArray[np.unsignedinteger]] = {}
         while len(values) < len(self.variables):
             for position, variable in enumerate(self.variables):
                 if position not in values and all(p in values for p in variable.parents):
-                    values[position] = self._draw(variable, values, int(rows), generator)
+                    values[position] = self._draw(variable, values, rows, generator)
         return Dataset(
             name=self.name,
             columns=tuple(variable.column for variable in self.variables),
@@ -107,11 +97,6 @@ class BayesianNetwork:
         for level in range(levels - 1):
             drawn += uniform >= table[configuration, level]
         return drawn
-
-
-def _is_whole(value: object) -> bool:
-    """Whether it is a finite number without a fraction (True and False are not)."""
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(value % 1 == 0)
 
 
 @cache

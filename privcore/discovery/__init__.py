@@ -2,8 +2,8 @@
 
 from privcore.discovery.engine import count, discover
 from privcore.discovery.model import Algorithm, Discovery, Hooks, Progress, Spent, Step
-from privcore.discovery.parameter import Parameter, parse_all
 from privcore.discovery.registry import ALGORITHMS, get_algorithm
+from privcore.parameter import Parameter, parse_all
 
 __all__ = [
     "ALGORITHMS",

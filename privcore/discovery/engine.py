@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
-from privcore.counts import CountSource, InMemoryCounts
+from privcore.counts import CountSource, InMemoryCounts, MomentSource, NumericRows
 from privcore.dataset import Dataset, constant_columns
 from privcore.discovery.model import Discovery, Hooks, NoHooks, Run
-from privcore.discovery.parameter import parse_all
 from privcore.discovery.registry import get_algorithm
 from privcore.errors import DataError, ParameterError
 from privcore.mechanisms import NoiseSource, SimulatedNoise
+from privcore.parameter import parse_all
 from privcore.text import short
 
 
 def discover(
-    data: Dataset | CountSource,
+    data: Dataset | MomentSource,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -27,7 +27,7 @@ def discover(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
 ) -> Discovery:
-    """Run an algorithm on a data set, or on counts made from one.
+    """Run an algorithm on a data set, or on the counts or moments made from one (`count`).
 
     parameters: by name; those not given take their defaults.
     seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`.  Private
@@ -43,9 +43,21 @@ def discover(
         noise = SimulatedNoise(seed)
     if chosen.private and noise is None:
         raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
-    source: CountSource = count(data) if isinstance(data, Dataset) else data
+    source: MomentSource = count(data) if isinstance(data, Dataset) else data
+    if chosen.needs == "tables" and not hasattr(source, "levels"):
+        raise DataError(
+            f"Column {short(source.names[0])!r} is continuous, and {chosen.name} needs levels; cut "
+            "the columns into intervals, or choose an algorithm for numbers, such as privpc-star."
+        )
 
-    run = Run(source, checked, noise or SimulatedNoise(0), hooks or NoHooks(), keep_trace)
+    # Algorithms that need only moments use nothing else of the source.
+    run = Run(
+        cast(CountSource, source),
+        checked,
+        noise or SimulatedNoise(0),
+        hooks or NoHooks(),
+        keep_trace,
+    )
     start = time.perf_counter()
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start
@@ -64,18 +76,31 @@ def discover(
         parameters=checked,
         noise=noise.kind if chosen.private and noise else "none",
         stopped=outcome.stopped,
+        unreached=outcome.unreached,
+        unit=outcome.unit,
         trace=outcome.trace,
     )
 
 
-def count(dataset: Dataset) -> InMemoryCounts:
-    """Counts of a categorical data set.
+def count(dataset: Dataset) -> InMemoryCounts | NumericRows:
+    """What algorithms need of a data set: counts of levels, or moments of numbers.
 
-    Raises DataError for continuous or constant columns.
+    Raises DataError for constant columns, and where some columns have levels and others are
+    continuous.
     """
     constant = constant_columns(dataset)
     if constant:
         raise DataError(
             f"Column {short(constant[0])!r} has the same value in every row; leave it out."
         )
+    kinds = {column.is_categorical for column in dataset.columns}
+    if len(kinds) == 2:
+        number = next(c.name for c in dataset.columns if not c.is_categorical)
+        level = next(c.name for c in dataset.columns if c.is_categorical)
+        raise DataError(
+            f"Column {short(number)!r} is continuous and {short(level)!r} has levels; cut the "
+            "continuous columns into levels, or leave one kind out."
+        )
+    if kinds == {False}:
+        return NumericRows.from_dataset(dataset)
     return InMemoryCounts.from_dataset(dataset)

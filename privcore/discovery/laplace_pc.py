@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from math import comb
 
-from privcore.accounting import PrivacyFilter, composition, plan_rounds
-from privcore.discovery import common
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
-from privcore.discovery.parameter import Parameter
-from privcore.independence import z_threshold
-from privcore.independence.score import strata_of
+from privcore.discovery import common, parameters
+from privcore.discovery.model import Algorithm, Outcome, Run
+from privcore.discovery.per_test import PerTest, reference, run_per_test
+from privcore.discovery.tie_correction import corrected
+from privcore.independence import margin
+from privcore.parameter import Parameter
 
 _FLAW = (
     "the total is computed after the run from the number of tests, which depends on the data, "
@@ -43,83 +43,40 @@ def default_tests(p: int, max_order: int | None) -> int:
     return pairs if max_order == 0 else pairs * (p - 1)
 
 
-class _NoisyThreshold:
-    """|Z| plus Laplace noise against the threshold; each test is charged before it is made."""
+def planned_tests(run: Run) -> int:
+    """The number of tests that a run pays for."""
+    given: int | None = run.parameters["max_tests"]
+    return given or default_tests(len(run.source.names), run.parameters["max_order"])
+
+
+class _NoisyThreshold(PerTest):
+    """The value plus Laplace noise against the threshold."""
+
+    proofs = ("docs/proofs/laplace.md",)
+    flaw = _FLAW
 
     def __init__(self, run: Run, recorder: common.Recorder) -> None:
-        self._run = run
-        self._score = common.score_of(run)
-        self._threshold = z_threshold(run.parameters["threshold"])
-        self._recorder = recorder
-        self._proven = run.parameters["calibration"] == "proven"
-        self.tests = 0
-        self.filter: PrivacyFilter | None = None
-        if self._proven:
-            tests = run.parameters["max_tests"]
-            if tests is None:
-                tests = default_tests(len(run.source.names), run.parameters["max_order"])
-            self.plan = plan_rounds(run.parameters["epsilon"], run.parameters["delta"], tests)
-            self._epsilon = self.plan.step_epsilons[0]
-            self.filter = self.plan.new_filter()
-        else:
-            self._epsilon = run.parameters["epsilon"]
-        # Asked once here, so that a score without a bound is refused before anything is spent.
-        self._score.sensitivity(run.source.n, run.parameters["calibration"])
+        super().__init__(run, recorder, rounds=planned_tests(run))
+        self._epsilon = self.epsilons[0] if self.proven else run.parameters["epsilon"]
+        if self.proven and not self.measure.needs_delta:
+            scale = self.measure.sensitivity(run.source.n) / self._epsilon
+            self.measure = corrected(run, self.measure, 2 * scale * scale)
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        charge = self.filter.charge(self._epsilon) if self.filter else self._epsilon
-        source = self._run.source
-        sensitivity = self._score.sensitivity(
-            source.n, self._run.parameters["calibration"], strata_of(source, given)
-        )
-        scale = sensitivity / self._epsilon
-        value = abs(self._score.value(source, x, y, given))
-        noisy = self._run.noise.laplace(value, scale)
-        self.tests += 1
-        verdict = noisy <= self._threshold
-        self._recorder.add(
-            Step(
-                len(given), x, y, given, "test", value, scale, noisy, self._threshold, verdict,
-                charge, self.tests,
-            )
-        )  # fmt: skip
-        return verdict
+        charge = self.pay(self._epsilon)
+        scale = self.measure.laplace_scale(self.source, x, y, given, self._epsilon, self.test_delta)
+        value = self.measure.value(self.source, x, y, given)
+        noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
+        self.rounds += 1
+        self.record(x, y, given, "test", value, scale, noisy, 0.0, noisy >= 0, charge)
+        return noisy >= 0
+
+    def published_steps(self) -> list[float]:
+        return [self._epsilon] * self.rounds
 
 
 def _run(run: Run) -> Outcome:
-    recorder = common.Recorder(run.keep_trace)
-    decision = _NoisyThreshold(run, recorder)
-    epsilon, delta = run.parameters["epsilon"], run.parameters["delta"]
-    score = common.score_of(run)
-    if decision.filter:
-        plan, used = decision.plan, decision.filter
-        return common.run_pc(
-            run,
-            decision,
-            recorder=recorder,
-            guarantee=lambda: common.proven_guarantee(
-                run, epsilon, delta, plan.accountant, (score.proof, "docs/proofs/laplace.md")
-            ),
-            spent=lambda: Spent(plan.unit, used.used, plan.total, decision.tests, plan.rounds),
-        )
-
-    def total() -> float:
-        steps = [epsilon] * decision.tests
-        return composition.published_total(steps, delta)
-
-    return common.run_pc(
-        run,
-        decision,
-        recorder=recorder,
-        guarantee=lambda: common.published_guarantee(
-            run,
-            total(),
-            delta,
-            "advanced composition, after the run",
-            (score.published_flaw, _FLAW),
-        ),
-        spent=lambda: Spent("epsilon", epsilon * decision.tests, 0.0, decision.tests),
-    )
+    return run_per_test(run, _NoisyThreshold(run, common.Recorder(run.keep_trace)))
 
 
 LAPLACE_PC = Algorithm(
@@ -129,16 +86,20 @@ LAPLACE_PC = Algorithm(
     summary="The naive baseline: every test of PC gets its own Laplace noise and its own share "
     "of the budget.",
     parameters=(
-        common.CALIBRATION,
-        common.EPSILON,
-        common.DELTA,
-        common.PRIVATE_SCORE,
-        common.THRESHOLD,
+        parameters.CALIBRATION,
+        parameters.EPSILON,
+        parameters.DELTA,
+        parameters.SCORE,
+        parameters.BLOCKS,
+        parameters.THRESHOLD,
+        parameters.SPACE,
+        parameters.CORRECTION,
         MAX_TESTS,
-        replace(common.MAX_ORDER, default=1),
-        common.STABLE,
+        replace(parameters.MAX_ORDER, default=1),
+        parameters.STABLE,
     ),
     calibrations=("proven", "published"),
     run=_run,
+    reference=reference,
     published_flaw=f"Not proven: {_FLAW}.",
 )

@@ -8,26 +8,31 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from privcore.accounting import Guarantee
 from privcore.counts import CountSource
-from privcore.discovery.parameter import Parameter
 from privcore.graphs import PDAG
 from privcore.mechanisms import NoiseSource
+from privcore.parameter import Parameter
 
 Edge = tuple[int, int]
+
+
+Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "separating set"]
 
 
 class Step(NamedTuple):
     """One decision of a run.  It explains the run and is *not private*: never release it.
 
-    score, noisy and threshold are in the score's units; noise_scale is the Laplace scale.
+    x, y: -1 where the step is not about a pair, such as a release of counts once for all.
+    score, noisy and threshold are in the units of `Discovery.unit`; noise_scale is the scale of the
+    noise, whose distribution is the mechanism's.
     charge: what the step cost, in the unit of `Spent`; the first sieve question of a round
-    carries the round's charge.  round: number of the sparse-vector round, from 1.
+    carries the round's charge.  round: number of the round, from 1.
     """
 
     order: int
     x: int
     y: int
     given: tuple[int, ...]
-    phase: Literal["test", "sieve", "examine"]
+    phase: Phase
     score: float
     noise_scale: float
     noisy: float
@@ -39,16 +44,18 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Spent:
-    """How much of a plan a run used: `used` of `total`, in `unit`.
+    """How much of a plan a run used: `used` of `total`, in `unit` ("share": of the whole plan).
 
     It depends on the run, so it is not a guarantee; the guarantee is the plan's total.
+    rounds: how many were used of those planned; noun: what they are.
     """
 
-    unit: Literal["epsilon", "rho", "none"]
+    unit: Literal["epsilon", "rho", "share", "none"]
     used: float
     total: float
     rounds: int = 0
     planned_rounds: int = 0
+    noun: Literal["tests", "rounds", "deletions", "releases"] = "tests"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -57,6 +64,31 @@ class Spent:
             "total": self.total,
             "rounds": self.rounds,
             "planned_rounds": self.planned_rounds,
+            "noun": self.noun,
+        }
+
+
+@dataclass(frozen=True)
+class Unreached:
+    """What a search that ran out of budget left undone.
+
+    It follows from the graph when the search stopped, so it is covered by the same guarantee.
+    first, last: orders not finished, the last if nothing more is deleted.
+    tests: how many are left at most; epsilon: the total that would pay for all of them at the same
+    noise, None where no such total is known.
+    """
+
+    first: int
+    last: int
+    tests: int
+    epsilon: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "first_order": self.first,
+            "last_order": self.last,
+            "tests": self.tests,
+            "epsilon": self.epsilon,
         }
 
 
@@ -66,6 +98,8 @@ class Discovery:
 
     separating_sets: for each removed pair (i < j), the set that separated it.
     stopped: None, or why the search ended before every test was made ("budget").
+    unreached: what was left undone then.
+    unit: of the scores in the trace, such as "|Z|".
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -80,6 +114,8 @@ class Discovery:
     parameters: Mapping[str, Any]
     noise: Literal["none", "simulated", "secure"]
     stopped: Literal["budget"] | None = None
+    unreached: Unreached | None = None
+    unit: str = ""
     trace: tuple[Step, ...] = field(default=(), repr=False)
 
 
@@ -112,7 +148,10 @@ class NoHooks:
 
 @dataclass(frozen=True)
 class Run:
-    """All that an algorithm is given: counts, checked parameters, noise, and who listens."""
+    """All that an algorithm is given: counts, checked parameters, noise, and who listens.
+
+    source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
+    """
 
     source: CountSource
     parameters: Mapping[str, Any]
@@ -132,6 +171,8 @@ class Outcome(NamedTuple):
     orders_run: int
     stopped: Literal["budget"] | None
     trace: tuple[Step, ...]
+    unreached: Unreached | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,7 +180,10 @@ class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
     calibrations: those it has, the default first; `published_flaw` says, for the page, why the
-    published one is not proven.
+    published one is not proven.  published_total: whether ε is then the cost of one round or test,
+    and the total computed "after" the run, or the total as in the proven form ("before").
+    needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
+    well.  reference: parameters to those of non-private PC that the run is compared with.
     """
 
     name: str
@@ -149,9 +193,17 @@ class Algorithm:
     parameters: tuple[Parameter, ...]
     calibrations: tuple[Literal["proven", "published", "none"], ...]
     run: Callable[[Run], Outcome]
-    data_kinds: tuple[str, ...] = ("nominal", "ordinal")
+    reference: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    needs: Literal["tables", "moments"] = "tables"
     published_flaw: str = ""
+    published_total: Literal["before", "after"] = "after"
 
     @property
     def private(self) -> bool:
         return "none" not in self.calibrations
+
+    @property
+    def data_kinds(self) -> tuple[str, ...]:
+        """Kinds of columns that it can work on."""
+        levels = ("nominal", "ordinal")
+        return (*levels, "continuous") if self.needs == "moments" else levels

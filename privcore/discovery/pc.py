@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from privcore.accounting import Guarantee
-from privcore.discovery import common
+from privcore.counts import CountSource, MomentSource
+from privcore.discovery import common, parameters
 from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
-from privcore.independence import get_score, z_threshold
+from privcore.discovery.skeleton import Decision
+from privcore.errors import DataError
+from privcore.independence import Score, get_score, z_threshold
 
 
-class _Threshold:
+class Threshold(Decision):
     """Independent when the exact p-value is at least the significance level."""
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
-        self._source = run.source
-        self._score = get_score(run.parameters["score"])
-        self._level = run.parameters["threshold"]
+    def __init__(
+        self, source: CountSource, given: Mapping[str, Any], recorder: common.Recorder
+    ) -> None:
+        self._source = source
+        self._score = score_of(source, given)
+        self._level = given["threshold"]
         self._bound = z_threshold(self._level)
         self._recorder = recorder
+        self.unit = "|Z|" if self._score.scale == "z" else "p-value"
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
         if self._score.scale == "z":
@@ -33,14 +42,27 @@ class _Threshold:
         return verdict
 
 
+def score_of(source: MomentSource, given: Mapping[str, Any]) -> Score:
+    """The score asked for; auto is G² for levels and Fisher's z for numbers.
+
+    Raises DataError for a score that needs levels where there are numbers.
+    """
+    numeric = not hasattr(source, "levels")
+    score = get_score(given["score"] or ("fisher-z" if numeric else "g2"))
+    if numeric and score.name != "fisher-z":
+        raise DataError(
+            f"The score {score.name} needs levels, and these columns are continuous; cut them into "
+            "intervals, or choose the score fisher-z."
+        )
+    return score
+
+
 def _run(run: Run) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
-    return common.run_pc(
-        run,
-        _Threshold(run, recorder),
-        recorder=recorder,
-        guarantee=Guarantee.none,
-        spent=lambda: Spent("none", 0.0, 0.0),
+    decision = Threshold(run.source, run.parameters, recorder)
+    skeleton = common.search(run, decision)
+    return common.outcome(
+        skeleton, recorder, Guarantee.none(), Spent("none", 0.0, 0.0), unit=decision.unit
     )
 
 
@@ -50,7 +72,13 @@ PC = Algorithm(
     citation="Spirtes, Glymour & Scheines 2000; Colombo & Maathuis 2014",
     summary="The constraint-based search that the private algorithms protect: tests every "
     "adjacent pair given growing sets of neighbours and deletes the independent ones.",
-    parameters=(common.ANY_SCORE, common.THRESHOLD, common.MAX_ORDER, common.STABLE),
+    parameters=(
+        parameters.ANY_SCORE,
+        parameters.THRESHOLD,
+        parameters.MAX_ORDER,
+        parameters.STABLE,
+    ),
     calibrations=("none",),
     run=_run,
+    needs="moments",
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from privcore.accounting import PrivacyFilter, composition, plan_rounds
 from privcore.counts import CountSource
-from privcore.discovery import common
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
+from privcore.discovery import common, parameters
+from privcore.discovery.model import Algorithm, Outcome, Run
+from privcore.discovery.per_test import PerTest, reference, run_per_test
 from privcore.discovery.priv_pc_parameters import (
     MAX_ROUNDS,
     RATE,
@@ -17,9 +17,9 @@ from privcore.discovery.priv_pc_parameters import (
     default_rounds,
     sample_size,
 )
+from privcore.discovery.tie_correction import corrected
 from privcore.errors import BudgetError
-from privcore.independence import z_threshold
-from privcore.independence.score import strata_of
+from privcore.independence import margin
 from privcore.mechanisms import SieveAndExamine, SieveScales
 
 _FLAW = (
@@ -29,88 +29,60 @@ _FLAW = (
 )
 
 
-class _SieveAndExamine:
-    """Asks the sieve on a sub-sample, and the examination on all rows.
+class _SieveAndExamine(PerTest):
+    """Asks the sieve on a sub-sample, and the examination on all rows."""
 
-    The mechanism speaks of scores where large means "above", so it is asked about -|Z|: a pair
-    is independent when -|Z| is above -(the normal quantile).
-    """
+    noun = "rounds"
+    proofs = ("docs/proofs/sieve_and_examine.md", "docs/proofs/sparse_vector.md")
+    flaw = _FLAW
+    accountant_when_published = "advanced composition over the triggered rounds, after the run"
 
     def __init__(self, run: Run, recorder: common.Recorder) -> None:
-        parameters = run.parameters
-        self._run = run
-        self._recorder = recorder
-        self._score = common.score_of(run)
-        self._calibration: Literal["proven", "published"] = parameters["calibration"]
-        self.filter: PrivacyFilter | None = None
-        if self._calibration == "proven":
-            share = parameters["sieve_share"]
-            self.plan = plan_rounds(
-                parameters["epsilon"],
-                parameters["delta"],
-                parameters["max_rounds"] or default_rounds(len(run.source.names)),
-                (share, 1 - share),
-            )
-            self.filter = self.plan.new_filter()
-            self._epsilons = self.plan.step_epsilons
-        else:
-            self._epsilons = (parameters["epsilon"] / 2, parameters["epsilon"] / 2)
-        rows = sample_size(run.source.n, parameters, sum(self._epsilons))
-        self._scales = self._make_scales(rows)
-        self._rows = rows
-        self._mechanism = SieveAndExamine(
-            -z_threshold(parameters["threshold"]), parameters["tweak"], self._scales, run.noise
-        )
-        self._sample: CountSource = run.source
-        self.rounds = 0
+        given = run.parameters
+        rounds = given["max_rounds"] or default_rounds(len(run.source.names))
+        share = given["sieve_share"]
+        super().__init__(run, recorder, rounds=rounds, shares=(share, 1 - share))
+        if not self.proven:
+            self.epsilons = (given["epsilon"] / 2, given["epsilon"] / 2)
+        self._rows = sample_size(run.source.n, given, sum(self.epsilons))
+        self._scales = self._make_scales()
+        if self.proven:
+            self.measure = corrected(run, self.measure, 2 * self._scales.examine**2)
+        self._mechanism = SieveAndExamine(0.0, given["tweak"], self._scales, run.noise)
+        self._sample = self.source
         self.triggered = 0
 
-    def _make_scales(self, rows: int) -> SieveScales:
-        n = self._run.source.n
-        if self._calibration == "proven":
+    def _make_scales(self) -> SieveScales:
+        n = self.run.source.n
+        if self.proven:
             return SieveScales.proven(
-                sieve_epsilon=self._epsilons[0],
-                examine_epsilon=self._epsilons[1],
-                rate=rows / n,
-                sieve_sensitivity=self._score.sensitivity(rows, "proven"),
-                examine_sensitivity=self._score.sensitivity(n, "proven"),
+                sieve_epsilon=self.epsilons[0],
+                examine_epsilon=self.epsilons[1],
+                rate=self._rows / n,
+                sieve_sensitivity=self.measure.sensitivity(self._rows),
+                examine_sensitivity=self.measure.sensitivity(n),
             )
         return SieveScales.published(
-            epsilon=sum(self._epsilons),
-            rate=rows / n,
-            sensitivity=self._score.sensitivity(n, "published"),
+            epsilon=sum(self.epsilons),
+            rate=self._rows / n,
+            sensitivity=self.measure.sensitivity(n),
         )
-
-    def _pay(self, epsilon: float) -> float:
-        return self.filter.charge(epsilon) if self.filter else epsilon
-
-    def _stretch(self, given: tuple[int, ...]) -> float:
-        """By how much the published sensitivity grows with the conditioning set's strata."""
-        if self._calibration == "proven":
-            return 1.0
-        n = self._run.source.n
-        strata = strata_of(self._run.source, given)
-        here = self._score.sensitivity(n, "published", strata)
-        return here / self._score.sensitivity(n, "published")
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
         charge = 0.0
         if self._mechanism.needs_round:
-            if self.filter and self.rounds == self.plan.rounds:
+            if self.plan and self.rounds == self.plan.rounds:
                 raise BudgetError("All rounds that were paid for are used.")
-            charge = self._pay(self._epsilons[0])
-            source = self._run.source
-            if self._rows < source.n:
-                self._sample = source.subsample(self._rows, self._run.noise)
+            charge = self.pay(self.epsilons[0])
+            if self._rows < self.run.source.n:
+                drawn = self.run.source.subsample(self._rows, self.run.noise)
+                self._sample = self.measure.prepare(drawn, self.run.noise)
             self._mechanism.open_round()
             self.rounds += 1
-        stretch = self._stretch(given)
-        passed = self._ask("sieve", self._sample, x, y, given, charge, stretch)
-        if not passed:
+        if not self._ask("sieve", self._sample, x, y, given, charge):
             return False
         self.triggered += 1
-        charge = self._pay(self._epsilons[1])
-        return self._ask("examine", self._run.source, x, y, given, charge, stretch)
+        return self._ask("examine", self.source, x, y, given, self.pay(self.epsilons[1]))
 
     def _ask(
         self,
@@ -120,59 +92,24 @@ class _SieveAndExamine:
         y: int,
         given: tuple[int, ...],
         charge: float,
-        stretch: float,
     ) -> bool:
-        value = abs(self._score.value(source, x, y, given))
+        value = self.measure.value(source, x, y, given)
+        stretch = self.stretch(given)
         ask = self._mechanism.sieve if phase == "sieve" else self._mechanism.examine
-        answer = ask(-value, stretch)
+        answer = ask(margin(self.measure, value, x, y), stretch)
         scale = self._scales.refresh.query if phase == "sieve" else self._scales.examine
-        self._recorder.add(
-            Step(
-                order=len(given),
-                x=x,
-                y=y,
-                given=given,
-                phase=phase,
-                score=value,
-                noise_scale=scale * stretch,
-                noisy=-answer.noisy,
-                threshold=-answer.threshold,
-                independent=answer.above,
-                charge=charge,
-                round=self.rounds,
-            )
-        )
+        self.record(
+            x, y, given, phase, value, scale * stretch, answer.noisy, answer.threshold,
+            answer.above, charge,
+        )  # fmt: skip
         return answer.above
+
+    def published_steps(self) -> list[float]:
+        return [sum(self.epsilons)] * self.triggered
 
 
 def _run(run: Run) -> Outcome:
-    recorder = common.Recorder(run.keep_trace)
-    decision = _SieveAndExamine(run, recorder)
-    epsilon, delta = run.parameters["epsilon"], run.parameters["delta"]
-    score = common.score_of(run)
-    if decision.filter:
-        plan, used = decision.plan, decision.filter
-        proofs = (score.proof, "docs/proofs/sieve_and_examine.md", "docs/proofs/sparse_vector.md")
-        return common.run_pc(
-            run,
-            decision,
-            recorder=recorder,
-            guarantee=lambda: common.proven_guarantee(run, epsilon, delta, plan.accountant, proofs),
-            spent=lambda: Spent(plan.unit, used.used, plan.total, decision.rounds, plan.rounds),
-        )
-    return common.run_pc(
-        run,
-        decision,
-        recorder=recorder,
-        guarantee=lambda: common.published_guarantee(
-            run,
-            composition.published_total([epsilon] * decision.triggered, delta),
-            delta,
-            "advanced composition over the triggered rounds, after the run",
-            (score.published_flaw, _FLAW),
-        ),
-        spent=lambda: Spent("epsilon", epsilon * decision.triggered, 0.0, decision.triggered),
-    )
+    return run_per_test(run, _SieveAndExamine(run, common.Recorder(run.keep_trace)))
 
 
 PRIV_PC = Algorithm(
@@ -182,20 +119,24 @@ PRIV_PC = Algorithm(
     summary="A cheap sparse-vector sieve passes over the tests; only pairs that look independent "
     "are examined with the larger share of the budget.",
     parameters=(
-        common.CALIBRATION,
-        common.EPSILON,
-        common.DELTA,
-        common.PRIVATE_SCORE,
-        common.THRESHOLD,
+        parameters.CALIBRATION,
+        parameters.EPSILON,
+        parameters.DELTA,
+        parameters.STREAM_SCORE,
+        parameters.BLOCKS,
+        parameters.THRESHOLD,
+        parameters.SPACE,
+        parameters.CORRECTION,
         TWEAK,
         RATE_MODE,
         RATE,
         MAX_ROUNDS,
         SIEVE_SHARE,
-        common.MAX_ORDER,
-        common.STABLE,
+        parameters.MAX_ORDER,
+        parameters.STABLE,
     ),
     calibrations=("proven", "published"),
     run=_run,
+    reference=reference,
     published_flaw=f"Not proven: {_FLAW}.",
 )

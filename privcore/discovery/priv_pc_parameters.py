@@ -9,8 +9,8 @@ from typing import Any
 
 from scipy.optimize import minimize_scalar
 
-from privcore.discovery.parameter import Parameter
 from privcore.errors import ParameterError
+from privcore.parameter import Parameter
 
 _SOURCE = "Wang, Pang & Song 2020, Algorithm 2"
 
@@ -119,7 +119,11 @@ def sample_size(n: int, parameters: Mapping[str, Any], round_epsilon: float) -> 
     Raises ParameterError if that leaves fewer than 2.
     """
     optimised = parameters["rate_mode"] == "optimised"
-    rate = optimal_rate(round_epsilon) if optimised else parameters["rate"]
+    return checked_rows(n, optimal_rate(round_epsilon) if optimised else parameters["rate"])
+
+
+def checked_rows(n: int, rate: float) -> int:
+    """The whole part of n times the rate; raises ParameterError if that leaves fewer than 2."""
     rows = int(n * rate)
     if rows < 2:
         raise ParameterError(

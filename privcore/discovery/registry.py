@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from privcore.discovery.curate import CURATE
+from privcore.discovery.em_pc import EM_PC
 from privcore.discovery.laplace_pc import LAPLACE_PC
+from privcore.discovery.lapmech import LAPMECH
 from privcore.discovery.model import Algorithm
 from privcore.discovery.pc import PC
 from privcore.discovery.priv_pc import PRIV_PC
+from privcore.discovery.privpc_star import PRIVPC_STAR
+from privcore.discovery.sg_pc import SG_PC
+from privcore.discovery.svt_pc import SVT_PC
 from privcore.errors import ParameterError
 from privcore.text import short
 
@@ -14,7 +20,13 @@ ALGORITHMS: dict[str, Algorithm] = {
     for algorithm in (
         PC,
         LAPLACE_PC,
+        SVT_PC,
         PRIV_PC,
+        SG_PC,
+        EM_PC,
+        LAPMECH,
+        PRIVPC_STAR,
+        CURATE,
     )
 }
 

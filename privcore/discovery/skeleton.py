@@ -6,34 +6,43 @@ and y are independent given S.  Who decides, and at what cost, is the algorithm'
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Literal, NamedTuple, Protocol
+from math import comb
+from typing import Literal, NamedTuple
 
 from privcore.discovery.model import Edge, Hooks, NoHooks, Progress
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
 
 
-class Decision(Protocol):
+class Decision(ABC):
     """Who decides."""
 
+    @abstractmethod
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
         """Whether x and y count as independent given `given`.
 
         Raises BudgetError when the budget covers no further question; the search then ends.
         """
-        ...
+
+    def begin_order(self, order: int, pairs: int) -> None:  # noqa: B027
+        """Called before each order, with the number of pairs still adjacent."""
 
 
 class Skeleton(NamedTuple):
-    """Undirected edges, separating sets of the pairs removed, and how the search went."""
+    """Undirected edges, separating sets of the pairs removed, and how the search went.
+
+    unreached: per order not finished, how many tests are left if nothing more is deleted.
+    """
 
     graph: PDAG
     separating_sets: dict[Edge, frozenset[int]]
     tests_run: int
     orders_run: int
     stopped: Literal["budget"] | None
+    unreached: dict[int, int]
 
 
 def search_skeleton(
@@ -62,6 +71,7 @@ def search_skeleton(
     order = 0
     orders_run = 0
     stopped: Literal["budget"] | None = None
+    unreached: dict[int, int] = {}
 
     while stopped is None and (max_order is None or order <= max_order):
         frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
@@ -70,15 +80,19 @@ def search_skeleton(
         if not any(len(frozen[i] - {j}) >= order for x, y in pairs for i, j in ((x, y), (y, x))):
             break
         orders_run = order + 1
+        decision.begin_order(order, len(pairs))
         for done, (x, y) in enumerate(pairs):
             hooks.progress(Progress(order, done, len(pairs), tests))
-            for given in conditioning_sets(frozen, x, y, order):
+            for asked, given in enumerate(conditioning_sets(frozen, x, y, order)):
                 if hooks.cancelled():
                     raise Cancelled
                 try:
                     independent = decision.independent(x, y, given)
                 except BudgetError:
                     stopped = "budget"
+                    here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
+                    unreached = {order: sum(here) - asked}
+                    unreached |= _later_tests(adjacent, order + 1, max_order)
                     break
                 tests += 1
                 if independent:
@@ -91,7 +105,8 @@ def search_skeleton(
         order += 1
 
     edges = frozenset((x, y) for x in range(p) for y in adjacent[x] if x < y)
-    return Skeleton(PDAG(nodes, undirected=edges), separating, tests, orders_run, stopped)
+    graph = PDAG(nodes, undirected=edges)
+    return Skeleton(graph, separating, tests, orders_run, stopped, unreached)
 
 
 def conditioning_sets(
@@ -103,3 +118,21 @@ def conditioning_sets(
     for given in combinations(sorted(adjacent[y] - {x}), order):
         if not all(node in of_x for node in given):
             yield given
+
+
+def count_sets(adjacent: list[set[int]], x: int, y: int, order: int) -> int:
+    """How many sets `conditioning_sets` gives."""
+    of_x, of_y = adjacent[x] - {y}, adjacent[y] - {x}
+    both = comb(len(of_x & of_y), order)
+    return comb(len(of_x), order) + comb(len(of_y), order) - both
+
+
+def _later_tests(adjacent: list[set[int]], first: int, max_order: int | None) -> dict[int, int]:
+    """Tests of each order from `first`, if nothing more is deleted."""
+    pairs = [(x, y) for x in range(len(adjacent)) for y in adjacent[x] if x < y]
+    largest = max((len(neighbours) - 1 for neighbours in adjacent), default=0)
+    last = largest if max_order is None else min(largest, max_order)
+    return {
+        order: sum(count_sets(adjacent, x, y, order) for x, y in pairs)
+        for order in range(first, last + 1)
+    }

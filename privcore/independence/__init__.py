@@ -1,6 +1,27 @@
-"""Conditional-independence scores, each with its p-value and its sensitivity."""
+"""Conditional-independence scores, and measures made of them for private decisions."""
 
+from privcore.independence.measure import (
+    Measure,
+    MedianMeasure,
+    ScoreMeasure,
+    VoteMeasure,
+    margin,
+    value_at,
+)
 from privcore.independence.registry import SCORES, get_score
-from privcore.independence.score import Score, ScoreValue, z_threshold
+from privcore.independence.score import EffectSize, Score, ScoreValue, z_threshold
 
-__all__ = ["SCORES", "Score", "ScoreValue", "get_score", "z_threshold"]
+__all__ = [
+    "SCORES",
+    "EffectSize",
+    "Measure",
+    "MedianMeasure",
+    "Score",
+    "ScoreMeasure",
+    "ScoreValue",
+    "VoteMeasure",
+    "get_score",
+    "margin",
+    "value_at",
+    "z_threshold",
+]

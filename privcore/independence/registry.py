@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from math import sqrt, tanh
+
+from scipy.special import chdtri
 
 from privcore.errors import ParameterError
 from privcore.independence import frequencies, ranks
-from privcore.independence.score import Score
+from privcore.independence.fisher import MomentScore
+from privcore.independence.score import EffectSize, Score, z_threshold
+from privcore.text import short
 
 _WANG = "Wang, Pang & Song 2020"
 _NORMALISER = (
@@ -14,9 +18,30 @@ _NORMALISER = (
     "by more than 2 at any number of rows, so no bound of order 1/√n exists"
 )
 
-_ALL = (
+
+def _tau(level: float, n: int) -> EffectSize:
+    """Z is close to 1.5 τ √n."""
+    return EffectSize("Kendall's |τ|", min(1.0, z_threshold(level) / (1.5 * sqrt(n))))
+
+
+def _rho(level: float, n: int) -> EffectSize:
+    """Z is close to ρ √n."""
+    return EffectSize("Spearman's |ρ|", min(1.0, z_threshold(level) / sqrt(n)))
+
+
+def _phi(level: float, n: int) -> EffectSize:
+    """χ² = n φ² for two columns of two levels each."""
+    return EffectSize("φ (two levels each)", min(1.0, sqrt(float(chdtri(1, level)) / n)))
+
+
+def _correlation(level: float, n: int) -> EffectSize:
+    return EffectSize("correlation |r|", tanh(z_threshold(level) / sqrt(max(n - 3, 1))))
+
+
+_ALL: tuple[Score, ...] = (
     Score(
         name="z-star",
+        effect=_tau,
         title="Z* (stratified Kendall, bounded)",
         scale="z",
         statistic=ranks.z_star,
@@ -28,6 +53,7 @@ _ALL = (
     ),
     Score(
         name="kendall",
+        effect=_tau,
         title="Conditional Kendall τ (as published)",
         scale="z",
         statistic=ranks.kendall,
@@ -38,6 +64,7 @@ _ALL = (
     ),
     Score(
         name="kendall-fixed",
+        effect=_tau,
         title="Conditional Kendall τ, fixed normaliser",
         scale="z",
         statistic=ranks.kendall_fixed,
@@ -48,6 +75,7 @@ _ALL = (
     ),
     Score(
         name="spearman",
+        effect=_rho,
         title="Conditional Spearman ρ (as published)",
         scale="z",
         statistic=ranks.spearman,
@@ -61,6 +89,7 @@ _ALL = (
     ),
     Score(
         name="spearman-fixed",
+        effect=_rho,
         title="Conditional Spearman ρ, fixed normaliser",
         scale="z",
         statistic=ranks.spearman_fixed,
@@ -71,22 +100,32 @@ _ALL = (
     ),
     Score(
         name="g2",
+        effect=_phi,
         title="G² (likelihood ratio)",
         scale="chi2",
         statistic=frequencies.g_squared,
         degrees=frequencies.degrees_of_freedom,
         citation="McDonald 2009",
         help="Sees any kind of dependence between categories. One record can change it without "
-        "bound, so only the non-private PC uses it.",
+        "bound, so only the non-private PC uses it directly.",
     ),
     Score(
         name="chi2",
+        effect=_phi,
         title="Pearson's χ²",
         scale="chi2",
         statistic=frequencies.chi_squared,
         degrees=frequencies.degrees_of_freedom,
         citation="McHugh 2013",
-        help="As G², with squared deviations. Only the non-private PC uses it.",
+        help="As G², with squared deviations. Only the non-private PC uses it directly.",
+    ),
+    MomentScore(
+        name="fisher-z",
+        effect=_correlation,
+        title="Fisher's z of partial correlations",
+        scale="z",
+        citation="Kalisch & Bühlmann 2007",
+        help="For numeric columns: sees linear dependence. Levels are coded −1 … 1 in their order.",
     ),
 )
 
@@ -96,5 +135,7 @@ SCORES: dict[str, Score] = {score.name: score for score in _ALL}
 def get_score(name: str) -> Score:
     """The score called `name`; raises ParameterError if there is none."""
     if name not in SCORES:
-        raise ParameterError(f"There is no score {name!r}; choose one of {', '.join(SCORES)}.")
+        raise ParameterError(
+            f"There is no score {short(name)!r}; choose one of {', '.join(SCORES)}."
+        )
     return SCORES[name]

@@ -29,6 +29,20 @@ def z_threshold(level: float) -> float:
     return float(-ndtri(level / 2))
 
 
+class EffectSize(NamedTuple):
+    """A measure of dependence that does not grow with the number of rows, such as |τ| = 0.004."""
+
+    symbol: str
+    value: float
+
+
+Effect = Callable[[float, int], EffectSize]
+
+
+def _no_tables(tables: Tables, n: int) -> float:
+    raise TypeError("this score is not made from contingency tables")
+
+
 @dataclass(frozen=True)
 class Score:
     """A score of the dependence of x and y given S, computed from contingency tables.
@@ -37,6 +51,7 @@ class Score:
         "chi2" if it is chi-squared with `degrees` degrees of freedom.
     statistic: tables, shape (strata, levels of x, levels of y), and n, to the value.
     degrees: the same tables to the degrees of freedom, for "chi2".
+    effect: level and n to the effect size that is just significant without conditioning.
     proven: n to the proven sensitivity when one of n records is replaced; None if there is none.
     published: n and the number of strata to the paper's constant; None if there is none.
     published_flaw: why the published constant is not proven.
@@ -45,9 +60,10 @@ class Score:
     name: str
     title: str
     scale: Literal["z", "chi2"]
-    statistic: Callable[[Tables, int], float]
     citation: str
     help: str
+    effect: Effect
+    statistic: Callable[[Tables, int], float] = _no_tables
     degrees: Callable[[Tables], int] | None = None
     proven: Callable[[int], float] | None = None
     published: Callable[[int, int], float] | None = None
@@ -57,12 +73,12 @@ class Score:
     def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
         """The value, remembered by the source: it does not depend on any noise."""
         x, y = (x, y) if x < y else (y, x)
-        key = (self.name, x, y, tuple(sorted(given)))
+        ordered = tuple(sorted(given))
 
         def compute() -> float:
-            return self.statistic(source.conditional_tables(x, y, key[3]), source.n)
+            return self.statistic(source.conditional_tables(x, y, ordered), source.n)
 
-        return source.remember(key, compute)
+        return source.remember((self.name, x, y, ordered), compute)
 
     def evaluate(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> ScoreValue:
         """Value and p-value of the test of x and y given the columns `given`."""

@@ -1,7 +1,9 @@
 """Mechanisms: noise sources and the private decisions built on them."""
 
-from privcore.mechanisms.noise import NoiseSource, SecureNoise, SimulatedNoise
+from privcore.mechanisms.noise import NoiseSource, SimulatedNoise
+from privcore.mechanisms.secure import SecureNoise
 from privcore.mechanisms.sieve_examine import SieveAndExamine, SieveScales
+from privcore.mechanisms.smooth_median import SmoothMedian
 from privcore.mechanisms.sparse_vector import SparseVector, SparseVectorScales
 
 __all__ = [
@@ -10,6 +12,7 @@ __all__ = [
     "SieveAndExamine",
     "SieveScales",
     "SimulatedNoise",
+    "SmoothMedian",
     "SparseVector",
     "SparseVectorScales",
 ]

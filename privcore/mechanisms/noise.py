@@ -1,7 +1,7 @@
 """The one place where random numbers come from.
 
 A `NoiseSource` is either a seeded *simulation*, for exploring and for
-experiments that anyone can repeat, or *secure*: OpenDP's samplers and the
+experiments that anyone can repeat, or *secure* (see `secure`): OpenDP's samplers and the
 operating system's entropy, with no seed.  Mechanisms cannot tell them apart;
 results record which one was used, and only secure noise may be released.
 """
@@ -9,43 +9,71 @@ results record which one was used, and only secure noise may be released.
 from __future__ import annotations
 
 import math
-import secrets
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import ParameterError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 Counts = NDArray[np.int64]
+Vector = NDArray[np.float64]
+Perturbation = Literal["gumbel", "exponential"]
 
 
 class NoiseSource(Protocol):
-    """Where a mechanism's randomness comes from."""
+    """Where a mechanism's randomness comes from.
+
+    Every method that adds noise raises ParameterError for a negative, infinite or NaN scale.
+    """
 
     kind: Literal["simulated", "secure"]
 
     def laplace(self, value: float, scale: float) -> float:
-        """`value` plus a draw from the Laplace distribution with density exp(-|x|/scale)/(2 scale).
+        """`value` plus a draw from the Laplace distribution, density exp(-|x|/scale)/(2 scale)."""
+        ...
 
-        Raises ParameterError for a negative, infinite or NaN scale.
+    def laplace_array(self, values: Vector, scale: float) -> Vector:
+        """Independent Laplace noise on each number, shape (k,)."""
+        ...
+
+    def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
+        """Independent noise with P(k) proportional to exp(-|k|/scale) on each integer, (k,)."""
+        ...
+
+    def gaussian_array(self, values: Vector, sigma: float) -> Vector:
+        """Independent normal noise of standard deviation sigma on each number, shape (k,)."""
+        ...
+
+    def noisy_max(self, scores: Vector, scale: float, perturbation: Perturbation) -> int:
+        """Position of the largest of `scores` plus independent noise of that scale.
+
+        Gumbel noise of scale 2/ε is the exponential mechanism for 1-sensitive scores;
+        exponential noise of scale 2/ε is permute-and-flip (Ding et al. 2021).
         """
+        ...
+
+    def coin(self) -> bool:
+        """True with probability one half."""
         ...
 
     def subsample(self, multiplicities: Counts, size: int) -> Counts:
         """Multiplicities, shape (u,), of `size` records drawn without replacement."""
         ...
 
+    def shuffled(self, size: int) -> Counts:
+        """A uniformly random order of 0..size-1."""
+        ...
 
-def _check_scale(scale: float) -> None:
+
+def check_scale(scale: float) -> None:
+    """Raises ParameterError unless the scale is finite and at least 0."""
     if not (math.isfinite(scale) and scale >= 0):
         raise ParameterError(f"The noise scale is {scale}; it must be a finite number, at least 0.")
 
 
-def _check_size(total: int, size: int) -> None:
+def check_size(total: int, size: int) -> None:
+    """Raises ParameterError unless `size` of `total` rows can be drawn."""
     if not 0 < size <= total:
         raise ParameterError(f"The sub-sample has {size} rows; it must have between 1 and {total}.")
 
@@ -63,12 +91,38 @@ class SimulatedNoise:
         self._generator = np.random.default_rng(seed)
 
     def laplace(self, value: float, scale: float) -> float:
-        _check_scale(scale)
+        check_scale(scale)
         return value + scale * float(self._generator.laplace())
+
+    def laplace_array(self, values: Vector, scale: float) -> Vector:
+        check_scale(scale)
+        return np.asarray(values + scale * self._generator.laplace(size=values.shape))
+
+    def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
+        check_scale(scale)
+        if scale == 0:
+            return values.copy()
+        # The difference of two geometric variables has this distribution.
+        stop = -math.expm1(-1 / scale)
+        up = self._generator.geometric(stop, size=values.shape)
+        down = self._generator.geometric(stop, size=values.shape)
+        return np.asarray(values + up - down, dtype=np.int64)
+
+    def gaussian_array(self, values: Vector, sigma: float) -> Vector:
+        check_scale(sigma)
+        return np.asarray(values + sigma * self._generator.standard_normal(size=values.shape))
+
+    def noisy_max(self, scores: Vector, scale: float, perturbation: Perturbation) -> int:
+        check_scale(scale)
+        draw = self._generator.gumbel if perturbation == "gumbel" else self._generator.exponential
+        return int(np.argmax(scores + scale * draw(size=scores.shape)))
+
+    def coin(self) -> bool:
+        return bool(self._generator.integers(2))
 
     def subsample(self, multiplicities: Counts, size: int) -> Counts:
         total = int(multiplicities.sum())
-        _check_size(total, size)
+        check_size(total, size)
         if size == total:
             return multiplicities
         drawn = self._generator.multivariate_hypergeometric(
@@ -76,37 +130,5 @@ class SimulatedNoise:
         )
         return np.asarray(drawn, dtype=np.int64)
 
-
-class SecureNoise:
-    """Noise fit for release: OpenDP's exact samplers and operating-system entropy, no seed.
-
-    OpenDP samples the Laplace distribution exactly on a grid far below floating-point
-    resolution, so the result does not depend on how floats of the input round.
-    """
-
-    kind: Literal["simulated", "secure"] = "secure"
-
-    def __init__(self) -> None:
-        self._samplers: dict[float, Callable[[float], float]] = {}
-
-    def laplace(self, value: float, scale: float) -> float:
-        _check_scale(scale)
-        if scale == 0:
-            raise ParameterError("Secure noise of scale 0 would release the exact value; raise it.")
-        if not math.isfinite(value):
-            raise ParameterError("Only a finite number can be released with noise.")
-        if scale not in self._samplers:
-            # Imported here: the library takes half a second, and simulations never need it.
-            import opendp.prelude as dp
-
-            dp.enable_features("contrib")
-            space = dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float)
-            self._samplers[scale] = dp.m.make_laplace(*space, scale=scale)
-        return float(self._samplers[scale](value))
-
-    def subsample(self, multiplicities: Counts, size: int) -> Counts:
-        total = int(multiplicities.sum())
-        _check_size(total, size)
-        rows = np.asarray(secrets.SystemRandom().sample(range(total), size), dtype=np.int64)
-        owner = np.searchsorted(np.cumsum(multiplicities), rows, side="right")
-        return np.bincount(owner, minlength=multiplicities.size).astype(np.int64)
+    def shuffled(self, size: int) -> Counts:
+        return self._generator.permutation(size)

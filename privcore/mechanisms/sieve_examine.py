@@ -19,12 +19,16 @@ def amplified(epsilon: float, rate: float) -> float:
 
     Balle, Barthe & Gaboardi 2018, Theorem 9 (replace-one neighbours).
     """
-    return math.log1p(rate * math.expm1(epsilon))
+    # ε + ln(g + (1 − g) e^{−ε}), which does not overflow for large ε.
+    return epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon))
 
 
 def before_amplification(epsilon: float, rate: float) -> float:
     """The ε that a mechanism on the sub-sample may use so that `epsilon` is charged."""
-    return math.log1p(math.expm1(epsilon) / rate)
+    # As ln(1 + (e^ε − 1)/g) for small ε, and without overflow for large.
+    if epsilon < 1:
+        return math.log1p(math.expm1(epsilon) / rate)
+    return epsilon - math.log(rate) + math.log1p((rate - 1) * math.exp(-epsilon))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from privcore import __version__
-from privcore.counts import CountSource
+from privcore.counts import MomentSource
 from privcore.dataset import Dataset
 from privcore.discovery import Discovery, Hooks, discover, get_algorithm
 from privcore.evaluation import evaluate
@@ -16,19 +16,14 @@ from privcore.graphs.layout import Positions
 
 
 def non_private_reference(
-    source: CountSource, result: Discovery, *, hooks: Hooks | None = None
+    source: MomentSource, result: Discovery, *, hooks: Hooks | None = None
 ) -> Discovery:
     """PC without noise, with the score and settings of a run: what privacy is measured against.
 
     Not private.
     """
-    settings = dict(result.parameters)
-    if settings.get("score") is None:
-        settings["score"] = "kendall" if settings.get("calibration") == "published" else "z-star"
-    shared = {
-        p.name: settings[p.name] for p in get_algorithm("pc").parameters if p.name in settings
-    }
-    return discover(source, "pc", shared, hooks=hooks, keep_trace=False)
+    settings = get_algorithm(result.algorithm).reference(result.parameters)
+    return discover(source, "pc", settings, hooks=hooks, keep_trace=False)
 
 
 def references_of(dataset: Dataset, non_private: Discovery) -> dict[str, PDAG]:
@@ -60,6 +55,7 @@ def run_report(
         "tests_run": result.tests_run,
         "orders_run": result.orders_run,
         "stopped": result.stopped,
+        "unreached": result.unreached.as_dict() if result.unreached else None,
         "seconds": result.seconds,
         "metrics": evaluate(result.graph, references),
         "algorithm": result.algorithm,

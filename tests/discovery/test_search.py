@@ -3,13 +3,18 @@
 import pytest
 
 from privcore.discovery.model import NoHooks
-from privcore.discovery.skeleton import conditioning_sets, search_skeleton
+from privcore.discovery.skeleton import (
+    Decision,
+    conditioning_sets,
+    count_sets,
+    search_skeleton,
+)
 from privcore.errors import BudgetError, Cancelled
 
 NODES = tuple("abcde")
 
 
-class Scripted:
+class Scripted(Decision):
     """Answers from a set of (x, y, given); counts questions; runs out after `limit`."""
 
     def __init__(self, independent=(), limit=None):
@@ -61,6 +66,13 @@ def test_edges_not_yet_removed_stay_when_the_budget_is_spent():
     assert (0, 1) not in found.graph.skeleton
     assert (3, 4) in found.graph.skeleton
     assert found.tests_run == 3
+    # Order 0 has 7 pairs left; 9 edges stay, each with sets of its 2 to 3 other neighbours.
+    assert found.unreached[0] == 7
+    rerun = Scripted({(0, 1, ())})
+    search_skeleton(NODES, rerun)
+    for order, tests in found.unreached.items():
+        if order:
+            assert tests == sum(len(given) == order for *_, given in rerun.asked)
 
 
 def test_stable_keeps_neighbourhoods_within_an_order():
@@ -96,3 +108,9 @@ def test_progress_and_cancelling():
     assert [p.order for p in hooks.seen] == [0] * 10 + [1] * 3
     assert hooks.seen[9].done == 9
     assert hooks.seen[9].pairs == 10
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_counting_sets_agrees_with_making_them(order):
+    adjacent = [{1, 2, 3}, {0, 2, 4}, {0, 1}, {0}, {1}]
+    assert count_sets(adjacent, 0, 1, order) == len(list(conditioning_sets(adjacent, 0, 1, order)))

@@ -11,7 +11,7 @@ from causallearn.utils.DAG2CPDAG import dag2cpdag
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.discovery.skeleton import search_skeleton
+from privcore.discovery.skeleton import Decision, search_skeleton
 from privcore.errors import DataError
 from privcore.graphs import PDAG, cpdag_of_dag, orient, topological_order
 from privcore.graphs.pdag import ordered
@@ -31,7 +31,7 @@ def names(p):
     return tuple(f"v{i}" for i in range(p))
 
 
-class Oracle:
+class Oracle(Decision):
     """Decides by d-separation in the true DAG, through networkx."""
 
     def __init__(self, p, edges):

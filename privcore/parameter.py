@@ -15,12 +15,13 @@ Kind = Literal["float", "int", "choice", "bool"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an algorithm.
+    """One parameter of an algorithm, or of an example's data.
 
     low, high: the values that are allowed; open_low, open_high: whether the end itself is not.
     slider: the range that a slider offers, where it is narrower than what is allowed.
     optional: None is allowed and means `auto_help`.
     calibrations: the calibrations in which it matters.
+    only_with: another parameter's name and the values of it with which this one matters.
     advanced: whether a page may tuck it away.
     """
 
@@ -42,7 +43,14 @@ class Parameter:
     optional: bool = False
     auto_help: str = ""
     calibrations: tuple[str, ...] = ("proven", "published", "none")
+    only_with: tuple[str, tuple[Any, ...]] | None = None
     advanced: bool = False
+
+    def matters(self, values: Mapping[str, Any]) -> bool:
+        """Whether it has any effect beside those values of the other parameters."""
+        if values.get("calibration", "none") not in self.calibrations:
+            return False
+        return self.only_with is None or values.get(self.only_with[0]) in self.only_with[1]
 
     @property
     def option(self) -> str:

@@ -1,0 +1,63 @@
+"""Counts summed from one noisy full table: everything after the noise is post-processing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts.cache import Cache
+from privcore.counts.source import CountSource, Table
+from privcore.errors import DataError
+from privcore.mechanisms.noise import NoiseSource
+
+
+class NoisyTable:
+    """A `CountSource` over a noisy table with one axis for each column.
+
+    Marginals are summed first, and then rounded and cut off at 0: cutting each cell off instead
+    would add the noise of every empty cell to every marginal.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        table: NDArray[np.float64],
+        n: int,
+        caveats: tuple[str, ...] = (),
+    ) -> None:
+        self.names = names
+        self.levels = table.shape
+        self.n = n
+        self.caveats = caveats
+        self._noisy = table
+        self._sums: Cache[NDArray[np.float64]] = Cache(64 << 20, lambda a: a.nbytes + 200)
+        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
+
+    def table(self, columns: Sequence[int]) -> Table:
+        """Noisy counts over `columns`, shape = their levels in the order asked."""
+        kept = tuple(sorted(columns))
+        summed = self._sums.get(kept, lambda: self._marginal(kept))
+        ordered = summed.transpose([kept.index(c) for c in columns])
+        return np.maximum(np.rint(ordered), 0).astype(np.int64)
+
+    def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
+        tables = self.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
+        return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
+
+    def subsample(self, size: int, noise: NoiseSource) -> CountSource:
+        raise DataError("Noisy counts have no rows to draw from.")
+
+    def blocked(self, count: int, noise: NoiseSource) -> CountSource:
+        raise DataError("Noisy counts have no rows to split into blocks.")
+
+    def moments(self, radius: float | None = None) -> NDArray[np.float64]:
+        raise DataError("Noisy counts have no rows to take moments of.")
+
+    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
+        return self._scores.get(key, compute)
+
+    def _marginal(self, kept: tuple[int, ...]) -> NDArray[np.float64]:
+        rest = tuple(c for c in range(len(self.levels)) if c not in kept)
+        return np.asarray(self._noisy.sum(axis=rest))

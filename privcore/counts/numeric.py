@@ -1,0 +1,95 @@
+"""Numeric rows, of which algorithms use the first and second moments only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts.cache import Cache
+from privcore.dataset import Dataset
+from privcore.errors import DataError
+from privcore.text import short
+
+Matrix = NDArray[np.float64]
+
+
+class NumericRows:
+    """Rows of continuous columns, scaled to [−1, 1] by their bounds.
+
+    bounds: per column, the lowest and highest value that may occur.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        bounds: tuple[tuple[float, float], ...],
+        scaled: Matrix,
+        caveats: tuple[str, ...] = (),
+    ) -> None:
+        self.names = names
+        self.bounds = bounds
+        self.caveats = caveats
+        self.n = len(scaled)
+        self._scaled = scaled
+        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
+        self._norms = np.sqrt((scaled * scaled).sum(axis=1))
+        self._moments: dict[float | None, Matrix] = {}
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset) -> NumericRows:
+        """Scale a numeric data set; raises DataError if a column is not continuous."""
+        bounds = []
+        scaled = np.empty((dataset.n, dataset.p))
+        for position, (column, values) in enumerate(
+            zip(dataset.columns, dataset.values, strict=True)
+        ):
+            if column.bounds is None or column.is_categorical:
+                raise DataError(
+                    f"Column {short(column.name)!r} has levels; cut the continuous columns into "
+                    "levels too, or leave it out."
+                )
+            low, high = column.bounds
+            bounds.append((low, high))
+            scaled[:, position] = np.clip((2 * values - (low + high)) / (high - low), -1, 1)
+        return cls(dataset.names, tuple(bounds), scaled, dataset.caveats)
+
+    def moments(self, radius: float | None = None) -> Matrix:
+        """Mean of (1, x)(1, x)ᵀ over the rows, shape (p + 1, p + 1), x scaled to [−1, 1].
+
+        radius: rows with a larger Euclidean norm are scaled down to it first.
+        """
+        if radius not in self._moments:
+            x = self._scaled
+            if radius is not None:
+                shrink = np.minimum(1.0, radius / np.maximum(self._norms, 1e-300))
+                x = x * shrink[:, None]
+            full = np.column_stack((np.ones(self.n), x))
+            self._moments[radius] = full.T @ full / self.n
+        return self._moments[radius]
+
+    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
+        return self._scores.get(key, compute)
+
+
+def coded_moments(
+    configurations: tuple[NDArray[np.integer[Any]], ...],
+    multiplicities: NDArray[np.int64],
+    levels: tuple[int, ...],
+    radius: float | None,
+) -> Matrix:
+    """As `NumericRows.moments`, for categorical columns coded −1 … 1 in equal steps.
+
+    The coding is public: the first level is −1, the last is 1, in the order of the levels.
+    """
+    scaled = np.column_stack(
+        [2 * codes / max(k - 1, 1) - 1 for codes, k in zip(configurations, levels, strict=True)]
+    )
+    if radius is not None:
+        norms = np.sqrt((scaled * scaled).sum(axis=1))
+        scaled *= np.minimum(1.0, radius / np.maximum(norms, 1e-300))[:, None]
+    full = np.column_stack((np.ones(len(scaled)), scaled))
+    weighted = full * (multiplicities / multiplicities.sum())[:, None]
+    return np.asarray(weighted.T @ full)

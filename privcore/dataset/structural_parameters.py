@@ -1,0 +1,129 @@
+"""What can be chosen of the structural examples, declared once for pages, command line and docs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from privcore.errors import ParameterError
+from privcore.parameter import Parameter
+from privcore.text import short
+
+_XU = "Xu, Yuan & Wu 2017, Tables II and VII"
+_OURS = "choice made here"
+
+NODES = Parameter(
+    name="nodes",
+    title="Nodes",
+    symbol="p",
+    kind="int",
+    default=10,
+    low=2,
+    high=100,
+    slider=(2, 50),
+    help="Columns of the data, and nodes of the true graph.",
+    source=_XU,
+)
+DENSITY = Parameter(
+    name="density",
+    title="Density",
+    symbol="s",
+    kind="float",
+    default=0.4,
+    low=0.0,
+    high=1.0,
+    help="Share of the pairs of nodes that are adjacent in the true graph: s = 2|E| / (p(p − 1)).",
+    source=_XU,
+)
+GRAPH_SEED = Parameter(
+    name="graph_seed",
+    title="Graph seed",
+    symbol="graph-seed",
+    kind="int",
+    default=1,
+    low=0,
+    high=999_999,
+    help="Another seed draws another graph, and other weights or tables. The examples share the "
+    "graph of a seed.",
+    source=_OURS,
+)
+WEIGHT_LOW = Parameter(
+    name="weight_low",
+    title="Smallest weight",
+    symbol="w-low",
+    kind="float",
+    default=0.5,
+    low=0.0,
+    high=10.0,
+    help="Weights of edges are uniform between the smallest and the largest, with a random sign.",
+    source=_OURS,
+    advanced=True,
+)
+WEIGHT_HIGH = Parameter(
+    name="weight_high",
+    title="Largest weight",
+    symbol="w-high",
+    kind="float",
+    default=1.0,
+    low=0.0,
+    high=10.0,
+    help="Weights of edges are uniform between the smallest and the largest, with a random sign.",
+    source=_OURS,
+    advanced=True,
+)
+BOUND = Parameter(
+    name="bound",
+    title="Public bounds",
+    symbol="B",
+    kind="float",
+    default=4.0,
+    low=0.5,
+    high=20.0,
+    unit="standard deviations",
+    help="How far the public bounds reach: of the whole column if the model is linear, else of its "
+    "noise, beyond what the causes can add. Values outside are moved to the bound.",
+    source=_OURS,
+    advanced=True,
+)
+NOISE_SD = Parameter(
+    name="noise_sd",
+    title="Noise in the data",
+    symbol="σ",
+    kind="float",
+    default=0.5,
+    low=0.0,
+    open_low=True,
+    high=100.0,
+    help="Standard deviation of the Gaussian noise in each column.",
+    source=_OURS,
+    advanced=True,
+)
+CONCENTRATION = Parameter(
+    name="concentration",
+    title="Concentration",
+    symbol="α",
+    kind="float",
+    default=1.0,
+    low=0.1,
+    high=100.0,
+    help="Of the Dirichlet law that the conditional tables are drawn from; small values make "
+    "strong dependence.",
+    source=_OURS,
+    advanced=True,
+)
+
+PARAMETERS: dict[str, tuple[Parameter, ...]] = {
+    "linear-gaussian": (NODES, DENSITY, GRAPH_SEED, WEIGHT_LOW, WEIGHT_HIGH, BOUND),
+    "nonlinear": (NODES, DENSITY, GRAPH_SEED, WEIGHT_LOW, WEIGHT_HIGH, NOISE_SD, BOUND),
+    "random-categorical": (NODES, replace(DENSITY, default=0.2), GRAPH_SEED, CONCENTRATION),
+}
+EXAMPLES: tuple[str, ...] = tuple(PARAMETERS)
+NUMERIC_EXAMPLES: tuple[str, ...] = tuple(k for k, has in PARAMETERS.items() if BOUND in has)
+
+
+def example_parameters(kind: str) -> tuple[Parameter, ...]:
+    """The parameters of an example; raises ParameterError if there is no such example."""
+    if kind not in PARAMETERS:
+        raise ParameterError(
+            f"There is no example {short(kind)!r}; choose one of {', '.join(EXAMPLES)}."
+        )
+    return PARAMETERS[kind]

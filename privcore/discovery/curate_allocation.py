@@ -1,0 +1,116 @@
+"""How CURATE splits a budget over orders (Bhattacharjee & Tandon 2024, Equations 2 and 3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
+
+Vector = NDArray[np.float64]
+Line = np.ndarray[tuple[int], np.dtype[np.float64]]
+CostRule = Literal["epsilon", "rho", "published"]
+
+
+@dataclass(frozen=True)
+class Margins:
+    """What the error bounds of Lemma 1 are made of.
+
+    keep, delete: distance from the threshold to the end of the coin's range, on either side, over
+    the sensitivity of the value: Tβ₁/Δ and Tβ₂/Δ.  slack: the constants c₁ = c₂.
+    """
+
+    keep: float
+    delete: float
+    slack: float
+
+
+def error_bound(epsilons: Vector, margins: Margins) -> float:
+    """Equation 2: Π q¹_j + 1 − Π (1 − q²_j), q = c/2 + e^{−(Tβ/Δ) ε_j}/2."""
+    kept = margins.slack / 2 + np.exp(-margins.keep * epsilons) / 2
+    deleted = margins.slack / 2 + np.exp(-margins.delete * epsilons) / 2
+    return float(np.prod(kept) + 1 - np.prod(1 - deleted))
+
+
+def cost(epsilons: Vector, tests: Vector, rule: CostRule, delta: float) -> float:
+    """What t_j tests at ε_j each cost, in the rule's unit.
+
+    epsilon: Σ t_j ε_j.  rho: Σ t_j ε_j²/2.  published: Equation 3's left side,
+    Σ (t_j ε_j² + sqrt(2 ln(1/δ) t_j) ε_j).
+    """
+    if rule == "epsilon":
+        return float(tests @ epsilons)
+    squares = tests @ (epsilons * epsilons)
+    if rule == "rho":
+        return float(squares / 2)
+    return float(squares + math.sqrt(2 * math.log(1 / delta)) * (np.sqrt(tests) @ epsilons))
+
+
+def planned_tests(pairs: int, p: int, first: int, last: int) -> Vector:
+    """t_j ≤ e·C(p − 2, j): every pair still adjacent, given every set of j other columns."""
+    return np.array([max(1, pairs * math.comb(p - 2, j)) for j in range(first, last + 1)], float)
+
+
+def allocate(
+    tests: Sequence[float], budget: float, margins: Margins, rule: CostRule, delta: float
+) -> Vector:
+    """ε_j for each order from now on: not increasing, within the budget, with the least error.
+
+    Solved by sequential least squares from the even split; if the solver ends outside the
+    constraints or no better than the even split, that is taken, since it always fits.
+    """
+    counts = np.asarray(tests, dtype=np.float64)
+    even = _even_split(counts, budget, rule, delta)
+    if counts.size == 1:
+        return np.array([even])
+
+    def objective(shares: Line) -> float:
+        return error_bound(even * shares, margins)
+
+    def left(shares: Line) -> list[float]:
+        return [1 - cost(even * shares, counts, rule, delta) / budget]
+
+    constraints = (
+        NonlinearConstraint(left, 0, np.inf),
+        LinearConstraint(np.eye(counts.size)[:-1] - np.eye(counts.size)[1:], 0, np.inf),
+    )
+    largest = math.sqrt(counts.sum() / counts[0]) if rule == "rho" else counts.sum() / counts[0]
+    start = np.ones(counts.size)
+    best, lowest = start, objective(start)
+    # The bound is not convex: from the even split, and from all of it on the first order.
+    first = np.full(counts.size, 1e-3)
+    first[0] = 0.9 * largest
+    for guess in (start, first):
+        found = minimize(
+            objective,
+            guess,
+            method="SLSQP",
+            bounds=[(1e-4, largest)] * counts.size,
+            constraints=constraints,
+            options={"maxiter": 200, "ftol": 1e-10},
+        ).x
+        shares = np.minimum.accumulate(np.clip(found, 1e-4, None))
+        if not np.isfinite(shares).all():
+            continue
+        # What rounding put outside the budget is scaled back into it.
+        over = cost(even * shares, counts, rule, delta) / budget
+        if over > 1:
+            shares = shares / over if rule != "rho" else shares / math.sqrt(over)
+        if objective(shares) < lowest:
+            best, lowest = shares, objective(shares)
+    return np.asarray(even * best)
+
+
+def _even_split(tests: Vector, budget: float, rule: CostRule, delta: float) -> float:
+    """The same ε for every test, such that all of them cost `budget`."""
+    if rule == "epsilon":
+        return budget / float(tests.sum())
+    if rule == "rho":
+        return math.sqrt(2 * budget / float(tests.sum()))
+    linear = math.sqrt(2 * math.log(1 / delta)) * float(np.sqrt(tests).sum())
+    square = float(tests.sum())
+    return (math.sqrt(linear * linear + 4 * square * budget) - linear) / (2 * square)

@@ -1,0 +1,129 @@
+"""Fisher's z on a noisy covariance matrix, with or without the noise's variance in the null."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.discovery import common
+from privcore.discovery.model import Run, Step
+from privcore.discovery.skeleton import Decision
+from privcore.independence import z_threshold
+from privcore.independence.fisher import covariance, fisher_z, partial_correlation
+from privcore.mechanisms.gaussian import analytic_sigma
+from privcore.mechanisms.second_moments import l1_sensitivity, l2_sensitivity, upper_triangle
+
+Matrix = NDArray[np.float64]
+
+
+class Released(NamedTuple):
+    """A noisy covariance matrix of the scaled columns, positive definite.
+
+    scale: of the noise; deviation: its standard deviation, per entry.
+    """
+
+    sigma: Matrix
+    scale: float
+    deviation: float
+
+
+def release(run: Run) -> Released:
+    """Noise on the moments, once; all else is computed from what it gives."""
+    if run.parameters["calibration"] == "published":
+        return _published(run)
+    given, p, n = run.parameters, len(run.source.names), run.source.n
+    centred = given["centring"] == "released"
+    gaussian = given["mechanism"] == "gaussian"
+    radius = given["radius"] * math.sqrt(p) if gaussian and given["radius"] < 1 else None
+    moments = run.source.moments(radius)
+    rows, columns = upper_triangle(p, centred=centred)
+    exact = moments[rows, columns]
+    if gaussian:
+        sensitivity = l2_sensitivity(p, n, centred=centred, radius=radius)
+        scale = analytic_sigma(sensitivity, given["epsilon"], given["delta"])
+        noisy, deviation = run.noise.gaussian_array(exact, scale), scale
+    else:
+        scale = l1_sensitivity(p, n, centred=centred) / given["epsilon"]
+        noisy, deviation = run.noise.laplace_array(exact, scale), math.sqrt(2) * scale
+    matrix = np.zeros((p + 1, p + 1))
+    matrix[0, 0] = 1.0
+    matrix[rows, columns] = noisy
+    matrix[columns, rows] = noisy
+    return Released(positive(covariance(matrix), deviation), scale, deviation)
+
+
+def _published(run: Run) -> Released:
+    """Laplace noise of the printed scale on the covariances of standardised columns."""
+    p, n = len(run.source.names), run.source.n
+    exact = covariance(run.source.moments())
+    deviations = np.sqrt(np.diag(exact))
+    exact = exact / np.outer(deviations, deviations)
+    scale = p * (p + 1) / (2 * (n - 1)) / run.parameters["epsilon"]
+    rows, columns = np.triu_indices(p)
+    noisy = run.noise.laplace_array(exact[rows, columns], scale)
+    matrix = np.empty((p, p))
+    matrix[rows, columns] = noisy
+    matrix[columns, rows] = noisy
+    return Released(positive(matrix, math.sqrt(2) * scale), scale, math.sqrt(2) * scale)
+
+
+def positive(matrix: Matrix, floor: float) -> Matrix:
+    """The matrix with its eigenvalues raised to at least `floor` (and 10⁻¹²)."""
+    values, vectors = np.linalg.eigh(matrix)
+    raised = np.maximum(values, max(floor, 1e-12))
+    return np.asarray((vectors * raised) @ vectors.T)
+
+
+def noise_variance(sigma: Matrix, deviation: float, x: int, y: int, given: Sequence[int]) -> float:
+    """Variance of a partial correlation, near 0, that noise on the covariances adds.
+
+    To first order: the residual covariance is aᵀΣb, where a and b are (1, −β) of the regressions
+    of x and y on the columns given, and each entry of Σ has independent noise, the same above and
+    below the diagonal.
+    """
+    nodes = [x, y, *given]
+    a, b = np.zeros(len(nodes)), np.zeros(len(nodes))
+    a[0] = b[1] = 1.0
+    if given:
+        rest = list(given)
+        inner = sigma[np.ix_(rest, rest)]
+        a[2:] = -np.linalg.solve(inner, sigma[rest, x])
+        b[2:] = -np.linalg.solve(inner, sigma[rest, y])
+    block = sigma[np.ix_(nodes, nodes)]
+    outer = np.outer(a, b)
+    above = np.triu(outer + outer.T, 1)
+    spread = float((above * above).sum() + (np.diag(outer) ** 2).sum())
+    residual = float(a @ block @ a) * float(b @ block @ b)
+    return deviation * deviation * spread / max(residual, 1e-300)
+
+
+class NoisyFisher(Decision):
+    """√(n − k − 3) |z| against its quantile, stretched by the noise's variance if asked for."""
+
+    def __init__(self, run: Run, released: Released, recorder: common.Recorder) -> None:
+        asked = run.parameters["null"]
+        if asked is None:
+            proven = run.parameters["calibration"] == "proven"
+            asked = "sampling and noise" if proven else "sampling"
+        self._aware = asked == "sampling and noise"
+        self._n = run.source.n
+        self._released = released
+        self._quantile = z_threshold(run.parameters["threshold"])
+        self._recorder = recorder
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        sigma = self._released.sigma
+        value = abs(fisher_z(partial_correlation(sigma, x, y, given), self._n, len(given)))
+        threshold = self._quantile
+        if self._aware:
+            extra = noise_variance(sigma, self._released.deviation, x, y, given)
+            threshold *= math.sqrt(1 + max(self._n - len(given) - 3, 0) * extra)
+        verdict = value <= threshold
+        self._recorder.add(
+            Step(len(given), x, y, given, "test", value, 0.0, value, threshold, verdict)
+        )
+        return verdict

@@ -1,0 +1,200 @@
+"""Parameters that several algorithms declare."""
+
+from __future__ import annotations
+
+from privcore.independence import SCORES
+from privcore.parameter import Parameter
+
+BLOCK_SCORES = ("g2-votes", "chi2-votes")
+MEDIAN_SCORES = ("g2-median", "chi2-median")
+_PROVEN = tuple(name for name, score in SCORES.items() if score.proven)
+_PUBLISHED = tuple(name for name, score in SCORES.items() if score.published)
+_TABLE_SCORES = tuple(name for name in SCORES if name != "fisher-z")
+_WANG = "Wang, Pang & Song 2020"
+
+EPSILON = Parameter(
+    name="epsilon",
+    title="Privacy budget",
+    symbol="ε",
+    kind="float",
+    default=1.0,
+    low=0.0,
+    open_low=True,
+    high=1e6,
+    scale="log",
+    slider=(0.05, 20.0),
+    help="How much a single record may change the probability of any result: at most by a "
+    "factor of e^ε. The total of the whole run; where a published form computes its total after "
+    "the run, the cost of one round or test.",
+    source="Dwork & Roth 2014, Definition 2.4",
+)
+DELTA = Parameter(
+    name="delta",
+    title="Failure probability",
+    symbol="δ",
+    kind="float",
+    default=1e-6,
+    low=0.0,
+    high=1.0,
+    open_high=True,
+    scale="log",
+    slider=(1e-9, 1e-3),
+    help="Probability with which the bound ε may fail. Keep it well below 1/n; 0 is allowed.",
+    source="Dwork & Roth 2014, Definition 2.4",
+)
+THRESHOLD = Parameter(
+    name="threshold",
+    title="Significance level",
+    symbol="T",
+    kind="float",
+    default=0.05,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    scale="log",
+    slider=(1e-12, 0.5),
+    help="A pair is called independent when the test does not reject at this level. Lower levels "
+    "delete more edges. |Z| is compared with the matching two-sided normal quantile.",
+    source=f"{_WANG}, Definition 4",
+)
+MAX_ORDER = Parameter(
+    name="max_order",
+    advanced=True,
+    title="Largest conditioning set",
+    symbol="k",
+    kind="int",
+    default=3,
+    low=0,
+    high=30,
+    optional=True,
+    auto_help="no limit",
+    slider=(0, 10),
+    help="Tests condition on at most this many columns. Larger sets cost time, and strata become "
+    "too thin to tell.",
+    source="Spirtes, Glymour & Scheines 2000, Section 5.4.2",
+)
+STABLE = Parameter(
+    name="stable",
+    advanced=True,
+    title="Order-independent search",
+    symbol="stable",
+    kind="bool",
+    default=True,
+    help="Freeze the neighbourhoods while one order is tested, so that the result does not depend "
+    "on the order of the columns. Off: the original PC.",
+    source="Colombo & Maathuis 2014",
+)
+ANY_SCORE = Parameter(
+    name="score",
+    advanced=True,
+    title="Independence score",
+    symbol="score",
+    kind="choice",
+    default=None,
+    optional=True,
+    auto_help="g2 for levels, fisher-z for numbers",
+    choices=tuple(SCORES),
+    help="How dependence is measured. G² and χ² see any dependence between categories; the rank "
+    "scores are what private algorithms can afford; Fisher's z is for numeric columns.",
+    source=f"{_WANG}, Appendix D–F; Kalisch & Bühlmann 2007",
+)
+TABLE_SCORE = Parameter(
+    name="score",
+    advanced=True,
+    title="Independence score",
+    symbol="score",
+    kind="choice",
+    default="g2",
+    choices=_TABLE_SCORES,
+    help="How dependence is measured on the noisy counts: any score will do, since looking at them "
+    "costs nothing more.",
+    source="Xu, Yuan & Wu 2017, Section III-A",
+)
+STREAM_SCORE = Parameter(
+    name="score",
+    advanced=True,
+    title="Independence score",
+    symbol="score",
+    kind="choice",
+    default=None,
+    optional=True,
+    auto_help="z-star when proven, kendall when published",
+    choices=(*_PROVEN, *BLOCK_SCORES, *_PUBLISHED),
+    help="How dependence is measured. With a proven sensitivity: "
+    f"{', '.join((*_PROVEN, *BLOCK_SCORES))} (the last two let blocks of the rows vote with G² or "
+    f"χ²); with a published one only: {', '.join(_PUBLISHED)}.",
+    source=f"{_WANG}, Appendix D–F",
+)
+SCORE = Parameter(
+    name="score",
+    advanced=True,
+    title="Independence score",
+    symbol="score",
+    kind="choice",
+    default=None,
+    optional=True,
+    auto_help="z-star when proven, kendall when published",
+    choices=(*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES, *_PUBLISHED),
+    help="How dependence is measured. With a proven sensitivity: "
+    f"{', '.join((*_PROVEN, *BLOCK_SCORES))} (the last two let blocks of the rows vote with G² or "
+    f"χ²); in both calibrations: {', '.join(MEDIAN_SCORES)} (the median p-value of blocks); with a "
+    f"published sensitivity only: {', '.join(_PUBLISHED)}.",
+    source=f"{_WANG}, Appendix D–F and Algorithm 6",
+)
+BLOCKS = Parameter(
+    name="blocks",
+    advanced=True,
+    title="Blocks of rows",
+    symbol="m",
+    kind="int",
+    default=51,
+    low=3,
+    high=1001,
+    slider=(3, 301),
+    help="How many random blocks the rows are split into, an odd number. More blocks hide one "
+    "record better; each then has fewer rows to see a dependence with.",
+    source=f"{_WANG}, Algorithm 6",
+    only_with=("score", (*BLOCK_SCORES, *MEDIAN_SCORES)),
+)
+SPACE = Parameter(
+    name="space",
+    advanced=True,
+    title="Noise goes on",
+    symbol="space",
+    kind="choice",
+    default="z",
+    choices=("z", "p"),
+    help="z: on |Z|. p: on its p-value, as in the papers' codes. A p-value moves most where Z is "
+    "0, so its noise must be large, but little where the decision is made: at level 0.05 the same "
+    "budget sees less than a sixth of what it sees in z.",
+    source="docs/proofs/p_space.md; Bhattacharjee & Tandon 2024, Appendix B",
+    only_with=("score", (None, *_PROVEN, *_PUBLISHED)),
+)
+CORRECTION = Parameter(
+    name="correction",
+    advanced=True,
+    title="Threshold correction",
+    symbol="T_ij",
+    kind="choice",
+    default="none",
+    choices=("none", "ties", "ties and noise"),
+    help="Ties make rank scores vary less than the normal quantile supposes, most where one level "
+    "is rare, so that weak edges are lost. ties: one tenth of ε releases all one-column counts, "
+    "and each pair gets the threshold that its ties ask for. ties and noise: and the noise's own "
+    "variance is added, so that fewer independent pairs are kept.",
+    source="docs/proofs/one_way_marginals.md",
+    calibrations=("proven",),
+    only_with=("space", ("z",)),
+)
+CALIBRATION = Parameter(
+    name="calibration",
+    title="Calibration",
+    symbol="calibration",
+    kind="choice",
+    default="proven",
+    choices=("proven", "published"),
+    help="Proven: noise derived and tested here, total (ε, δ) fixed before the run. Published: "
+    "the paper's own constants, to reproduce its figures; its guarantee does not hold.",
+    source="docs/guarantees.md",
+)

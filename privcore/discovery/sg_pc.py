@@ -1,0 +1,135 @@
+"""SG-PC: Gaussian noise on a fresh sub-sample for every test (Wang et al. 2020, Section 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log, sqrt
+
+import numpy as np
+
+from privcore.accounting import Guarantee
+from privcore.accounting.sampled_gaussian import SampledGaussian
+from privcore.discovery import common, parameters
+from privcore.discovery.laplace_pc import MAX_TESTS, planned_tests
+from privcore.discovery.model import Algorithm, Outcome, Run, Spent
+from privcore.discovery.per_test import PerTest, reference, run_per_test
+from privcore.discovery.priv_pc_parameters import RATE, checked_rows
+from privcore.discovery.skeleton import Skeleton
+from privcore.discovery.tie_correction import corrected, share_for_tests
+from privcore.errors import BudgetError, ParameterError
+from privcore.independence import margin
+from privcore.independence.score import strata_of
+
+_FLAW = (
+    "the total is computed after the run from the number of tests, which depends on the data, "
+    "so it is not a bound fixed in advance"
+)
+SAMPLE_RATE = replace(
+    RATE,
+    help="Every test sees this fraction of the rows, drawn anew. At rate 1 signal over noise is "
+    "best: a sub-sample shrinks the signal by more than it saves.",
+    source="Wang, Pang & Song 2020, Section 4.2",
+)
+
+
+class _SampledGaussian(PerTest):
+    """|Z| on m rows drawn without replacement, plus Gaussian noise, against the threshold."""
+
+    proofs = ("docs/proofs/subsampled_gaussian.md",)
+    flaw = _FLAW
+
+    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+        super().__init__(run, recorder, rounds=planned_tests(run), planned=False)
+        given = run.parameters
+        if not given["delta"] > 0:
+            raise ParameterError(
+                "Gaussian noise needs a failure probability above 0; raise delta, or choose "
+                "laplace-pc."
+            )
+        n = run.source.n
+        self._rows = checked_rows(n, given["rate"])
+        self._planned = planned_tests(run)
+        self.mechanism = SampledGaussian(n, self._rows)
+        if self.proven:
+            epsilon = given["epsilon"] * share_for_tests(run)
+            self._multiplier = self.mechanism.multiplier(epsilon, given["delta"], self._planned)
+        else:
+            # The classic calibration of one Gaussian release, as the moments accountant starts.
+            self._multiplier = sqrt(2 * log(1.25 / given["delta"])) / given["epsilon"]
+        if self.proven:
+            sigma = self._multiplier * self.measure.sensitivity(self._rows)
+            self.measure = corrected(run, self.measure, sigma * sigma)
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        if self.proven and self.rounds == self._planned:
+            raise BudgetError("All tests that were paid for are used.")
+        source = self.source
+        if self._rows < self.run.source.n:
+            drawn = self.run.source.subsample(self._rows, self.run.noise)
+            source = self.measure.prepare(drawn, self.run.noise)
+        sensitivity = self.measure.sensitivity(self._rows, strata_of(self.run.source, given))
+        sigma = self._multiplier * sensitivity
+        value = self.measure.value(source, x, y, given)
+        away = np.array([margin(self.measure, value, x, y)])
+        noisy = float(self.run.noise.gaussian_array(away, sigma)[0])
+        self.rounds += 1
+        charge = 1 / self._planned if self.proven else 0.0
+        self.record(x, y, given, "test", value, sigma, noisy, 0.0, noisy >= 0, charge)
+        return noisy >= 0
+
+    def published_steps(self) -> list[float]:
+        return []
+
+    def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
+        if not self.proven:
+            return None
+        tests = self.rounds_to_finish(skeleton)
+        total = self.mechanism.epsilon(self._multiplier, self.run.parameters["delta"], tests)
+        return total / share_for_tests(self.run)
+
+    def guarantee(self) -> Guarantee:
+        if self.proven:
+            return self.proven_guarantee(self.mechanism.accountant)
+        delta = self.run.parameters["delta"]
+        total = self.mechanism.epsilon(self._multiplier, delta, self.rounds)
+        flaws = (*self.measure.flaws, self.flaw)
+        return common.published_guarantee(
+            self.run, total, delta, "moments accountant, after the run", flaws
+        )
+
+    def spent(self) -> Spent:
+        if self.proven:
+            used = self.rounds / self._planned
+            return Spent("share", used, 1.0, self.rounds, self._planned, self.noun)
+        return Spent("share", 0.0, 0.0, self.rounds, noun=self.noun)
+
+
+def _run(run: Run) -> Outcome:
+    return run_per_test(run, _SampledGaussian(run, common.Recorder(run.keep_trace)))
+
+
+SG_PC = Algorithm(
+    name="sg-pc",
+    title="SG-PC",
+    citation="Wang, Pang & Song 2020, Section 4.2; Wang, Balle & Kasiviswanathan 2019",
+    summary="Gaussian noise on every test, each on a fresh sub-sample, added up by a moments "
+    "accountant (Rényi differential privacy).",
+    parameters=(
+        parameters.CALIBRATION,
+        parameters.EPSILON,
+        parameters.DELTA,
+        parameters.STREAM_SCORE,
+        parameters.BLOCKS,
+        parameters.THRESHOLD,
+        parameters.SPACE,
+        parameters.CORRECTION,
+        SAMPLE_RATE,
+        MAX_TESTS,
+        replace(parameters.MAX_ORDER, default=1),
+        parameters.STABLE,
+    ),
+    calibrations=("proven", "published"),
+    run=_run,
+    reference=reference,
+    published_flaw=f"Not proven: {_FLAW}.",
+)

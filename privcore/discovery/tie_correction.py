@@ -1,0 +1,59 @@
+"""Thresholds that know how tied each column is, from one-way counts released once.
+
+Proof and derivation: docs/proofs/one_way_marginals.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+
+from privcore.discovery.model import Run
+from privcore.errors import ParameterError
+from privcore.independence import Measure, ScoreMeasure, z_threshold
+
+# Of the total ε; the tests get the rest, and all of δ.
+SHARE = 0.1
+_RANK_SCORES = ("z-star", "kendall-fixed", "kendall")
+
+
+def share_for_tests(run: Run) -> float:
+    """The part of ε that is left for tests."""
+    return 1.0 if run.parameters["correction"] == "none" else 1.0 - SHARE
+
+
+def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
+    """The measure with a threshold for each pair, if the run asks for one.
+
+    noise_variance: of the noise on a test, in units of Z².  Releases the counts of every column
+    with Laplace noise: SHARE·ε-DP, since a replaced record changes two counts of each column.
+    """
+    wanted = run.parameters["correction"]
+    if wanted == "none":
+        return measure
+    if (
+        not isinstance(measure, ScoreMeasure)
+        or measure.space != "z"
+        or measure.score.name not in _RANK_SCORES
+    ):
+        raise ParameterError(
+            "The threshold correction is for Kendall's kin in z: choose the score z-star or "
+            "kendall-fixed and space z, or correction none."
+        )
+    p = len(run.source.names)
+    scale = 2 * p / (SHARE * run.parameters["epsilon"])
+    spread = []
+    for column in range(p):
+        counts = run.source.table([column]).astype(np.float64)
+        noisy = np.maximum(run.noise.laplace_array(counts, scale), 0.0)
+        shares = noisy / max(noisy.sum(), 1.0)
+        spread.append(max(0.0, 1.0 - float((shares**3).sum())))
+    extra = noise_variance if wanted == "ties and noise" else 0.0
+    quantile = z_threshold(measure.level)
+    thresholds = {
+        (x, y): quantile * sqrt(spread[x] * spread[y] + extra) for x, y in combinations(range(p), 2)
+    }
+    return replace(measure, corrected=thresholds)

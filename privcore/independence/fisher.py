@@ -1,0 +1,68 @@
+"""Fisher's z of partial correlations, from second moments (Kalisch & Bühlmann 2007)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts import MomentSource
+from privcore.independence.score import Score
+
+Matrix = NDArray[np.float64]
+
+# Residual variances below this share of the variance count as 0: the column is determined by
+# those given, and what is left of it is rounding.
+_DETERMINED = 1e-10
+
+
+def covariance(moments: Matrix) -> Matrix:
+    """Covariances, shape (p, p), from the moments of (1, x), shape (p + 1, p + 1)."""
+    means = moments[0, 1:]
+    return np.asarray(moments[1:, 1:] - np.outer(means, means))
+
+
+def partial_correlation(sigma: Matrix, x: int, y: int, given: Sequence[int]) -> float:
+    """Correlation of x and y given columns, in [−1, 1]; 0 where either is determined by them.
+
+    sigma: a symmetric positive semi-definite matrix.
+    """
+    pair = [x, y]
+    block = sigma[np.ix_(pair, pair)]
+    if given:
+        rest = list(given)
+        across = sigma[np.ix_(pair, rest)]
+        # Least squares, so that collinear columns among those given do no harm.
+        solved = np.linalg.lstsq(sigma[np.ix_(rest, rest)], across.T, rcond=_DETERMINED)[0]
+        block = block - across @ solved
+    if min(block[0, 0] / sigma[x, x], block[1, 1] / sigma[y, y]) < _DETERMINED:
+        return 0.0
+    r = float(block[0, 1]) / math.sqrt(float(block[0, 0] * block[1, 1]))
+    return min(max(r, -1.0), 1.0)
+
+
+def fisher_z(correlation: float, n: int, given: int) -> float:
+    """√(n − k − 3) artanh(r), standard normal when r is 0; 0 when n is too small to tell."""
+    freedom = n - given - 3
+    if freedom <= 0:
+        return 0.0
+    # Short of ±1, so that exact dependence is a very large number, not an infinite one.
+    return math.sqrt(freedom) * math.atanh(min(max(correlation, -1 + 1e-15), 1 - 1e-15))
+
+
+@dataclass(frozen=True)
+class MomentScore(Score):
+    """A score of numeric columns (or of coded levels) from their second moments."""
+
+    def value(self, source: MomentSource, x: int, y: int, given: Sequence[int]) -> float:
+        x, y = (x, y) if x < y else (y, x)
+        ordered = tuple(sorted(given))
+
+        def compute() -> float:
+            sigma = covariance(source.moments())
+            return fisher_z(partial_correlation(sigma, x, y, ordered), source.n, len(ordered))
+
+        return source.remember((self.name, x, y, ordered), compute)

@@ -1,0 +1,39 @@
+"""Sensitivities of the mean first and second moments of bounded rows.
+
+Rows x lie in [−1, 1]^p after scaling by public bounds.  `centred` releases the moments of
+(1, x): p means and the p(p+1)/2 mean products of the upper triangle, from which covariances are
+made afterwards; otherwise only the products, and the means are taken as 0.  One of n rows is
+replaced.  Proofs: docs/proofs/second_moments.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+
+def l1_sensitivity(p: int, n: int, *, centred: bool) -> float:
+    """Largest L1 change of the released numbers; attained without means at p = 1 and beyond."""
+    products = p * (p + 1) / 2
+    return (products + p + p / (2 * (p + 1)) if centred else products) / n
+
+
+def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None) -> float:
+    """Largest L2 change; radius: a bound on the Euclidean norm of the scaled rows, if any."""
+    box = (p + 1) / n if centred else p / n
+    if radius is None:
+        return box
+    fourth = 2 * radius**4
+    row = math.sqrt(fourth + 2 * radius**2 + 1 if centred else fourth) / n
+    return min(box, row)
+
+
+def upper_triangle(p: int, *, centred: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Positions of the released numbers in the (p+1, p+1) matrix of moments of (1, x)."""
+    rows, columns = np.triu_indices(p + 1)
+    kept = columns > 0 if centred else rows > 0
+    return rows[kept], columns[kept]

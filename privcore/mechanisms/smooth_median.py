@@ -1,0 +1,97 @@
+"""The median with noise scaled to its smooth sensitivity (Nissim, Raskhodnikova & Smith 2007).
+
+Values are clipped to a public range, one record changes one of them.  With S the β-smooth bound
+below, median + (S/α)·Lap(1) is (ε, δ)-DP for α = ε/2 and β small enough.
+Proof, and what is wrong with the printed constants: docs/proofs/smooth_median.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from privcore.errors import ParameterError
+
+Vector = NDArray[np.float64]
+
+
+def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
+    """max over k of e^{−kβ} max_{t=0..k+1} (x_{mid+t} − x_{mid+t−k−1}), for m values, m odd.
+
+    Values in increasing order, low and high outside 1..m.  O(m²) with vectors; m is small.
+    """
+    ordered = np.sort(np.clip(values, low, high))
+    m = ordered.size
+    padded = np.concatenate((np.full(m + 1, low), ordered, np.full(m + 1, high)))
+    middle = m + 1 + m // 2
+    best = 0.0
+    for k in range(m + 1):
+        t = np.arange(k + 2)
+        upper = np.minimum(middle + t, padded.size - 1)
+        lower = np.maximum(middle + t - k - 1, 0)
+        best = max(best, math.exp(-k * beta) * float((padded[upper] - padded[lower]).max()))
+    return best
+
+
+@dataclass(frozen=True)
+class SmoothMedian:
+    """α and β of one (ε, δ)-DP median with Laplace noise."""
+
+    alpha: float
+    beta: float
+
+    @classmethod
+    def proven(cls, epsilon: float, delta: float) -> SmoothMedian:
+        """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, from below.
+
+        The source's β = ε/(2 ln(2/δ)) is smaller for ε ≤ 1, and too large for ε beyond about 5.
+        Raises ParameterError if δ = 0: this noise is never pure DP.
+        """
+        _check(delta)
+        beta = epsilon / 2
+        if dilation_delta(epsilon, beta) > delta:
+            # ln(1 + ε/(2 ln(2/δ))) satisfies it at any ε, so the largest β lies above.
+            small = math.log1p(epsilon / (2 * math.log(2 / delta)))
+            excess = partial(_excess, epsilon, delta)
+            beta = small if excess(small) >= 0 else float(brentq(excess, small, beta, xtol=1e-14))
+            while dilation_delta(epsilon, beta) > delta:
+                beta *= 1 - 1e-12
+        return cls(epsilon / 2, beta)
+
+    @classmethod
+    def published(cls, epsilon: float, delta: float) -> SmoothMedian:
+        """Wang, Pang & Song 2020, Definition 10: (ε/2, ε ln(1/δ)/2)-admissible, as printed."""
+        _check(delta)
+        return cls(epsilon / 2, epsilon * math.log(1 / delta) / 2)
+
+    def scale(self, values: Vector, low: float, high: float) -> float:
+        """The Laplace scale S/α.  It depends on the data: never release it."""
+        return smooth_bound(values, low, high, self.beta) / self.alpha
+
+
+def dilation_delta(epsilon: float, beta: float) -> float:
+    """The δ that it takes to hide noise that is e^β times larger, with ε/2.
+
+    e^{−z}(1 − e^{−β}) at z = (ε/2 + β)/(e^β − 1): condition (*) of the proof.
+    """
+    if beta > 500:  # e^β would overflow, and nothing of the noise is hidden.
+        return 1.0
+    start = (epsilon / 2 + beta) / math.expm1(beta)
+    return math.exp(-start) * -math.expm1(-beta)
+
+
+def _excess(epsilon: float, delta: float, beta: float) -> float:
+    return dilation_delta(epsilon, beta) - delta
+
+
+def _check(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise ParameterError(
+            "Noise scaled to smooth sensitivity needs a failure probability above 0; raise delta, "
+            "or choose the score g2-votes or chi2-votes."
+        )

@@ -1,0 +1,135 @@
+"""Structural examples on the command line, and commands that make their runs again."""
+
+import json
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from privcore.cli import main
+from privcore.dataset import EXAMPLES, StructuralExample, intervals
+from privcore.discovery import discover
+from privcore.reporting import command_line, python_code
+
+
+def run(capsys, *arguments):
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    return out
+
+
+def refused(capsys, *arguments):
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err
+
+
+def test_examples_are_listed(capsys):
+    text = run(capsys, "examples")
+    described = json.loads(run(capsys, "examples", "--json"))
+    assert [e["name"] for e in described] == list(EXAMPLES)
+    for example in described:
+        assert example["title"] in text
+        assert example["citation"] in text
+        assert {"nodes", "density", "graph-seed"} <= {p["name"] for p in example["parameters"]}
+        assert all(p["help"] and p["source"] and p["allowed"] for p in example["parameters"])
+
+
+def test_an_example_with_levels_runs_like_a_network(capsys):
+    out = run(capsys, "discover", "--example", "random-categorical", "--rows", "2000",
+              "--nodes", "6", "--density", "0.3", "--graph-seed", "2", "--json")  # fmt: skip
+    report = json.loads(out)
+    assert report["nodes"] == [f"X{i}" for i in range(1, 7)]
+    assert report["data"] == {"name": "random-categorical", "rows": 2000, "columns": 6}
+    assert set(report["metrics"]) == {"truth", "non_private"}
+    assert report["guarantee"]["caveats"] == []
+
+
+@pytest.mark.parametrize("example", ["linear-gaussian", "nonlinear"])
+def test_numbers_can_be_cut_for_algorithms_that_need_levels(capsys, example):
+    out = run(capsys, "discover", "--example", example, "--rows", "2000", "--nodes", "5",
+              "--intervals", "4", "--epsilon", "1", "--json")  # fmt: skip
+    report = json.loads(out)
+    assert len(report["nodes"]) == 5
+    assert report["guarantee"]["caveats"] == []
+
+
+def test_numbers_run_as_they_are(capsys):
+    out = run(capsys, "discover", "--example", "linear-gaussian", "--rows", "20000",
+              "--nodes", "6", "--density", "0.3", "--algorithm", "pc", "--json")  # fmt: skip
+    report = json.loads(out)
+    assert report["metrics"]["truth"]["skeleton"]["f1"] > 0.7
+
+
+def test_a_file_of_numbers_can_stay_uncut(capsys, tmp_path):
+    example = StructuralExample("linear-gaussian", nodes=4, density=0.5)
+    values = example.sample(2_000, 1).values
+    path = tmp_path / "t.csv"
+    rows = (",".join(f"{v:.6f}" for v in row) for row in zip(*values, strict=True))
+    path.write_text("a,b,c,d\n" + "\n".join(rows) + "\n")
+    base = ("discover", "--csv", str(path), "--algorithm", "pc", "--json")
+    uncut = json.loads(run(capsys, *base, "--intervals", "none"))
+    assert uncut["nodes"] == ["a", "b", "c", "d"]
+    coarse = json.loads(run(capsys, *base, "--intervals", "2"))
+    default, four = (json.loads(run(capsys, *base, *more)) for more in ((), ("--intervals", "4")))
+    for report in (default, four):
+        del report["seconds"]
+    assert default == four
+    assert coarse["nodes"] == four["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "cuts"),
+    [
+        ("random-categorical", {"nodes": 5, "concentration": 0.5}, None),
+        ("linear-gaussian", {"nodes": 5, "density": 0.5, "weight_high": 2.0}, 3),
+        ("nonlinear", {"nodes": 5, "graph_seed": 7, "noise_sd": 1.0, "bound": 2.5}, 5),
+    ],
+)
+def test_the_command_and_the_script_make_the_run_again(capsys, kind, arguments, cuts):
+    dataset = StructuralExample(kind, **arguments).sample(1_000, seed=3)
+    dataset = dataset if cuts is None else intervals(dataset, cuts)
+    result = discover(dataset, "priv-pc", {"epsilon": 5.0}, seed=9)
+    options = {"network": False, "data_seed": 3, "seed": 9}
+
+    words = shlex.split(command_line(result, dataset, **options))
+    assert words[:4] == ["python", "-m", "privcore", "discover"]
+    report = json.loads(run(capsys, *words[3:]))
+    assert {tuple(e) for e in report["directed"]} == set(result.graph.named_directed())
+    assert {tuple(e) for e in report["undirected"]} == set(result.graph.named_undirected())
+    assert report["spent"] == result.spent.as_dict()
+
+    script = python_code(result, dataset, **options)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    printed = done.stdout.decode().splitlines()[0]
+    assert printed == f"{result.graph.named_directed()} {result.graph.named_undirected()}"
+
+
+BASE = ("discover", "--example", "linear-gaussian", "--rows", "500")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("discover", "--example", "magic"), "no example 'magic'"),
+        ((*BASE, "--nodes", "1"), "nodes is 1"),
+        ((*BASE, "--nodes", "ten"), "nodes is ten"),
+        ((*BASE, "--density", "2"), "density is 2"),
+        ((*BASE, "--graph-seed", "-1"), "graph-seed is -1"),
+        ((*BASE, "--concentration", "1"), "no parameter 'concentration'"),
+        ((*BASE, "--weight-low", "3"), "weight-low is 3, above weight-high"),
+        ((*BASE, "--intervals", "1"), "choose from 2 to 100"),
+        ((*BASE, "--intervals", "many"), "intervals is many"),
+        ((*BASE, "--rows", "1"), "rows is 1"),
+        ((*BASE, "--network", "asia"), "either --network"),
+        (("discover", "--network", "asia", "--graph-seed", "1"), "--graph-seed is for --example"),
+        (("discover", "--network", "asia", "--intervals", "3"), "has levels already"),
+        (("discover", "--example", "random-categorical", "--intervals", "3"), "levels already"),
+    ],
+)
+def test_a_wrong_option_exits_2_with_one_sentence(capsys, arguments, sentence):
+    assert sentence in refused(capsys, *arguments)

@@ -1,0 +1,155 @@
+"""The exact Gaussian mechanism, against an independent library and by integration."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution, privacy_loss_mechanism
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from privcore.accounting.sampled_gaussian import SampledGaussian
+from privcore.errors import ParameterError
+from privcore.mechanisms.gaussian import (
+    analytic_sigma,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_mu,
+)
+
+
+@settings(max_examples=200)
+@given(epsilon=st.floats(0, 20), mu=st.floats(0.01, 10))
+def test_delta_agrees_with_an_independent_library(epsilon, mu):
+    library = privacy_loss_mechanism.GaussianPrivacyLoss(1 / mu)
+    expected = library.get_delta_for_epsilon(epsilon)
+    assert gaussian_delta(epsilon, mu) == pytest.approx(expected, rel=1e-6, abs=1e-14)
+
+
+@pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.3), (1.0, 1.0), (3.0, 2.0)])
+def test_delta_is_the_integral_of_the_excess(epsilon, mu):
+    """sup over sets of P(E) − e^ε Q(E), for N(μ, 1) and N(0, 1)."""
+    z = np.linspace(-12, 12 + mu, 400_001)
+    excess = np.maximum(0, stats.norm.pdf(z, mu) - math.exp(epsilon) * stats.norm.pdf(z))
+    assert integrate.trapezoid(excess, z) == pytest.approx(gaussian_delta(epsilon, mu), rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 10.0, 1_000.0, 1e6])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.1])
+def test_sigma_is_the_smallest(epsilon, delta):
+    sigma = analytic_sigma(3.0, epsilon, delta)
+    assert gaussian_delta(epsilon, 3.0 / sigma) <= delta
+    assert gaussian_delta(epsilon, 3.0 / (sigma * (1 - 1e-6))) > delta
+    assert gaussian_mu(epsilon, delta) == pytest.approx(3.0 / sigma)
+
+
+@settings(max_examples=100)
+@given(mu=st.floats(0.01, 20), delta=st.floats(1e-12, 0.5))
+def test_epsilon_inverts_delta(mu, delta):
+    epsilon = gaussian_epsilon(mu, delta)
+    assert gaussian_delta(epsilon, mu) <= delta * (1 + 1e-6)
+    if epsilon > 0:
+        assert gaussian_mu(epsilon, delta) == pytest.approx(mu, rel=1e-6)
+
+
+@pytest.mark.parametrize("tests", [2, 10, 50])
+def test_many_gaussian_tests_are_one(tests):
+    """The library's numerical composition of T mechanisms with μ is that of one with √T μ."""
+    mu = 0.1
+    composed = privacy_loss_distribution.from_gaussian_mechanism(
+        1 / mu, value_discretization_interval=1e-4
+    ).self_compose(tests)
+    expected = gaussian_epsilon(mu * math.sqrt(tests), 1e-6)
+    assert composed.get_epsilon_for_delta(1e-6) == pytest.approx(expected, rel=1e-2)
+
+
+def test_the_classic_formula_fails_above_one():
+    """σ = √(2 ln(1.25/δ))/ε is a theorem for ε at most 1 only; at ε = 20 it is too small."""
+    delta = 1e-6
+    classic = math.sqrt(2 * math.log(1.25 / delta)) / 20
+    assert gaussian_delta(20, 1 / classic) > delta
+    assert analytic_sigma(1.0, 20, delta) > classic
+
+
+def test_gaussian_noise_needs_a_delta():
+    with pytest.raises(ParameterError, match="failure probability"):
+        analytic_sigma(1.0, 1.0, 0.0)
+
+
+def theorem(rate, multiplier, order):
+    """Wang, Balle & Kasiviswanathan 2019, Theorem 27, for Gaussian noise and a whole order."""
+    rate, squares = mpmath.mpf(rate), 2 * mpmath.mpf(multiplier) ** 2
+
+    def moment(i):
+        """e^{(i−1) R(i)}."""
+        return mpmath.exp((i - 1) * i / squares)
+
+    def difference(k):
+        return sum((-1) ** (k - i) * mpmath.binomial(k, i) * moment(i) for i in range(k + 1))
+
+    second = min(4 * (moment(2) - 1), 2 * moment(2))
+    total = 1 + rate**2 * mpmath.binomial(order, 2) * second
+    for j in range(3, order + 1):
+        pair = difference(2 * (j // 2)) * difference(2 * ((j + 1) // 2))
+        term = min(2 * moment(j), 4 * mpmath.sqrt(pair))
+        total += rate**j * mpmath.binomial(order, j) * term
+    return float(mpmath.log(total) / (order - 1))
+
+
+def test_the_sampled_bound_is_the_theorem_s():
+    """ε of T tests is that of the theorem's Rényi divergences at the best whole order, or less."""
+    n, rows, multiplier, tests, delta = 1_000, 200, 4.0, 30, 1e-6
+    with mpmath.workdps(60):
+        bounds = [
+            tests * theorem(rows / n, multiplier, a)
+            + math.log1p(-1 / a)
+            - math.log(delta * a) / (a - 1)
+            for a in range(2, 33)
+        ]
+    found = SampledGaussian(n, rows).epsilon(multiplier, delta, tests)
+    assert found <= min(bounds) * (1 + 1e-9)
+    assert found == pytest.approx(min(bounds), rel=1e-3)
+
+
+@pytest.mark.parametrize("rows", [100, 500, 900])
+@pytest.mark.parametrize("multiplier", [1.0, 5.0])
+def test_the_sampled_bound_covers_an_exact_mixture(rows, multiplier):
+    """A statistic that tells whether one record was drawn, T times: its exact ε is no larger.
+
+    The pair of the Poisson case, which drawing without replacement contains.
+    """
+    n, tests, delta = 1_000, 10, 1e-5
+    exact = (
+        privacy_loss_distribution.from_gaussian_mechanism(
+            multiplier, sampling_prob=rows / n, value_discretization_interval=1e-3
+        )
+        .self_compose(tests)
+        .get_epsilon_for_delta(delta)
+    )
+    bound = SampledGaussian(n, rows).epsilon(multiplier, delta, tests)
+    assert bound >= exact - 1e-3 * tests
+    # Sub-sampling amplifies, or costs nothing.
+    assert bound <= SampledGaussian(n, n).epsilon(multiplier, delta, tests) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rows", [50, 700, 1_000])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_a_sampled_plan_keeps_to_its_total(rows, epsilon):
+    mechanism, delta, tests = SampledGaussian(1_000, rows), 1e-6, 40
+    multiplier = mechanism.multiplier(epsilon, delta, tests)
+    assert mechanism.epsilon(multiplier, delta, tests) <= epsilon * (1 + 1e-9)
+    assert mechanism.epsilon(multiplier * 0.99, delta, tests) > epsilon
+    assert mechanism.epsilon(multiplier, delta, tests + 1) > epsilon
+
+
+def test_sub_sampling_does_not_help():
+    """Noise over signal, √n units: σ Δ_m/(signal ∝ √m) = multiplier/m is least at rate 1."""
+    n = 1_000
+    cost = {
+        rows: SampledGaussian(n, rows).multiplier(1.0, 1e-6, 20) * n / rows
+        for rows in (50, 200, 500, 1_000)
+    }
+    assert min(cost, key=cost.get) == n
+    assert cost[200] > 1.5 * cost[n]

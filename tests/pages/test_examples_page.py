@@ -1,0 +1,162 @@
+"""Structural examples and tables of numbers on the pages."""
+
+import json
+
+import numpy as np
+import pytest
+
+from privcore.dataset import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
+from tests.pages.test_app import clean, metric, start, upload
+
+
+def data_page(**query):
+    app = start(**query)
+    app.switch_page("pages/data.py").run()
+    return clean(app)
+
+
+def frame(app, alt):
+    return next(f for f in app.dataframe if f.proto.alt == alt).value
+
+
+def figures(app):
+    return [json.loads(f.proto.spec) for f in app.get("plotly_chart")]
+
+
+NUMBERS = b"height,weight\n" + b"".join(
+    f"{150 + i % 47 + i / 1000:.3f},{50 + (i * 7) % 53 + i / 900:.3f}\n".encode()
+    for i in range(3_000)
+)
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_an_example_is_described_with_its_true_graph(kind):
+    app = data_page(data=kind, rows="2000")
+    assert not app.error
+    assert metric(app, "Rows") == "2,000"
+    assert metric(app, "Columns") == "10"
+    assert metric(app, "Edges in the true graph") == str(len(StructuralExample(kind).edges))
+    assert any("Xu, S. Yuan" in c.value for c in app.caption)
+    noun = "bounds" if kind in NUMERIC_EXAMPLES else "levels"
+    assert any(m.value.startswith(f"Public: the number of rows, the column names and the {noun}")
+               for m in app.markdown)  # fmt: skip
+    schema = frame(app, "Columns, kinds, and public levels or bounds")
+    assert set(schema[f"{noun} are"]) == {"public"}
+
+
+def test_the_sidebar_and_the_address_choose_the_model():
+    app = data_page(data="nonlinear", rows="1000", nodes="5", density="0.5", graph_seed="3",
+                    intervals="4")  # fmt: skip
+    assert app.slider(key="nodes").value == 5
+    assert app.slider(key="density").value == 0.5
+    assert app.number_input(key="graph_seed").value == 3
+    assert metric(app, "Columns") == "5"
+    assert metric(app, "Edges in the true graph") == "5"
+    schema = frame(app, "Columns, kinds, and public levels or bounds")
+    assert set(schema["number of levels"]) == {4}
+    app.select_slider(key="intervals").set_value("none").run()
+    assert set(frame(app, "Columns, kinds, and public levels or bounds")["kind"]) == {"continuous"}
+    app.slider(key="nodes").set_value(7).run()
+    clean(app)
+    assert metric(app, "Columns") == "7"
+
+
+def test_networks_have_no_controls_of_examples():
+    app = clean(start(data="cancer", rows="1000"))
+    keys = {w.key for w in (*app.slider, *app.select_slider, *app.number_input)}
+    assert not keys & {"nodes", "density", "table_density", "intervals"}
+    app.selectbox(key="data").set_value("random-categorical").run()
+    clean(app)
+    keys = {w.key for w in (*app.slider, *app.select_slider, *app.number_input)}
+    assert {"nodes", "table_density", "graph_seed"} <= keys
+    assert "intervals" not in keys
+
+
+def test_each_kind_of_example_keeps_a_density_of_its_own():
+    """The defaults differ, and the address does not hold a default."""
+    app = data_page(data="linear-gaussian", rows="1000")
+    assert metric(app, "Edges in the true graph") == "18"
+    app.selectbox(key="data").set_value("random-categorical").run()
+    assert metric(app, "Edges in the true graph") == "9"
+    app.slider(key="table_density").set_value(0.3).run()
+    app.selectbox(key="data").set_value("nonlinear").run()
+    assert metric(app, "Edges in the true graph") == "18"
+
+
+def test_numbers_are_shown_within_their_bounds():
+    app = data_page(data="linear-gaussian", rows="5000", data_tab="Columns")
+    schema = frame(app, "Columns, kinds, and public levels or bounds")
+    assert (schema["lower bound"] == -4).all()
+    assert (schema["upper bound"] == 4).all()
+    app = data_page(data="linear-gaussian", rows="5000", data_tab="Rows")
+    head = frame(app, "First rows")
+    assert head.shape == (200, 10)
+    assert all(kind == np.float64 for kind in head.dtypes)
+    app = data_page(data="linear-gaussian", rows="5000", data_tab="Pictures")
+    bars, points = figures(app)
+    assert bars["layout"]["xaxis"]["range"] == [-4, 4]
+    assert bars["data"][0]["type"] == "bar"
+    assert points["data"][0]["type"] == "scatter"
+    assert any("2,000 of 5,000 rows" in c.value for c in app.caption)
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_an_example_can_be_discovered(kind):
+    query = {"intervals": "4"} if kind in NUMERIC_EXAMPLES else {}
+    app = clean(start(data=kind, rows="2000", nodes="5", discover_tab="Export & code", **query))
+    assert not app.error
+    assert len(app.get("iframe")) == 2
+    command, script = (c.value for c in app.code)
+    assert f"--example {kind} --nodes 5" in command
+    assert f"StructuralExample('{kind}', nodes=5" in script
+    assert ("--intervals 4" in command) == (kind in NUMERIC_EXAMPLES)
+
+
+def test_numbers_go_to_algorithms_for_numbers():
+    app = clean(start(data="linear-gaussian", rows="2000", nodes="5", algorithm="pc"))
+    assert not app.error
+    assert len(app.get("iframe")) == 1
+    app.selectbox(key="algorithm").set_value("laplace-pc").run()
+    clean(app)
+    assert len(app.error) == 1
+
+
+def test_a_model_too_large_is_one_sentence():
+    app = start(data="random-categorical", rows="1000", nodes="50", table_density="1.0")
+    clean(app)
+    assert len(app.error) == 1
+    assert "lower density or nodes" in app.error[0].value
+
+
+def test_a_table_of_numbers_can_be_used_uncut():
+    app = upload(start(algorithm="pc"), NUMBERS, use=False)
+    app.toggle(key="upload_uncut").set_value(True).run()
+    next(b for b in app.button if b.label == "Use this table").click().run()
+    clean(app)
+    assert not app.error
+    assert metric(app, "Edges in the true graph") == "unknown"
+    assert any("2 of 2 columns have bounds that were read" in m.value for m in app.markdown)
+    assert set(frame(app, "Columns, kinds, and public levels or bounds")["kind"]) == {"continuous"}
+    app.switch_page("pages/discover.py").run()
+    app.switch_page("pages/data.py").run()
+    assert clean(app).toggle(key="upload_uncut").value
+
+
+def test_numbers_are_cut_unless_asked():
+    app = clean(upload(start(), NUMBERS))
+    assert not app.error
+    schema = frame(app, "Columns, kinds, and public levels or bounds")
+    assert set(schema["number of levels"]) == {4}
+
+
+def test_numbers_beside_levels_must_be_cut():
+    table = NUMBERS.replace(b"height,weight", b"height,weight,sex").splitlines()
+    mixed = b"\n".join(
+        [table[0], *(b"%s,%s" % (row, b"mf"[i % 2 : i % 2 + 1]) for i, row in enumerate(table[1:]))]
+    )
+    app = upload(start(), mixed, use=False)
+    app.toggle(key="upload_uncut").set_value(True).run()
+    next(b for b in app.button if b.label == "Use this table").click().run()
+    clean(app)
+    assert len(app.error) == 1
+    assert "cut" in app.error[0].value
