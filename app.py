@@ -37,7 +37,9 @@ with st.sidebar:
         help="How the graph is found, and where noise enters.",
     )
     algorithm = ALGORITHMS[name]
-    st.caption(f"**{algorithm.title}.** {algorithm.summary}")
+    # An asterisk in a title would be read as markup.
+    title = algorithm.title.replace("*", "\\*")
+    st.caption(f"**{title}.** {algorithm.summary}")
     st.session_state["parameters"] = controls(algorithm)
     if algorithm.private:
         st.number_input(

@@ -30,7 +30,8 @@ class SampledGaussian:
     @property
     def accountant(self) -> str:
         exact = self.rows == self.n
-        return "exact Gaussian composition" if exact else "Rényi, sampling without replacement"
+        rest = "exact Gaussian composition, or Rényi for sampling without replacement if less"
+        return "exact Gaussian composition" if exact else rest
 
     def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
         """The ε at δ of so many tests whose σ is `multiplier` times the sensitivity."""

@@ -73,6 +73,24 @@ _SLACK = Parameter(
     "errors that the allocation minimises. The paper leaves it open.",
     source="Bhattacharjee & Tandon 2024, Lemma 1",
 )
+_NOISE_LIMIT = Parameter(
+    name="noise_limit",
+    advanced=True,
+    title="Noise limit",
+    symbol="κ",
+    kind="float",
+    default=10.0,
+    low=0.0,
+    open_low=True,
+    high=1e9,
+    scale="log",
+    slider=(0.5, 100.0),
+    help="An order is left out if its noise would be more than this many times the threshold: its "
+    "answers would be coin tosses that delete edges. The paper has no such limit; a very large one "
+    "gives its form.",
+    source="docs/proofs/curate.md",
+    calibrations=("proven",),
+)
 _RATE = replace(
     RATE,
     help="The whole run sees one sub-sample of this fraction of the rows, drawn once. Signal over "
@@ -161,15 +179,21 @@ class _PerOrder(PerTest):
         if not budget > 0:
             self._epsilon = 0.0
             return
-        tests = planned_tests(pairs, self._p, order, self._last)
         reach = abs(self.measure.threshold(0, 1)) / self.sensitivity
         margins = Margins(
             keep=self.run.parameters["beta_keep"] * reach,
             delete=self.run.parameters["beta_delete"] * reach,
             slack=self.run.parameters["slack"],
         )
-        rule: CostRule = self._rule
-        self._epsilon = float(allocate(tests.tolist(), budget, margins, rule, self._delta)[0])
+        least = 1 / (self.run.parameters["noise_limit"] * reach) if self.proven else 0.0
+        self._epsilon = 0.0
+        # As many orders as can be tested with noise within the limit; the first one always.
+        for last in range(self._last, order - 1, -1):
+            tests = planned_tests(pairs, self._p, order, last)
+            split = allocate(tests.tolist(), budget, margins, self._rule, self._delta)
+            if split.min() >= least or (last == order == 0):
+                self._epsilon = float(split[0])
+                break
         self._order_tests.append((self._epsilon, 0))
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
@@ -206,11 +230,13 @@ class _PerOrder(PerTest):
         ]
 
     def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
-        if self.filter is None or not self._epsilon > 0:
+        if self.filter is None:
             return None
         left = sum(skeleton.unreached.values())
-        steps = [(e, composition.rho_of_pure(e), t) for e, t in self._order_tests]
-        steps.append((self._epsilon, composition.rho_of_pure(self._epsilon), left))
+        steps = [(e, composition.rho_of_pure(e), t) for e, t in self._order_tests if t]
+        # What is left at the noise of the last order that was tested.
+        last = steps[-1][0]
+        steps.append((last, composition.rho_of_pure(last), left))
         inner = composition.total(steps, self._delta)
         rate = self._rows / self.run.source.n
         total = inner if rate == 1 else amplified(inner, rate)
@@ -260,6 +286,7 @@ CURATE = Algorithm(
         _BETA,
         _BETA_DELETE,
         _SLACK,
+        _NOISE_LIMIT,
         _RATE,
         parameters.MAX_ORDER,
         parameters.STABLE,

@@ -6,7 +6,7 @@ others which.  Proof of the proven form: docs/proofs/em_pc.md.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -129,7 +129,7 @@ class _Rounds:
     ) -> None:  # fmt: skip
         self._recorder.add(
             Step(
-                order, x, y, given, phase, utility, 2 / epsilon, utility, 0.0, phase != "how many",
+                order, x, y, given, phase, utility, 2 / epsilon, nan, nan, phase != "how many",
                 charge, self.rounds,
             )
         )  # fmt: skip

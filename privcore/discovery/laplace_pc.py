@@ -58,9 +58,11 @@ class _NoisyThreshold(PerTest):
     def __init__(self, run: Run, recorder: common.Recorder) -> None:
         super().__init__(run, recorder, rounds=planned_tests(run))
         self._epsilon = self.epsilons[0] if self.proven else run.parameters["epsilon"]
-        if self.proven and not self.measure.needs_delta:
-            scale = self.measure.sensitivity(run.source.n) / self._epsilon
-            self.measure = corrected(run, self.measure, 2 * scale * scale)
+        if self.proven:
+            variance = 0.0
+            if not self.measure.needs_delta:
+                variance = 2 * (self.measure.sensitivity(run.source.n) / self._epsilon) ** 2
+            self.measure = corrected(run, self.measure, variance)
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
         charge = self.pay(self._epsilon)

@@ -23,7 +23,8 @@ class Step(NamedTuple):
 
     x, y: -1 where the step is not about a pair, such as a release of counts once for all.
     score, noisy and threshold are in the units of `Discovery.unit`; noise_scale is the scale of the
-    noise, whose distribution is the mechanism's.
+    noise, whose distribution is the mechanism's.  Selections and releases have no one noisy value
+    or threshold: NaN.
     charge: what the step cost, in the unit of `Spent`; the first sieve question of a round
     carries the round's charge.  round: number of the round, from 1.
     """

@@ -48,7 +48,9 @@ class _SieveAndExamine(PerTest):
         self._scales = self._make_scales()
         if self.proven:
             self.measure = corrected(run, self.measure, 2 * self._scales.examine**2)
-        self._mechanism = SieveAndExamine(0.0, given["tweak"], self._scales, run.noise)
+        self._mechanism = SieveAndExamine(
+            0.0, self.measure.tweak(given["tweak"]), self._scales, run.noise
+        )
         self._sample = self.source
         self.triggered = 0
 

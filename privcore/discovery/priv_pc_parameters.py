@@ -25,7 +25,8 @@ TWEAK = Parameter(
     slider=(0.0, 20.0),
     unit="standard deviations of Z",
     help="The sieve lets a pair through when |Z| is up to t above the threshold, so that its "
-    "coarse noise rarely stops a truly independent pair; the examination then looks closely.",
+    "coarse noise rarely stops a truly independent pair; the examination then looks closely. For "
+    "p-values it is translated; for votes it is a number of blocks.",
     source=f"{_SOURCE} and Theorem 2",
 )
 RATE_MODE = Parameter(

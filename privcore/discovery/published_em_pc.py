@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import numpy as np
 
 from privcore.accounting import Guarantee
@@ -63,8 +65,8 @@ class PublishedRounds:
                 phase="which" if phase == "which" else "how many",
                 score=utility,
                 noise_scale=2 / epsilon,
-                noisy=utility,
-                threshold=0.0,
+                noisy=nan,
+                threshold=nan,
                 independent=phase == "which",
                 charge=epsilon if charge is None else charge,
                 round=self.rounds,

@@ -59,6 +59,13 @@ class Measure(Protocol):
         """Where the decision changes, in units of the value."""
         ...
 
+    def tweak(self, deviations: float) -> float:
+        """A distance from the threshold, given in standard deviations of Z, in units of the value.
+
+        Of votes, which have no such unit, a number of blocks.
+        """
+        ...
+
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         """The most that the value can change (or is claimed to) when one of `rows` records does.
 
@@ -91,7 +98,8 @@ class ScoreMeasure:
 
     corrected: per pair, a threshold on |Z| in place of the normal quantile; in Z-space only.
     A change of Z by Δ moves p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md); a published
-    constant stretches by the slope √(2/π) of p at 0, as in Bhattacharjee & Tandon 2024, App. B.
+    constant stretches by the slope √(2/π) of p at 0: twice the 1/√(2π) of Bhattacharjee & Tandon
+    2024, Appendix VI-B, whose p is one-sided.
     """
 
     score: Score
@@ -133,6 +141,11 @@ class ScoreMeasure:
             return self.level
         return self.corrected.get((min(x, y), max(x, y)), z_threshold(self.level))
 
+    def tweak(self, deviations: float) -> float:
+        if self.space == "z":
+            return deviations
+        return self.level - erfc((z_threshold(self.level) + deviations) / sqrt(2))
+
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         bound = self.score.sensitivity(rows, self.calibration, strata)
         if self.space == "z":
@@ -171,6 +184,9 @@ class VoteMeasure:
 
     def threshold(self, x: int, y: int) -> float:
         return self.count / 2
+
+    def tweak(self, deviations: float) -> float:
+        return deviations
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         return 1.0
@@ -216,6 +232,9 @@ class MedianMeasure:
 
     def threshold(self, x: int, y: int) -> float:
         return self.level
+
+    def tweak(self, deviations: float) -> float:
+        raise TypeError("a median is never sieved")
 
     def sensitivity(self, rows: int, strata: int = 1) -> float:
         raise ParameterError(

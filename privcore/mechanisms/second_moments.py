@@ -27,9 +27,14 @@ def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None
     box = (p + 1) / n if centred else p / n
     if radius is None:
         return box
-    fourth = 2 * radius**4
-    row = math.sqrt(fourth + 2 * radius**2 + 1 if centred else fourth) / n
-    return min(box, row)
+    square = radius * radius
+    if not centred:
+        row = math.sqrt(2) * square
+    elif square >= 0.5:
+        row = math.sqrt(2 * square * square + 2 * square + 0.5)
+    else:
+        row = 2 * radius
+    return min(box, row / n)
 
 
 def upper_triangle(p: int, *, centred: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

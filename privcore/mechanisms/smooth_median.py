@@ -19,6 +19,10 @@ from privcore.errors import ParameterError
 
 Vector = NDArray[np.float64]
 
+# A share of the range that S never falls below, so that it cannot round to 0; the larger of a
+# smooth bound and a constant is a smooth bound.
+_LEAST = 1e-12
+
 
 def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
     """max over k of e^{−kβ} max_{t=0..k+1} (x_{mid+t} − x_{mid+t−k−1}), for m values, m odd.
@@ -29,7 +33,7 @@ def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
     m = ordered.size
     padded = np.concatenate((np.full(m + 1, low), ordered, np.full(m + 1, high)))
     middle = m + 1 + m // 2
-    best = 0.0
+    best = _LEAST * (high - low)
     for k in range(m + 1):
         t = np.arange(k + 2)
         upper = np.minimum(middle + t, padded.size - 1)

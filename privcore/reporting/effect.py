@@ -9,8 +9,8 @@ from privcore.independence import get_score, z_threshold
 def effect_sentence(result: Discovery, n: int) -> str:
     """The level, the threshold that it sets, and the effect size just at it without conditioning.
 
-    Such as "Significance level 0.05 at 100,000 rows: a pair counts as dependent when |Z| is above
-    1.96: Kendall's |τ| above 0.0041."  Noise and ties left aside.
+    Such as "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
+    |Z| is above 1.96: Kendall's |τ| above 0.0041."
     """
     level = result.parameters["threshold"]
     reference = get_algorithm(result.algorithm).reference(result.parameters)
@@ -26,4 +26,7 @@ def effect_sentence(result: Discovery, n: int) -> str:
     rule = f"{size.symbol} is above {size.value:.2g}"
     if score.scale == "z":
         rule = f"|Z| is above {z_threshold(level):.3g}: {size.symbol} above {size.value:.2g}"
-    return f"Significance level {level:g} at {where}: a pair counts as dependent when {rule}."
+    aside = "" if result.noise == "none" else ", noise aside"
+    return (
+        f"Significance level {level:g} at {where}{aside}: a pair counts as dependent when {rule}."
+    )

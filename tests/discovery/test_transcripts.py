@@ -16,11 +16,11 @@ from scipy.special import logsumexp
 from privcore.accounting import composition
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.discovery import discover
+from privcore.discovery.em_pc_utilities import ProvenUtilities
 from privcore.mechanisms import SimulatedNoise
-from privcore.mechanisms.gaussian import gaussian_delta
+from privcore.mechanisms.gaussian import gaussian_delta, gaussian_mu
 
 LEVELS = (2, 3, 2, 2)
-NAMES = ("a", "b", "c", "d")
 
 
 class Recorder(SimulatedNoise):
@@ -97,19 +97,28 @@ def loss_of(one, other):
     return total
 
 
+def worst_of_step(step, there):
+    """The most that any output of this step could tell, selections included."""
+    what, value, scale, _ = step
+    if what == "laplace":
+        return float(np.sum(np.abs(value - there[1]))) / scale
+    if what in ("gumbel", "exponential"):
+        return max(
+            abs(log_probability(value, scale, what, k) - log_probability(there[1], scale, what, k))
+            for k in range(value.size)
+        )
+    return 0.0
+
+
 def worst_steps(one, other):
-    """The most that each noisy output could tell: |change|/scale of Laplace noise, in L1."""
-    return [
-        float(np.sum(np.abs(value - there))) / scale
-        for (what, value, scale, _), (_, there, _, _) in zip(one, other, strict=True)
-        if what == "laplace"
-    ]
+    return [worst_of_step(*steps) for steps in zip(one, other, strict=True)]
 
 
-def counts_of(records):
+def counts_of(records, levels=LEVELS):
     kept, multiplicities = np.unique(np.array(records), axis=0, return_counts=True)
-    columns = tuple(kept[:, k] for k in range(len(LEVELS)))
-    return InMemoryCounts(NAMES, LEVELS, columns, multiplicities.astype(np.int64))
+    columns = tuple(kept[:, k] for k in range(len(levels)))
+    names = tuple("abcdef"[: len(levels)])
+    return InMemoryCounts(names, levels, columns, multiplicities.astype(np.int64))
 
 
 def random_records(seed, n):
@@ -268,6 +277,129 @@ def test_numeric_rows_keep_to_the_total(seed, row, mechanism, centring):
         (_, value, sigma, _), (_, there, _, _) = first[0], second[0]
         mu = float(np.linalg.norm(value - there)) / sigma
         assert gaussian_delta(2.0, mu) <= 1e-5 * (1 + 1e-9)
+
+
+def extreme_pair(before, after, n=1_500):
+    """All records but two alike; the last is concordant with them or discordant, by column.
+
+    |Z*| of two columns is then near 6/√n or 0: one replacement moves it by nearly all that it can.
+    """
+    shared = [(1,) * len(before)] * (n - 2) + [(2,) * len(before)]
+    levels = (3,) * len(before)
+    return counts_of([*shared, before], levels), counts_of([*shared, after], levels)
+
+
+# The first three tests are of the first column with the others: all three move.
+ALL_THREE = extreme_pair((2, 2, 2, 2), (2, 0, 0, 0))
+# The first column's |Z| with the second falls as that with the third rises.
+OPPOSITE = extreme_pair((2, 2, 0, 2), (2, 0, 2, 0))
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"space": "p"}, {"correction": "ties"}, {"correction": "ties and noise"}]
+)
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+def test_extreme_neighbours_use_up_nearly_all_of_a_laplace_plan(parameters, delta):
+    """So that noise even a tenth too small would show."""
+    asked = {**parameters, "epsilon": 1.0, "delta": delta, "max_tests": 3}
+    before, after, first, second = both("laplace-pc", asked, *ALL_THREE, seed=2)
+    assert_same(before, after)
+    steps = [(e, composition.rho_of_pure(e), 1) for e in worst_steps(first, second) if e > 0]
+    assert len(steps) >= 3
+    assert 0.9 < composition.total(steps, delta) <= 1.0
+
+
+def test_extreme_neighbours_use_up_nearly_all_of_a_gaussian_plan():
+    asked = {"epsilon": 1.0, "delta": 1e-5, "max_tests": 3}
+    before, after, first, second = both("sg-pc", asked, *ALL_THREE, seed=2)
+    assert_same(before, after)
+    squares = sum(
+        float(np.sum((step[1] - there[1]) ** 2)) / step[2] ** 2
+        for step, there in zip(first, second, strict=True)
+    )
+    assert 0.9 * gaussian_mu(1.0, 1e-5) < math.sqrt(squares) <= gaussian_mu(1.0, 1e-5)
+
+
+SIX = (2,) * 6
+
+
+def chained(seed, n):
+    """Six binary columns, each a noisy copy of one before: pairs that one column separates."""
+    generator = np.random.default_rng(seed)
+    columns = [generator.integers(0, 2, n)]
+    for k in range(5):
+        parent = columns[generator.integers(0, k + 1)]
+        columns.append(np.where(generator.random(n) < 0.25, 1 - parent, parent))
+    return np.column_stack(columns)
+
+
+def pairs_for_charges():
+    yield ALL_THREE
+    yield OPPOSITE
+    for seed in range(25):
+        records = chained(seed, 40)
+        other = records.copy()
+        other[seed] = 1 - other[seed]
+        yield counts_of(records, SIX), counts_of(other, SIX)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "parameters"),
+    [
+        ("laplace-pc", {"max_order": 1}),
+        ("curate", {"max_order": 1}),
+        ("em-pc", {"direction_share": 0.4}),
+        ("em-pc", {"direction_share": 0.4, "selection": "permute-and-flip", "max_order": 2}),
+    ],
+)
+def test_every_charge_covers_its_step(algorithm, parameters):
+    """In pure DP: what a step's outputs could tell is at most what was paid for it.
+
+    Steps of one charge (the neighbours that one round of EM-PC selects) count together.
+    """
+    phases, nearly = set(), 0.0
+    for seed, (one, other) in enumerate(pairs_for_charges()):
+        asked = {**parameters, "epsilon": 6.0, "delta": 0.0}
+        before, after, first, second = both(algorithm, asked, one, other, seed)
+        assert_same(before, after)
+        noisy = [k for k, call in enumerate(first) if call[0] != "coin"]
+        assert len(noisy) == len(before.trace)
+        told = worst_steps([first[k] for k in noisy], [second[k] for k in noisy])
+        paid, used = 0.0, 0.0
+        for step, worst in zip(before.trace, told, strict=True):
+            phases.add(step.phase)
+            if step.charge > 0 or step.phase != "which":
+                paid, used = step.charge, 0.0
+            used += worst
+            assert used <= paid * (1 + 1e-6)
+            nearly = max(nearly, used / paid if paid > 0 else 0.0)
+        assert before.spent.used == pytest.approx(sum(s.charge for s in before.trace))
+        assert before.spent.used <= 6.0
+    assert nearly > 0.5
+    if algorithm == "em-pc":
+        assert phases == {"how many", "which", "separating set"}
+
+
+def test_em_pc_s_separating_sets_are_selected_not_looked_up(monkeypatch):
+    """Whatever test is exactly the most independent: only the noisy selection decides."""
+    proven = ProvenUtilities.candidate
+
+    def mangled(*arguments):
+        candidate = proven(*arguments)
+        return candidate._replace(best=candidate.sets[-1 if candidate.best else 0])
+
+    found = 0
+    for seed in range(10):
+        source = counts_of(chained(seed, 200), SIX)
+        asked = {"epsilon": 300.0, "delta": 0.0, "max_order": 2, "direction_share": 0.3}
+        first = Recorder(seed)
+        before = discover(source, "em-pc", asked, noise=first)
+        with monkeypatch.context() as patch:
+            patch.setattr(ProvenUtilities, "candidate", mangled)
+            after = discover(source, "em-pc", asked, noise=Replay(first.calls))
+        assert_same(before, after)
+        found += sum(len(given) > 0 for given in before.separating_sets.values())
+    assert found > 10
 
 
 def test_the_check_sees_a_noise_that_is_too_small():

@@ -132,6 +132,8 @@ def test_the_exponential_mechanism_s_zcdp(pair, epsilon, order):
 def test_an_eighth_is_approached_and_permute_and_flip_breaks_it():
     """Two equal utilities that part by 2: ε²/8 to first order, and ε²/2 for permute-and-flip."""
     epsilon, order = 0.02, 1.01
+    assert rho_of_selection(epsilon, "exponential") == pytest.approx(epsilon**2 / 8)
+    assert rho_of_selection(epsilon, "permute-and-flip") == pytest.approx(epsilon**2 / 2)
     p, q = (exponential(u, epsilon) for u in ([0.0, 0.0], [1.0, -1.0]))
     assert renyi(p, q, order) == pytest.approx(epsilon**2 / 8 * order, rel=0.02)
     p, q = (permute_and_flip(u, epsilon) for u in ([0.0, 0.0], [1.0, -1.0]))

@@ -34,13 +34,13 @@ def needed_delta(epsilon, one, other, scales):
 
         def excess(x, a=a, b=b, s=s, t=t):
             p = stats.laplace.pdf(x, a, s)
-            return max(0.0, p - math.exp(epsilon) * stats.laplace.pdf(x, b, t))
+            return np.maximum(0.0, p - math.exp(epsilon) * stats.laplace.pdf(x, b, t))
 
         width = 40 * max(s, t)
         grid = np.unique(
             np.concatenate([np.linspace(min(a, b) - width, max(a, b) + width, 20_001), [a, b]])
         )
-        worst = max(worst, float(integrate.trapezoid([excess(x) for x in grid], grid)))
+        worst = max(worst, float(integrate.trapezoid(excess(grid), grid)))
     return worst
 
 
@@ -99,7 +99,7 @@ def test_neighbours_stay_within_epsilon_and_delta(epsilon, delta):
     assert len(seen) > 5
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 5.0, 12.0, 20.0, 100.0])
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 5.0, 12.0, 20.0, 100.0, 1e6])
 @pytest.mark.parametrize("delta", [0.1, 1e-3, 1e-6, 1e-12])
 def test_the_dilation_needs_no_more_than_delta(epsilon, delta):
     """Condition (*) of the proof, at the calibration in use."""
@@ -132,6 +132,15 @@ def test_the_closed_form_holds_up_to_one_and_is_never_larger(epsilon, delta):
     beta = closed_form(epsilon, delta)
     assert beta <= epsilon / 2
     assert dilation_delta(epsilon, beta) <= delta
+    assert SmoothMedian.proven(epsilon, delta).beta >= beta * (1 - 1e-9)
+
+
+@settings(max_examples=200)
+@given(epsilon=st.floats(1e-3, 1e4), delta=st.floats(1e-15, 0.7))
+def test_a_closed_form_that_holds_at_every_epsilon(epsilon, delta):
+    """β = ln(1 + ε/(2 ln(2/δ))) needs less than δ/2, and the calibration is never smaller."""
+    beta = math.log1p(closed_form(epsilon, delta))
+    assert dilation_delta(epsilon, beta) <= delta / 2
     assert SmoothMedian.proven(epsilon, delta).beta >= beta * (1 - 1e-9)
 
 
