@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui.data import choose_data
 from pages.ui.frame import enter_frame
 from pages.ui.params import controls
-from pages.ui.texts import odds_sentence
+from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
 from privcore.discovery import ALGORITHMS
 
 ICON = Path(__file__).parent / "assets" / "icon.png"
@@ -55,9 +55,7 @@ with st.sidebar:
         chosen = st.session_state["parameters"]
         if chosen.get("calibration") != "published":
             st.caption(odds_sentence(chosen["epsilon"], chosen.get("delta", 0.0)))
-        elif algorithm.published_total == "after":
-            st.caption("ε is the cost of one round or test; the total is computed after the run.")
         else:
-            st.caption("ε is the total that the paper claims, without a valid proof.")
+            st.caption(PUBLISHED_EPSILON[algorithm.published_epsilon])
 
 page.run()

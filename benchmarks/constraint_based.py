@@ -63,7 +63,7 @@ def main() -> None:
             return "–"
         f1 = mean(skeleton_metrics(run.graph, truths[name]).f1 for run in runs)
         text = f"{f1:.3f} ({median(run.seconds for run in runs):.4f}"
-        if calibration == "published" and ALGORITHMS[algorithm].published_total == "after":
+        if calibration == "published" and ALGORITHMS[algorithm].published_epsilon != "total":
             text += f"; ε = {mean(run.guarantee.epsilon for run in runs):.3g}"
         return text + ")"
 

@@ -127,7 +127,16 @@ def decision_panel(result: Discovery) -> None:
             else ""
         )
     )
-    st.dataframe(tables.decisions(result), hide_index=True, alt="Decision log", height=420)
+    number = st.column_config.NumberColumn(format="%.4g")
+    st.dataframe(
+        tables.decisions(result),
+        hide_index=True,
+        alt="Decision log",
+        height=420,
+        column_config={
+            name: number for name in (result.unit, "noise scale", "noisy", "threshold", "charge")
+        },
+    )
 
 
 def guarantee_panel(result: Discovery) -> None:
@@ -136,7 +145,10 @@ def guarantee_panel(result: Discovery) -> None:
     if guarantee.calibration == "none":
         st.markdown(guarantee.caveats[0])
     else:
-        st.markdown(texts.odds_sentence(guarantee.epsilon, guarantee.delta))
+        odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta)
+        if guarantee.calibration == "published":
+            odds = f"Were the published figure right: {odds[0].lower()}{odds[1:]} It is not proven."
+        st.markdown(odds)
         st.markdown(
             f"- **Calibration:** {guarantee.calibration}\n"
             f"- **Neighbours:** {guarantee.neighbours}\n"

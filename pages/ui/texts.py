@@ -11,6 +11,11 @@ NOT_PRIVATE = (
     "exact data. They are here to study; publishing them would void the guarantee."
 )
 SIMULATED = "Noise on this page is simulated from a seed, for exploring; it is not a release."
+PUBLISHED_EPSILON = {
+    "round": "ε is the cost of one round or test; the total is computed after the run.",
+    "split": "ε is split over the orders; what was spent is computed after the run.",
+    "total": "ε is the total that the paper claims, without a valid proof.",
+}
 UNDIRECTED = "A line without an arrow is a result too: these data alone cannot tell the direction."
 
 
@@ -41,7 +46,7 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
         return f"{algorithm.title}: no privacy is promised."
     amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
     if guarantee.calibration == "published":
-        when = ", computed after the run" if algorithm.published_total == "after" else ""
+        when = "" if algorithm.published_epsilon == "total" else ", computed after the run"
         return (
             f"Published constants report {amount}{when}. This is not a guarantee; the reasons are "
             "under Guarantee."

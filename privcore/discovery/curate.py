@@ -295,4 +295,5 @@ CURATE = Algorithm(
     run=_run,
     reference=reference,
     published_flaw=f"Not proven: {_FLAW}.",
+    published_epsilon="split",
 )

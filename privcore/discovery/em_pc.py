@@ -250,5 +250,5 @@ EM_PC = Algorithm(
         "stable": False,
     },
     published_flaw=f"Not proven: {FLAW}.",
-    published_total="before",
+    published_epsilon="total",
 )

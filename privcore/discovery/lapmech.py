@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import nan, prod
 from typing import Any
 
 import numpy as np
@@ -55,13 +55,10 @@ def _run(run: Run) -> Outcome:
     else:
         noisy = run.noise.laplace_array(flat.astype(np.float64), scale)
     recorder = common.Recorder(run.keep_trace)
-    n = run.source.n
-    recorder.add(
-        Step(
-            0, -1, -1, (), "release", n, scale, float(noisy.sum()), 0.0, False, given["epsilon"], 1
-        )
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given["epsilon"], 1))
+    source = NoisyTable(
+        run.source.names, noisy.reshape(exact.shape), run.source.n, run.source.caveats
     )
-    source = NoisyTable(run.source.names, noisy.reshape(exact.shape), n, run.source.caveats)
     decision = Threshold(source, given, recorder)
     skeleton = common.search(run, decision)
     if proven:
@@ -97,5 +94,5 @@ LAPMECH = Algorithm(
     run=_run,
     reference=_reference,
     published_flaw=f"Not proven: {_FLAW}.",
-    published_total="before",
+    published_epsilon="total",
 )

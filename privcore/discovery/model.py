@@ -181,8 +181,9 @@ class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
     calibrations: those it has, the default first; `published_flaw` says, for the page, why the
-    published one is not proven.  published_total: whether ε is then the cost of one round or test,
-    and the total computed "after" the run, or the total as in the proven form ("before").
+    published one is not proven.  published_epsilon: what ε is then: the cost of one "round" or test
+    with the total computed after the run, a total to "split" of which what was spent is computed
+    after the run, or the "total" itself as in the proven form.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
     well.  reference: parameters to those of non-private PC that the run is compared with.
     """
@@ -197,7 +198,7 @@ class Algorithm:
     reference: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     needs: Literal["tables", "moments"] = "tables"
     published_flaw: str = ""
-    published_total: Literal["before", "after"] = "after"
+    published_epsilon: Literal["round", "split", "total"] = "round"
 
     @property
     def private(self) -> bool:

@@ -7,6 +7,7 @@ post-processing.  Sensitivities and proof: docs/proofs/second_moments.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 from privcore.discovery import common, parameters
@@ -31,12 +32,8 @@ def _run(run: Run) -> Outcome:
     given = run.parameters
     recorder = common.Recorder(run.keep_trace)
     released = release(run)
-    recorder.add(
-        Step(
-            0, -1, -1, (), "release", 0.0, released.scale, 0.0, 0.0, False,
-            given["epsilon"], 1,
-        )
-    )  # fmt: skip
+    scale = released.scale
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given["epsilon"], 1))
     decision = NoisyFisher(run, released, recorder)
     skeleton = common.search(run, decision)
     if given["calibration"] == "proven":
@@ -78,5 +75,5 @@ PRIVPC_STAR = Algorithm(
     reference=_reference,
     needs="moments",
     published_flaw=f"Not proven: {_FLAW}.",
-    published_total="before",
+    published_epsilon="total",
 )

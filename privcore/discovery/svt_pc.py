@@ -138,5 +138,5 @@ SVT_PC = Algorithm(
     run=_run,
     reference=reference,
     published_flaw=f"Not proven: its sensitivity is too small, and {_FLAW}.",
-    published_total="before",
+    published_epsilon="total",
 )
