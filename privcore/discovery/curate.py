@@ -6,7 +6,7 @@ why the printed accounting is no guarantee: docs/proofs/curate.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb, log, sqrt
 
 from privcore.accounting import Guarantee, PrivacyFilter, composition
@@ -17,18 +17,24 @@ from privcore.discovery.curate_allocation import (
     allocate,
     planned_tests,
 )
+from privcore.discovery.curate_parameters import (
+    BETA_DELETE,
+    BETA_KEEP,
+    NOISE_LIMIT,
+    SAMPLE_RATE,
+    SLACK,
+    SOURCE,
+)
 from privcore.discovery.model import Algorithm, Outcome, Run, Spent
 from privcore.discovery.per_test import PerTest, reference, run_per_test
-from privcore.discovery.priv_pc_parameters import RATE, checked_rows
+from privcore.discovery.priv_pc_parameters import checked_rows
 from privcore.discovery.skeleton import Skeleton
 from privcore.discovery.tie_correction import corrected, share_for_tests
 from privcore.errors import BudgetError, ParameterError
 from privcore.independence import ScoreMeasure, margin
 from privcore.independence.score import strata_of
 from privcore.mechanisms.sieve_examine import amplified, before_amplification
-from privcore.parameter import Parameter
 
-_SOURCE = "Bhattacharjee & Tandon 2024, Algorithm 1"
 _FLAW = (
     "the total is computed from the tests that happened, which depend on the data, and Equation 16 "
     "multiplies two sensitivities where a product rule is needed, so its noise is several times "
@@ -36,67 +42,6 @@ _FLAW = (
 )
 # The reference code's constant for p = 1 − Φ(|Z|); p here is two-sided, twice as large.
 _PUBLISHED_CONSTANT = 2 * 0.3627
-
-_BETA = Parameter(
-    name="beta_keep",
-    advanced=True,
-    title="Margin to keep",
-    symbol="β₁",
-    kind="float",
-    default=0.1,
-    low=0.0,
-    high=0.99,
-    slider=(0.0, 0.9),
-    help="A noisy value beyond the threshold by this share of it, on the dependent side, keeps the "
-    "edge; between the two margins a coin decides.",
-    source=_SOURCE,
-)
-_BETA_DELETE = replace(
-    _BETA,
-    name="beta_delete",
-    title="Margin to delete",
-    symbol="β₂",
-    help="A noisy value beyond the threshold by this share of it, on the independent side, deletes "
-    "the edge.",
-)
-_SLACK = Parameter(
-    name="slack",
-    advanced=True,
-    title="Coin constant",
-    symbol="c₁, c₂",
-    kind="float",
-    default=0.1,
-    low=0.0,
-    high=1.0,
-    slider=(0.0, 1.0),
-    help="Stands for the probability that a noisy value falls between the margins, in the bound on "
-    "errors that the allocation minimises. The paper leaves it open.",
-    source="Bhattacharjee & Tandon 2024, Lemma 1",
-)
-_NOISE_LIMIT = Parameter(
-    name="noise_limit",
-    advanced=True,
-    title="Noise limit",
-    symbol="κ",
-    kind="float",
-    default=10.0,
-    low=0.0,
-    open_low=True,
-    high=1e9,
-    scale="log",
-    slider=(0.5, 100.0),
-    help="An order is left out if its noise would be more than this many times the threshold: its "
-    "answers would be coin tosses that delete edges. The paper has no such limit; a very large one "
-    "gives its form.",
-    source="docs/proofs/curate.md",
-    calibrations=("proven",),
-)
-_RATE = replace(
-    RATE,
-    help="The whole run sees one sub-sample of this fraction of the rows, drawn once. Signal over "
-    "noise is best at rate 1.",
-    source=_SOURCE,
-)
 
 
 @dataclass(frozen=True)
@@ -271,7 +216,7 @@ def _run(run: Run) -> Outcome:
 CURATE = Algorithm(
     name="curate",
     title="CURATE",
-    citation=_SOURCE,
+    citation=SOURCE,
     summary="Noise on every test, with more budget for the early orders: how much is solved for "
     "before each order, from the edges and the budget that are left.",
     parameters=(
@@ -283,11 +228,11 @@ CURATE = Algorithm(
         parameters.THRESHOLD,
         parameters.SPACE,
         parameters.CORRECTION,
-        _BETA,
-        _BETA_DELETE,
-        _SLACK,
-        _NOISE_LIMIT,
-        _RATE,
+        BETA_KEEP,
+        BETA_DELETE,
+        SLACK,
+        NOISE_LIMIT,
+        SAMPLE_RATE,
         parameters.MAX_ORDER,
         parameters.STABLE,
     ),

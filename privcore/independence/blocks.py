@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, xlogy
+from scipy.special import chdtrc
 
 from privcore.counts import CountSource
+from privcore.independence.frequencies import chi_squared_of, degrees_of, g_squared_of
 
 Vector = NDArray[np.float64]
-Tables = NDArray[np.int64]
 
 
 def block_p_values(source: CountSource, base: str, x: int, y: int, given: Sequence[int]) -> Vector:
@@ -31,10 +31,8 @@ def block_p_values(source: CountSource, base: str, x: int, y: int, given: Sequen
     columns = (len(source.levels) - 1, *sorted(given), x, y)
     tables = source.table(columns)
     tables = tables.reshape(blocks, -1, *tables.shape[-2:])
-    statistic = (_g_squared if base == "g2" else _chi_squared)(tables)
-    rows = (tables.sum(axis=3) > 0).sum(axis=2)
-    across = (tables.sum(axis=2) > 0).sum(axis=2)
-    degrees = (np.maximum(rows - 1, 0) * np.maximum(across - 1, 0)).sum(axis=1)
+    statistic = (g_squared_of if base == "g2" else chi_squared_of)(tables)
+    degrees = degrees_of(tables)
     tails = chdtrc(np.maximum(degrees, 1), statistic)
     return np.asarray(np.where(degrees > 0, tails, 1.0))
 
@@ -42,25 +40,3 @@ def block_p_values(source: CountSource, base: str, x: int, y: int, given: Sequen
 def votes(p_values: Vector, level: float) -> float:
     """How many blocks find the pair independent: p at least the significance level."""
     return float((p_values >= level).sum())
-
-
-def _g_squared(tables: Tables) -> Vector:
-    """As `frequencies.g_squared`, per block; tables (blocks, strata, x, y)."""
-    counts = tables.astype(np.float64)
-    rows, columns = counts.sum(axis=3), counts.sum(axis=2)
-    totals = rows.sum(axis=2)
-    sums = xlogy(counts, counts).sum(axis=(1, 2, 3)) + xlogy(totals, totals).sum(axis=1)
-    sums -= xlogy(rows, rows).sum(axis=(1, 2)) + xlogy(columns, columns).sum(axis=(1, 2))
-    return np.asarray(np.maximum(2.0 * sums, 0.0))
-
-
-def _chi_squared(tables: Tables) -> Vector:
-    """As `frequencies.chi_squared`, per block; tables (blocks, strata, x, y)."""
-    counts = tables.astype(np.float64)
-    rows = counts.sum(axis=3, keepdims=True)
-    columns = counts.sum(axis=2, keepdims=True)
-    totals = counts.sum(axis=(2, 3), keepdims=True)
-    expected = rows * columns / np.where(totals > 0, totals, 1.0)
-    occurs = expected > 0
-    deviation = np.where(occurs, counts - expected, 0.0)
-    return np.asarray((deviation * deviation / np.where(occurs, expected, 1.0)).sum(axis=(1, 2, 3)))

@@ -11,39 +11,54 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 Tables = NDArray[np.int64]
+Values = NDArray[np.float64]
 
 
-def _expected(tables: Tables) -> NDArray[np.float64]:
+def g_squared_of(tables: Tables) -> Values:
+    """G² = 2 Σ n_xyb ln(n_xyb / expected), over the last three axes (strata, x, y); at least 0."""
     counts = tables.astype(np.float64)
-    rows = counts.sum(axis=2, keepdims=True)
-    columns = counts.sum(axis=1, keepdims=True)
-    totals = counts.sum(axis=(1, 2), keepdims=True)
-    expected: NDArray[np.float64] = rows * columns / totals
-    return expected
+    rows = counts.sum(axis=-1)
+    columns = counts.sum(axis=-2)
+    totals = rows.sum(axis=-1)
+    # As sums of n ln n: needs no division, and empty cells contribute 0.
+    total = xlogy(counts, counts).sum(axis=(-3, -2, -1)) + xlogy(totals, totals).sum(axis=-1)
+    total -= xlogy(rows, rows).sum(axis=(-2, -1)) + xlogy(columns, columns).sum(axis=(-2, -1))
+    return np.asarray(np.maximum(2.0 * total, 0.0))
+
+
+def chi_squared_of(tables: Tables) -> Values:
+    """χ² = Σ (n_xyb − expected)² / expected, over the last three axes (strata, x, y).
+
+    Cells without an expectation count for nothing.
+    """
+    counts = tables.astype(np.float64)
+    rows = counts.sum(axis=-1, keepdims=True)
+    columns = counts.sum(axis=-2, keepdims=True)
+    totals = counts.sum(axis=(-2, -1), keepdims=True)
+    expected = rows * columns / np.where(totals > 0, totals, 1.0)
+    occurs = expected > 0
+    deviation = np.where(occurs, counts - expected, 0.0)
+    parts = deviation * deviation / np.where(occurs, expected, 1.0)
+    return np.asarray(parts.sum(axis=(-3, -2, -1)))
+
+
+def degrees_of(tables: Tables) -> NDArray[np.int64]:
+    """Σ_b (levels of x that occur − 1)(levels of y that occur − 1), over the last three axes."""
+    rows = (tables.sum(axis=-1) > 0).sum(axis=-1)
+    columns = (tables.sum(axis=-2) > 0).sum(axis=-1)
+    return np.asarray((np.maximum(rows - 1, 0) * np.maximum(columns - 1, 0)).sum(axis=-1))
 
 
 def g_squared(tables: Tables, n: int) -> float:
-    """G² = 2 Σ n_xyb ln(n_xyb / expected), summed over strata; never below 0."""
-    counts = tables.astype(np.float64)
-    rows = counts.sum(axis=2)
-    columns = counts.sum(axis=1)
-    totals = rows.sum(axis=1)
-    # As sums of n ln n: needs no division, and empty cells contribute 0.
-    total = xlogy(counts, counts).sum() + xlogy(totals, totals).sum()
-    total -= xlogy(rows, rows).sum() + xlogy(columns, columns).sum()
-    return max(0.0, 2.0 * float(total))
+    """`g_squared_of` tables of shape (strata, x, y)."""
+    return float(g_squared_of(tables))
 
 
 def chi_squared(tables: Tables, n: int) -> float:
-    """χ² = Σ (n_xyb − expected)² / expected, over cells with a positive expectation."""
-    expected = _expected(tables)
-    occurs = expected > 0
-    deviation = np.where(occurs, tables - expected, 0.0)
-    return float((deviation * deviation / np.where(occurs, expected, 1.0)).sum())
+    """`chi_squared_of` tables of shape (strata, x, y)."""
+    return float(chi_squared_of(tables))
 
 
 def degrees_of_freedom(tables: Tables) -> int:
-    """Σ_b (levels of x that occur − 1)(levels of y that occur − 1)."""
-    rows = (tables.sum(axis=2) > 0).sum(axis=1)
-    columns = (tables.sum(axis=1) > 0).sum(axis=1)
-    return int(((rows - 1) * (columns - 1)).sum())
+    """`degrees_of` tables of shape (strata, x, y)."""
+    return int(degrees_of(tables))

@@ -1,0 +1,119 @@
+"""EM-PC's private selections, and what they cost: docs/proofs/em_pc.md."""
+
+from __future__ import annotations
+
+from math import nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from privcore.accounting import PrivacyFilter, composition
+from privcore.discovery import common
+from privcore.discovery.em_pc_utilities import Candidate, ProvenUtilities
+from privcore.discovery.model import Edge, Phase, Run, Step
+from privcore.discovery.per_test import measure_of
+from privcore.errors import BudgetError
+from privcore.mechanisms.selection import peel, rho_of_selection, select
+
+
+class Removal(NamedTuple):
+    """A pair that was removed, from which side, and the sets that it may have been separated by."""
+
+    node: int
+    other: int
+    candidate: Candidate
+
+
+class ProvenRounds:
+    """The private selections, and what they cost."""
+
+    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+        given = run.parameters
+        self._run = run
+        self._recorder = recorder
+        self.measure = measure_of({**given, "space": "z"})
+        source = self.measure.prepare(run.source, run.noise)
+        self.utilities = ProvenUtilities(self.measure, source)
+        self._kind = given["selection"]
+        p, limit = len(run.source.names), given["max_order"]
+        self.planned = p * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
+        self.rounds = 0
+        self._plan()
+
+    def _plan(self) -> None:
+        """Fix the unit, the total and the ε of a round, before any data are seen."""
+        given = self._run.parameters
+        number = given["number_share"]
+        share = 1 - given["direction_share"]
+        # ρ of a round whose two parts add up to ε = 1; peeling costs least as a whole.
+        unit_rho = rho_of_selection(number, self._kind) + rho_of_selection(1 - number, self._kind)
+        rho = composition.rho_for(given["epsilon"], given["delta"])
+        basic = share * given["epsilon"] / self.planned
+        zcdp = sqrt(share * rho / (self.planned * unit_rho))
+        if zcdp > basic:
+            self.filter = PrivacyFilter("rho", rho)
+            self.accountant = "zCDP filter"
+        else:
+            self.filter = PrivacyFilter("epsilon", given["epsilon"])
+            self.accountant = "filter of the sum"
+        size = max(zcdp, basic) * (1 - 1e-12)
+        self._number, self._which = size * number, size * (1 - number)
+
+    def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
+        """One round: how many of the candidates go, then which."""
+        if self.rounds == self.planned:
+            raise BudgetError("All rounds that were paid for are used.")
+        self.rounds += 1
+        charge = self._charge(self._number)
+        quality = self.utilities.counts(candidates)
+        count = select(quality, self._number, self._run.noise, self._kind)
+        self._record(order, node, -1, (), "how many", quality[count], self._number, charge)
+        if count == 0:
+            return []
+        # Each of `count` selections at ε₁/count; in zCDP that is cheaper than one at ε₁.
+        rho = count * rho_of_selection(self._which / count, self._kind)
+        charge = self.filter.charge(self._which, rho)
+        values = np.array([c.utility for c in candidates])
+        chosen = peel(values, count, self._which, self._run.noise, self._kind)
+        for position in chosen:
+            picked = candidates[position]
+            self._record(
+                order, node, picked.node, (), "which", picked.utility, self._which / count, charge
+            )
+            charge = 0.0
+        return [candidates[position] for position in chosen]
+
+    def separate(self, removals: dict[Edge, Removal]) -> dict[Edge, frozenset[int]]:
+        """Choose a separating set for each pair, evenly from all of the budget that is left."""
+        left = self.filter.left
+        if not removals or not left > 0:
+            return {}
+        if self.filter.unit == "rho":
+            epsilon = sqrt(left / (len(removals) * rho_of_selection(1.0, self._kind)))
+        else:
+            epsilon = left / len(removals)
+        epsilon *= 1 - 1e-9
+        found = {}
+        for pair, removal in removals.items():
+            charge = self._charge(epsilon)
+            sets = removal.candidate.sets
+            values = self.utilities.of_sets(removal.node, removal.other, sets)
+            given = sets[select(values, epsilon, self._run.noise, self._kind)]
+            found[pair] = frozenset(given)
+            utility = self.utilities.of_set(removal.node, removal.other, given)
+            self._record(len(given), *pair, given, "separating set", utility, epsilon, charge)
+        return found
+
+    def _charge(self, epsilon: float) -> float:
+        return self.filter.charge(epsilon, rho_of_selection(epsilon, self._kind))
+
+    def _record(
+        self, order: int, x: int, y: int, given: tuple[int, ...], phase: Phase, utility: float,
+        epsilon: float, charge: float,
+    ) -> None:  # fmt: skip
+        self._recorder.add(
+            Step(
+                order, x, y, given, phase, utility, 2 / epsilon, nan, nan, phase != "how many",
+                charge, self.rounds,
+            )
+        )  # fmt: skip

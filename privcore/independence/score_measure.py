@@ -1,0 +1,81 @@
+"""Scores as measures: |Z|, or its p-value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import erf, erfc, pi, sqrt
+
+from privcore.counts import CountSource
+from privcore.independence.measure import Calibration, Space
+from privcore.independence.score import Score, strata_of, z_threshold
+from privcore.mechanisms import NoiseSource
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ScoreMeasure:
+    """|Z| of a score, or its two-sided p-value 2(1 − Φ(|Z|)).
+
+    corrected: per pair, a threshold on |Z| in place of the normal quantile; in Z-space only.
+    A change of Z by Δ moves p by at most 2Φ(Δ) − 1 (docs/proofs/p_space.md); a published
+    constant stretches by the slope √(2/π) of p at 0: twice the 1/√(2π) of Bhattacharjee & Tandon
+    2024, Appendix VI-B, whose p is one-sided.
+    """
+
+    score: Score
+    calibration: Calibration
+    space: Space
+    level: float
+    corrected: Mapping[Pair, float] = field(default_factory=dict)
+    needs_delta: bool = False
+
+    @property
+    def independent_above(self) -> bool:
+        return self.space == "p"
+
+    @property
+    def unit(self) -> str:
+        return "p-value" if self.space == "p" else "|Z|"
+
+    @property
+    def base(self) -> str:
+        return self.score.name
+
+    @property
+    def proofs(self) -> tuple[str, ...]:
+        return (self.score.proof, *(("docs/proofs/p_space.md",) if self.space == "p" else ()))
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        return (self.score.published_flaw,) if self.calibration == "published" else ()
+
+    def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
+        return source
+
+    def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
+        z = abs(self.score.value(source, x, y, given))
+        return erfc(z / sqrt(2)) if self.space == "p" else z
+
+    def threshold(self, x: int, y: int) -> float:
+        if self.space == "p":
+            return self.level
+        return self.corrected.get((min(x, y), max(x, y)), z_threshold(self.level))
+
+    def tweak(self, deviations: float) -> float:
+        if self.space == "z":
+            return deviations
+        return self.level - erfc((z_threshold(self.level) + deviations) / sqrt(2))
+
+    def sensitivity(self, rows: int, strata: int = 1) -> float:
+        bound = self.score.sensitivity(rows, self.calibration, strata)
+        if self.space == "z":
+            return bound
+        return erf(bound / sqrt(2)) if self.calibration == "proven" else bound * sqrt(2 / pi)
+
+    def laplace_scale(
+        self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,
+        delta: float,
+    ) -> float:  # fmt: skip
+        return self.sensitivity(source.n, strata_of(source, given)) / epsilon
