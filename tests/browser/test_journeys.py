@@ -211,3 +211,46 @@ def test_a_row_of_the_edge_table_marks_the_pair_in_both_graphs(server, visit):
              return w.network && w.network.getSelectedNodes().length === 2; })""",
         timeout=20_000,
     )
+
+
+def choose(page, label, option):
+    """Pick an entry of a list by typing it."""
+    box = page.get_by_role("combobox", name=re.compile(label)).first
+    box.click()
+    box.fill(option)
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_numbers_need_an_algorithm_for_numbers(server, visit):
+    """From a refusal in one sentence to PrivPC*'s graph, and to cut columns for the others."""
+    page = visit(f"{server.url}/?data=linear-gaussian&rows=20000&nodes=6")
+    shown(page, "is continuous, and priv-pc needs levels")
+    choose(page, "Algorithm", "privpc-star")
+    settle(page, "Discover")
+    shown(page, "correlation |r|")
+    assert graph(page, "Private graph").evaluate("edges.length") > 0
+    assert "algorithm=privpc-star" in page.url
+    move_slider(page, "Intervals", "ArrowRight", 3)
+    choose(page, "Algorithm", "em-pc")
+    shown(page, "Kendall's |τ|")
+    settle(page, "Discover")
+    assert "intervals=4" in page.url
+
+
+def test_a_search_that_stops_says_what_would_have_finished_it(server, visit):
+    page = visit(f"{server.url}/?data=asia&algorithm=svt-pc&max_deletions=5&epsilon=0.5")
+    settle(page, "Discover")
+    shown(page, "The 5 deletions that were paid for are used up")
+    shown(page, re.compile(r"A total ε of [\d.]+ would have reached them"))
+
+
+@pytest.mark.parametrize("name", ["curate", "lapmech", "sg-pc", "em-pc"])
+def test_published_forms_are_never_shown_as_proven(server, visit, name):
+    page = visit(
+        f"{server.url}/?data=cancer&rows=5000&algorithm={name}&calibration=published"
+        "&discover_tab=Guarantee"
+    )
+    settle(page, "Discover")
+    shown(page, "This is not a guarantee")
+    shown(page, "Were the published figure right")
+    shown(page, re.compile("^Limit: "))
