@@ -91,7 +91,7 @@ def stability(
 
 
 def parameters(declared: tuple[Parameter, ...], values: dict[str, object]) -> pd.DataFrame:
-    """What a run used, with symbols and sources."""
+    """What a run used, with symbols and sources; parameters without effect are left out."""
     return pd.DataFrame(
         {
             "parameter": p.title,
@@ -100,4 +100,5 @@ def parameters(declared: tuple[Parameter, ...], values: dict[str, object]) -> pd
             "source": p.source,
         }
         for p in declared
+        if p.matters({"calibration": "none", **values})
     )

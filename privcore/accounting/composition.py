@@ -79,8 +79,11 @@ def rho_for(epsilon: float, delta: float) -> float:
     if zcdp(low, delta) >= epsilon:
         return 0.0
     rho = float(brentq(lambda r: zcdp(r, delta) - epsilon, low, high, xtol=1e-16, rtol=1e-14))
+    # In growing steps, since for tiny ε the conversion itself is only known to some digits.
+    step = 1e-12
     while zcdp(rho, delta) > epsilon:
-        rho *= 1 - 1e-12
+        rho *= 1 - step
+        step = min(2 * step, 0.5)
     return rho
 
 

@@ -79,6 +79,8 @@ class _PerOrder(PerTest):
         limit = given["max_order"]
         self._last = self._p - 2 if limit is None else min(limit, self._p - 2)
         self.sensitivity = self.measure.sensitivity(self._rows)
+        # In units of the sensitivity, before ties give each pair a threshold of its own.
+        self._reach = abs(self.measure.threshold(0, 1)) / self.sensitivity
         self._start()
         self._epsilon = 0.0
         self._order_tests: list[tuple[float, int]] = []
@@ -124,13 +126,12 @@ class _PerOrder(PerTest):
         if not budget > 0:
             self._epsilon = 0.0
             return
-        reach = abs(self.measure.threshold(0, 1)) / self.sensitivity
         margins = Margins(
-            keep=self.run.parameters["beta_keep"] * reach,
-            delete=self.run.parameters["beta_delete"] * reach,
+            keep=self.run.parameters["beta_keep"] * self._reach,
+            delete=self.run.parameters["beta_delete"] * self._reach,
             slack=self.run.parameters["slack"],
         )
-        least = 1 / (self.run.parameters["noise_limit"] * reach) if self.proven else 0.0
+        least = 1 / (self.run.parameters["noise_limit"] * self._reach) if self.proven else 0.0
         self._epsilon = 0.0
         # As many orders as can be tested with noise within the limit; the first one always.
         for last in range(self._last, order - 1, -1):

@@ -50,7 +50,8 @@ def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
         counts = run.source.table([column]).astype(np.float64)
         noisy = np.maximum(run.noise.laplace_array(counts, scale), 0.0)
         shares = noisy / max(noisy.sum(), 1.0)
-        spread.append(max(0.0, 1.0 - float((shares**3).sum())))
+        # At least that of a level with one record, so that no threshold is 0.
+        spread.append(max(3.0 / run.source.n, 1.0 - float((shares**3).sum())))
     extra = noise_variance if wanted == "ties and noise" else 0.0
     quantile = z_threshold(measure.level)
     thresholds = {

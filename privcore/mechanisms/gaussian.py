@@ -39,8 +39,10 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while gaussian_delta(epsilon, high) < delta:
         high *= 2
     mu = float(brentq(lambda m: gaussian_delta(epsilon, m) - delta, low, high, xtol=1e-15))
+    step = 1e-12
     while gaussian_delta(epsilon, mu) > delta:
-        mu *= 1 - 1e-12
+        mu *= 1 - step
+        step = min(2 * step, 0.5)
     return mu
 
 

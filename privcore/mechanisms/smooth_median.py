@@ -63,8 +63,10 @@ class SmoothMedian:
             small = math.log1p(epsilon / (2 * math.log(2 / delta)))
             excess = partial(_excess, epsilon, delta)
             beta = small if excess(small) >= 0 else float(brentq(excess, small, beta, xtol=1e-14))
+            step = 1e-12
             while dilation_delta(epsilon, beta) > delta:
-                beta *= 1 - 1e-12
+                beta *= 1 - step
+                step = min(2 * step, 0.5)
         return cls(epsilon / 2, beta)
 
     @classmethod

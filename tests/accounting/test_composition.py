@@ -121,3 +121,11 @@ def test_more_rounds_per_budget_with_delta():
 def test_bad_totals_are_refused(epsilon, delta, rounds):
     with pytest.raises(ParameterError):
         plan_rounds(epsilon, delta, rounds)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-5, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("delta", [1e-300, 1e-12, 0.5])
+def test_extreme_budgets_convert_too(epsilon, delta):
+    """Where rounding is as large as ε, the answer is smaller, but it comes."""
+    rho = composition.rho_for(epsilon, delta)
+    assert rho == 0 or composition.zcdp(rho, delta) <= epsilon
