@@ -12,8 +12,8 @@ from pages.ui.frame import require_frame
 from pages.ui.graph_view import graph_html, legend_html, show_graph
 from pages.ui.running import LiveHooks, kept
 from pages.ui.theme import EDGES, current
-from privcore.counts import InMemoryCounts
-from privcore.discovery import ALGORITHMS, Discovery, discover
+from privcore.counts import InMemoryCounts, NumericRows
+from privcore.discovery import ALGORITHMS, Algorithm, Discovery, discover
 from privcore.errors import PrivcoreError
 from privcore.evaluation import (
     CLASSES,
@@ -24,7 +24,12 @@ from privcore.evaluation import (
     skeleton_metrics,
 )
 from privcore.graphs import PDAG
-from privcore.reporting import effect_sentence, non_private_reference, references_of
+from privcore.reporting import (
+    effect_sentence,
+    large_delta_sentence,
+    non_private_reference,
+    references_of,
+)
 
 require_frame("pages/discover.py")
 NAMES = {"truth": "truth", "non_private": "non-private PC"}
@@ -66,6 +71,9 @@ def header(result: Discovery, loaded: Loaded) -> None:
     with left:
         st.markdown(f"**{texts.guarantee_sentence(result.guarantee, algorithm)}**")
         st.caption(effect_sentence(result, loaded.dataset.n))
+        warning = large_delta_sentence(result.guarantee, loaded.dataset.n)
+        if warning:
+            st.warning(warning, icon=":material/warning:")
         if result.stopped:
             st.warning(texts.stopped_sentence(result), icon=":material/hourglass_bottom:")
         if result.guarantee.calibration == "proven" and result.guarantee.epsilon >= 5:
@@ -157,7 +165,28 @@ def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:
     return pairs[rows[0]] if rows and rows[0] < len(pairs) else None
 
 
+def use(key: str, value: str) -> None:
+    st.session_state[key] = value
+
+
+def refuse_numbers(loaded: Loaded, algorithm: Algorithm) -> None:
+    """These columns are numbers and the algorithm needs levels: offer the ways out."""
+    st.info(
+        f"{algorithm.title} needs columns with levels, and these hold numbers. Choose an algorithm "
+        "for numbers, or cut the columns into intervals."
+    )
+    with st.container(horizontal=True):
+        st.button("Use PrivPC\\*", on_click=use, args=("algorithm", "privpc-star"))
+        if "intervals" in st.session_state and loaded.dataset.recipe is not None:
+            st.button("Cut into 4 intervals", on_click=use, args=("intervals", "4"))
+
+
 def results(loaded: Loaded) -> None:
+    if isinstance(loaded.source, NumericRows):
+        chosen_algorithm = ALGORITHMS[st.session_state["algorithm"]]
+        if chosen_algorithm.needs == "tables":
+            refuse_numbers(loaded, chosen_algorithm)
+            return
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     seed = int(st.session_state.get("seed", 1))
     result = run(loaded, name, values, seed)
@@ -191,8 +220,8 @@ def results(loaded: Loaded) -> None:
     reference, label = references[chosen], NAMES[chosen]
     if not result.graph.skeleton:
         st.info(
-            "No edge was found. That is a valid result: at this ε and number of rows no dependence "
-            "stands out from the threshold."
+            "No edge is left. That is a valid result: with this noise, threshold and number of "
+            "rows, every pair was called independent."
         )
     metric_row(result.graph, base.graph, reference, label)
 

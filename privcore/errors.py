@@ -4,6 +4,10 @@ Every message is one sentence that says what is wrong and what to do about it;
 pages and the command line show it as it is, so it never carries rows of data.
 """
 
+from __future__ import annotations
+
+from typing import Literal
+
 
 class PrivcoreError(ValueError):
     """Base of all errors caused by what the user asked for."""
@@ -18,7 +22,14 @@ class ParameterError(PrivcoreError):
 
 
 class BudgetError(PrivcoreError):
-    """A charge would exceed the privacy budget."""
+    """A charge would exceed the privacy budget, or buy nothing but noise.
+
+    reason: "budget", or "noise" where some is left but too little to tell anything.
+    """
+
+    def __init__(self, message: str, reason: Literal["budget", "noise"] = "budget") -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class Cancelled(Exception):

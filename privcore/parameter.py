@@ -22,6 +22,7 @@ class Parameter:
     optional: None is allowed and means `auto_help`.
     calibrations: the calibrations in which it matters.
     only_with: another parameter's name and the values of it with which this one matters.
+    limited: per calibration, the choices that it has, where they are not all of them.
     advanced: whether a page may tuck it away.
     """
 
@@ -44,6 +45,7 @@ class Parameter:
     auto_help: str = ""
     calibrations: tuple[str, ...] = ("proven", "published", "none")
     only_with: tuple[str, tuple[Any, ...]] | None = None
+    limited: tuple[tuple[str, tuple[str, ...]], ...] = ()
     advanced: bool = False
 
     def matters(self, values: Mapping[str, Any]) -> bool:
@@ -51,6 +53,19 @@ class Parameter:
         if values.get("calibration", "none") not in self.calibrations:
             return False
         return self.only_with is None or values.get(self.only_with[0]) in self.only_with[1]
+
+    def idle_text(self, values: Mapping[str, Any]) -> str:
+        """Why it has no effect beside those values, as the end of a sentence."""
+        calibration = values.get("calibration", "none")
+        if calibration not in self.calibrations or self.only_with is None:
+            return f"has no effect in the {calibration} calibration"
+        other, allowed = self.only_with
+        chosen = values.get(other)
+        wanted = ", ".join("auto" if value is None else str(value) for value in allowed)
+        return (
+            f"has no effect with {other} {'auto' if chosen is None else chosen} "
+            f"(only with {wanted})"
+        )
 
     @property
     def option(self) -> str:
@@ -113,7 +128,8 @@ def parse_all(
 ) -> dict[str, Any]:
     """All parameters, checked, with defaults for those not given.
 
-    Raises ParameterError for an unknown name (with the known ones) or a bad value.
+    Raises ParameterError for an unknown name (with the known ones), a bad value, or a value other
+    than the default that has no effect beside the others.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in given:
@@ -121,7 +137,11 @@ def parse_all(
             options = ", ".join(parameter.option for parameter in parameters)
             raise ParameterError(f"{owner} has no parameter {short(name)!r}; it has {options}.")
     asked = {name.replace("-", "_"): value for name, value in given.items()}
-    return {
+    values = {
         name: parameter.parse(asked.get(name, parameter.default))
         for name, parameter in known.items()
     }
+    for name, parameter in known.items():
+        if values[name] != parameter.default and not parameter.matters(values):
+            raise ParameterError(f"{parameter.option} {parameter.idle_text(values)}; leave it out.")
+    return values

@@ -75,12 +75,18 @@ def budget_bar(result: Discovery) -> go.Figure:
             marker={"color": palette.surface, "line": {"color": palette.border, "width": 1}},
             hovertemplate="not used: %{x:.1f} %<extra></extra>",
         )
+    whole = "the planned budget" if result.spent.total else "what was spent"
     figure.update_layout(
         barmode="stack",
         height=200,
+        showlegend=True,
         legend={"orientation": "h", "y": 1.05, "yanchor": "bottom", "traceorder": "normal"},
         yaxis={"visible": False},
-        xaxis={"title": "share of the planned budget, %", "range": [0, 100.5], "fixedrange": True},
+        xaxis={
+            "title": f"share of {whole}, %",
+            "range": [0, 100.5],
+            "fixedrange": True,
+        },
     )
     return figure
 

@@ -92,9 +92,10 @@ def budget_panel(result: Discovery) -> None:
     if spent.unit == "none":
         st.info("PC is not private and spends nothing, because it promises nothing.")
         return
-    charts.show(
-        charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
-    )
+    if any(step.charge for step in result.trace):
+        charts.show(
+            charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
+        )
     st.text(budget_sentence(result))
 
 
@@ -105,10 +106,14 @@ def budget_sentence(result: Discovery) -> str:
     if spent.total:
         noun = spent.noun if spent.rounds != 1 else spent.noun.rstrip("s")
         planned = f" of {spent.planned_rounds:,} planned" if spent.planned_rounds else ""
+        promise = (
+            "The promise is the plan's total, however much of it a run happens to use."
+            if result.guarantee.calibration == "proven"
+            else "The total is the paper's claim, not a promise."
+        )
         return (
             f"Used {spent.used:.4g} of the planned {spent.total:.4g}{unit} in "
-            f"{spent.rounds:,}{planned} {noun} ({result.guarantee.accountant}). The promise is the "
-            "plan's total, however much of it a run happens to use."
+            f"{spent.rounds:,}{planned} {noun} ({result.guarantee.accountant}). {promise}"
         )
     added = f": {spent.used:.4g}{unit} in all" if spent.used else ""
     return (

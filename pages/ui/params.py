@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from privcore.discovery import Algorithm, Parameter
+from privcore.discovery import ALGORITHMS, Algorithm, Parameter
 
 _AUTO = "auto"
 
@@ -34,6 +35,39 @@ def number_text(value: float) -> str:
     return f"{value:g}"
 
 
+def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> str:
+    """The key of a parameter's widget, and its name in the address.
+
+    Algorithms that declare a parameter alike share it, so that a value outlives a change of
+    algorithm.  One that differs in default, range or choices gets a name of its own: a shared one
+    would carry another algorithm's default along, and the address, which leaves defaults out, would
+    not say so.
+    """
+    owners = [a for a in ALGORITHMS.values() if any(p.name == parameter.name for p in a.parameters)]
+    # The page opens with Priv-PC, whose names are the plain ones.
+    owners.sort(key=lambda a: a.name != "priv-pc")
+    groups: list[tuple[object, ...]] = []
+    for owner in owners:
+        shape = _shape(next(p for p in owner.parameters if p.name == parameter.name))
+        if shape not in groups:
+            groups.append(shape)
+        if shape == _shape(parameter):
+            first = owner if groups[0] != shape else None
+            break
+    else:
+        first = algorithm
+    key = parameter.name if first is None else f"{parameter.name}_{first.name.replace('-', '_')}"
+    return f"{key}_{calibration}" if parameter.limited and calibration == "published" else key
+
+
+def _shape(parameter: Parameter) -> tuple[object, ...]:
+    """What two declarations must agree on to share a widget."""
+    return (
+        parameter.kind, parameter.default, parameter.choices, parameter.slider, parameter.low,
+        parameter.high, parameter.limited,
+    )  # fmt: skip
+
+
 def controls(algorithm: Algorithm) -> dict[str, Any]:
     """Draw the controls of an algorithm; what they say, by parameter name.
 
@@ -44,28 +78,31 @@ def controls(algorithm: Algorithm) -> dict[str, Any]:
     if declared:
         values["calibration"] = control(declared)
     shown = [p for p in algorithm.parameters if p is not declared]
-    _draw([p for p in shown if not p.advanced], values)
+    _draw(algorithm, [p for p in shown if not p.advanced], values)
     with st.expander("More settings"):
-        _draw([p for p in shown if p.advanced], values)
+        _draw(algorithm, [p for p in shown if p.advanced], values)
     return values
 
 
-def _draw(parameters: list[Parameter], values: dict[str, Any]) -> None:
+def _draw(algorithm: Algorithm, parameters: list[Parameter], values: dict[str, Any]) -> None:
     """Draw those that matter beside the values chosen so far, and note what they say."""
+    calibration = values.get("calibration", "none")
     for parameter in parameters:
         if parameter.matters(values):
-            values[parameter.name] = control(parameter)
+            key = widget_key(algorithm, parameter, calibration)
+            offered = dict(parameter.limited).get(calibration, parameter.choices)
+            values[parameter.name] = control(replace(parameter, choices=offered), key)
 
 
-def control(parameter: Parameter) -> Any:
-    """One widget, bound to the address under the parameter's name."""
+def control(parameter: Parameter, key: str | None = None) -> Any:
+    """One widget, bound to the address under its key, by default the parameter's name."""
     label = f"{parameter.title}"
     if parameter.symbol not in (parameter.name, parameter.title.lower()):
         label += f" {parameter.symbol}"
     common: dict[str, Any] = {
         "label": label,
         "help": _help(parameter),
-        "key": parameter.name,
+        "key": key or parameter.name,
         "bind": "query-params",
         "persist_state": "session",
     }

@@ -65,7 +65,10 @@ def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:
         if private:
             row |= {"charge": step.charge, "round": step.round}
         rows.append(row)
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(rows)
+    # Selections have neither a noisy value nor a threshold.
+    idle = [c for c in ("noisy", "threshold") if c in frame and frame[c].isna().all()]
+    return frame.drop(columns=idle)
 
 
 def _verdict(phase: str, independent: bool, pair: bool) -> str:

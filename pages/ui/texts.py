@@ -61,11 +61,12 @@ def stopped_sentence(result: Discovery) -> str:
     spent, left = result.spent, result.unreached
     if left is None:
         return ""
-    paid = (
-        f"The {spent.planned_rounds:,} {spent.noun} that were paid for are used up"
-        if spent.planned_rounds
-        else "The budget is used up"
-    )
+    if result.stopped == "noise":
+        paid = "What is left of the budget would buy answers that are mostly noise"
+    elif spent.planned_rounds:
+        paid = f"The {spent.planned_rounds:,} {spent.noun} that were paid for are used up"
+    else:
+        paid = "The budget is used up"
     orders = (
         f"order {left.first} was not finished"
         if left.first == left.last
@@ -73,13 +74,15 @@ def stopped_sentence(result: Discovery) -> str:
     )
     if left.first + 1 == left.last:
         orders = f"order {left.first} was not finished, and order {left.last} not begun"
-    need = (
-        f" A total ε of {left.epsilon:.3g} would have reached them at the same noise, whatever the "
-        f"answers ({left.tests:,} more tests at most)."
-        if left.epsilon is not None
-        else ""
-    )
+    need = ""
+    if left.epsilon is not None:
+        over = f" with {left.rounds:,} {spent.noun} paid for" if left.rounds else ""
+        noise = "the noise limit" if result.stopped == "noise" else "the same noise"
+        need = (
+            f" A total ε of {left.epsilon:.3g}{over} would have reached them at {noise}, whatever "
+            f"the answers ({left.tests:,} more tests at most)."
+        )
     return (
-        f"{paid}: {orders}. Pairs not yet decided stay adjacent.{need} Fewer columns, a lower "
-        "largest conditioning set or a larger ε help too."
+        f"{paid}: {orders}. Pairs not yet decided stay adjacent.{need} Fewer columns or a lower "
+        "largest conditioning set need less."
     )

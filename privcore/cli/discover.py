@@ -7,10 +7,17 @@ import json
 from typing import Any
 
 from privcore.cli.data import add_data_options, load, whole
+from privcore.counts import NumericRows
 from privcore.discovery import ALGORITHMS, count, discover, get_algorithm
 from privcore.errors import ParameterError
 from privcore.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.reporting import non_private_reference, references_of, run_report
+from privcore.reporting import (
+    effect_sentence,
+    large_delta_sentence,
+    non_private_reference,
+    references_of,
+    run_report,
+)
 from privcore.text import short
 
 # Parameters with an option of their own; all others go through --set.
@@ -25,7 +32,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command = commands.add_parser("discover", help=text, description=text)
     add_data_options(command)
     run = command.add_argument_group("run")
-    run.add_argument("--algorithm", default="priv-pc", help="see `algorithms` (priv-pc)")
+    run.add_argument(
+        "--algorithm", help="see `algorithms` (priv-pc; privpc-star for columns of numbers)"
+    )
     run.add_argument("--seed", default="1", help="seed of the simulated noise (1)")
     run.add_argument("--secure", action="store_true", help="secure noise, no seed")
     for name in _DIRECT:
@@ -43,8 +52,14 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    algorithm = get_algorithm(options.algorithm)
+    if options.algorithm is not None:
+        get_algorithm(options.algorithm)  # A wrong name is told before any data are read.
     seed = whole(options.seed, "seed")
+    data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
+    dataset = load(options, data_seed)
+    source = count(dataset)
+    usual = "privpc-star" if isinstance(source, NumericRows) else "priv-pc"
+    algorithm = get_algorithm(options.algorithm or usual)
     given = {name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None}
     known = {parameter.name for parameter in algorithm.parameters}
     # So that one script can run every algorithm with the same options.
@@ -54,9 +69,6 @@ def _run(options: argparse.Namespace) -> None:
         if not equals:
             raise ParameterError(f"--set {short(setting)} is not NAME=VALUE.")
         given[name.strip()] = value.strip()
-    data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
-    dataset = load(options, data_seed)
-    source = count(dataset)
     noise: NoiseSource | None = None
     if algorithm.private:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
@@ -64,30 +76,52 @@ def _run(options: argparse.Namespace) -> None:
     reference = non_private_reference(source, result)
     references = references_of(dataset, reference)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)
-    print(json.dumps(report, indent=1, ensure_ascii=False) if options.json else _words(report))
+    if options.json:
+        print(json.dumps(report, indent=1, ensure_ascii=False))
+        return
+    notes = [large_delta_sentence(result.guarantee, dataset.n), effect_sentence(result, dataset.n)]
+    print("\n".join([_words(report), *filter(None, notes)]))
+
+
+_NOISE = {
+    "simulated": "noise simulated from a seed: to explore, never to release",
+    "secure": "secure noise; the metrics below are computed from the exact data: leave them out of "
+    "what you release",
+}
 
 
 def _words(report: dict[str, Any]) -> str:
     lines = [f"{a} -> {b}" for a, b in report["directed"]]
     lines += [f"{a} -- {b}" for a, b in report["undirected"]]
     guarantee = report["guarantee"]
-    if guarantee["epsilon"] is None:
+    if guarantee["calibration"] == "none":
         lines.append("not private")
     else:
+        epsilon = guarantee["epsilon"]
+        shown = "beyond all numbers" if epsilon is None else f"{epsilon:g}"
         lines.append(
-            f"epsilon {guarantee['epsilon']:g}, delta {guarantee['delta']:g} "
+            f"epsilon {shown}, delta {guarantee['delta']:g} "
             f"({guarantee['calibration']}, {guarantee['accountant']}; {guarantee['neighbours']})"
         )
     lines += [f"note: {caveat}" for caveat in guarantee["caveats"]]
+    if report["noise"] in _NOISE:
+        lines.append(_NOISE[report["noise"]])
     for name, metrics in report["metrics"].items():
         lines.append(
             f"against {name.replace('_', '-')}: skeleton F1 {metrics['skeleton']['f1']:.3f}, "
             f"CPDAG F1 {metrics['cpdag']['f1']:.3f}"
         )
     if report["stopped"]:
-        lines.append("the budget ran out; edges not yet tested stay")
+        ended = {
+            "budget": "the budget ran out; edges not yet tested stay",
+            "noise": "what was left of the budget would have bought mostly noise; edges not yet "
+            "tested stay",
+        }
+        lines.append(ended[report["stopped"]])
         left = report["unreached"]
-        need = f"; a total epsilon of {left['epsilon']:.3g} reaches them" if left["epsilon"] else ""
+        over = f" over {left['rounds']} {report['spent']['noun']}" if left["rounds"] else ""
+        need = f"; a total epsilon of {left['epsilon']:.3g}{over} reaches them"
+        need = need if left["epsilon"] else ""
         lines.append(f"orders {left['first_order']} to {left['last_order']} not finished{need}")
     lines.append(f"{report['tests_run']} tests, {report['seconds']:.3f} s")
     return "\n".join(lines)

@@ -10,7 +10,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.dataset.discretise import cut, equal_width, finite_bounds, interval_labels
-from privcore.dataset.model import MAX_LEVELS, Column, Dataset, check_names, code_type
+from privcore.dataset.model import (
+    MAX_LEVELS,
+    Column,
+    Dataset,
+    check_names,
+    code_type,
+    is_constant,
+)
 from privcore.dataset.reading import RawTable
 from privcore.dataset.schema import ColumnSchema, parse_numbers
 from privcore.errors import DataError, ParameterError
@@ -81,7 +88,7 @@ def _gaps_sentence(gaps: dict[str, int]) -> str:
 
 def _refuse_constant(columns: list[Column], values: list[NDArray[Any]]) -> None:
     for column, codes in zip(columns, values, strict=True):
-        if codes.min() == codes.max():
+        if is_constant(column, codes):
             raise DataError(
                 f"Column {short(column.name)!r} has the same value in every row; leave it out."
             )

@@ -178,12 +178,23 @@ def _check_values(column: Column, values: NDArray[Any]) -> None:
 
 
 def constant_columns(dataset: Dataset) -> tuple[str, ...]:
-    """Names of the columns that have one value only: no test can say anything about them."""
+    """Names of the columns that have one level only, or one value where it was read from the data.
+
+    A column with several public levels (or public bounds) of which the rows show one is no reason
+    to refuse: that all rows agree is private.
+    """
     return tuple(
         column.name
         for column, values in zip(dataset.columns, dataset.values, strict=True)
-        if values.min() == values.max()
+        if is_constant(column, values)
     )
+
+
+def is_constant(column: Column, values: NDArray[Any]) -> bool:
+    """Whether a column is known to be constant; see `constant_columns`."""
+    if column.is_categorical and len(column.levels) == 1:
+        return True
+    return not column.declared and bool(values.min() == values.max())
 
 
 def code_type(levels: int) -> type[np.unsignedinteger[Any]]:

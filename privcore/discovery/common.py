@@ -52,10 +52,12 @@ def outcome(
     *,
     unit: str,
     epsilon_to_finish: float | None = None,
+    rounds_to_finish: int = 0,
 ) -> Outcome:
     """Orient a skeleton, and wrap up.
 
-    epsilon_to_finish: the total that would have paid for the tests left undone.
+    epsilon_to_finish: the total that would have paid for the tests left undone, split over
+    `rounds_to_finish` planned rounds.
     """
     unreached = None
     if skeleton.stopped:
@@ -65,6 +67,7 @@ def outcome(
             last=max(orders, default=skeleton.orders_run - 1),
             tests=sum(skeleton.unreached.values()),
             epsilon=epsilon_to_finish,
+            rounds=rounds_to_finish,
         )
     return Outcome(
         graph=orient(skeleton.graph, skeleton.separating_sets),

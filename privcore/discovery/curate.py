@@ -144,7 +144,7 @@ class _PerOrder(PerTest):
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
         if not self._epsilon > 0:
-            raise BudgetError("The privacy budget is used up.")
+            raise BudgetError("What is left of the budget would buy nothing but noise.", "noise")
         charge = self.pay(self._epsilon)
         epsilon, tests = self._order_tests[-1]
         self._order_tests[-1] = (epsilon, tests + 1)
@@ -180,8 +180,9 @@ class _PerOrder(PerTest):
             return None
         left = sum(skeleton.unreached.values())
         steps = [(e, composition.rho_of_pure(e), t) for e, t in self._order_tests if t]
-        # What is left at the noise of the last order that was tested.
-        last = steps[-1][0]
+        # What is left at the noise of the last order that was tested, or at the largest allowed.
+        limit = 1 / (self.run.parameters["noise_limit"] * self._reach)
+        last = self._epsilon if self._epsilon > 0 else limit
         steps.append((last, composition.rho_of_pure(last), left))
         inner = composition.total(steps, self._delta)
         rate = self._rows / self.run.source.n
@@ -193,7 +194,7 @@ class _PerOrder(PerTest):
             name = "zCDP filter" if self._rule == "rho" else "filter of the sum"
             sampled = ", amplified by sub-sampling" if self._rows < self.run.source.n else ""
             return self.proven_guarantee(name + sampled)
-        delta = self._delta * len(self._order_tests)
+        delta = min(1.0, self._delta * len(self._order_tests))
         return common.published_guarantee(
             self.run,
             sum(self.published_steps()),

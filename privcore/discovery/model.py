@@ -13,6 +13,7 @@ from privcore.mechanisms import NoiseSource
 from privcore.parameter import Parameter
 
 Edge = tuple[int, int]
+Stopped = Literal["budget", "noise"]
 
 
 Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "separating set"]
@@ -75,14 +76,17 @@ class Unreached:
 
     It follows from the graph when the search stopped, so it is covered by the same guarantee.
     first, last: orders not finished, the last if nothing more is deleted.
-    tests: how many are left at most; epsilon: the total that would pay for all of them at the same
-    noise, None where no such total is known.
+    tests: how many are left at most.  epsilon: the total that would pay for all of them, at the
+    noise of this run (or, where that was too large, at the largest that is allowed), None where no
+    such total is known; rounds: how many planned rounds it would have to be split over, 0 where
+    they are not planned.
     """
 
     first: int
     last: int
     tests: int
     epsilon: float | None
+    rounds: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -90,6 +94,7 @@ class Unreached:
             "last_order": self.last,
             "tests": self.tests,
             "epsilon": self.epsilon,
+            "rounds": self.rounds,
         }
 
 
@@ -98,7 +103,8 @@ class Discovery:
     """The result of one run.
 
     separating_sets: for each removed pair (i < j), the set that separated it.
-    stopped: None, or why the search ended before every test was made ("budget").
+    stopped: None, or why the search ended before every test was made: the "budget" was used up, or
+    what was left of it would have bought nothing but "noise".
     unreached: what was left undone then.
     unit: of the scores in the trace, such as "|Z|".
     seconds: engine time, data loading apart.  trace: see Step; not private.
@@ -114,7 +120,7 @@ class Discovery:
     seconds: float
     parameters: Mapping[str, Any]
     noise: Literal["none", "simulated", "secure"]
-    stopped: Literal["budget"] | None = None
+    stopped: Stopped | None = None
     unreached: Unreached | None = None
     unit: str = ""
     trace: tuple[Step, ...] = field(default=(), repr=False)
@@ -170,7 +176,7 @@ class Outcome(NamedTuple):
     spent: Spent
     tests_run: int
     orders_run: int
-    stopped: Literal["budget"] | None
+    stopped: Stopped | None
     trace: tuple[Step, ...]
     unreached: Unreached | None = None
     unit: str = ""

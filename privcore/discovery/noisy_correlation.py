@@ -60,7 +60,8 @@ def _published(run: Run) -> Released:
     """Laplace noise of the printed scale on the covariances of standardised columns."""
     p, n = len(run.source.names), run.source.n
     exact = covariance(run.source.moments())
-    deviations = np.sqrt(np.diag(exact))
+    # A constant column has no correlation with any other.
+    deviations = np.sqrt(np.where(np.diag(exact) > 0, np.diag(exact), 1.0))
     exact = exact / np.outer(deviations, deviations)
     scale = p * (p + 1) / (2 * (n - 1)) / run.parameters["epsilon"]
     rows, columns = np.triu_indices(p)

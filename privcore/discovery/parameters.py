@@ -121,6 +121,7 @@ STREAM_SCORE = Parameter(
     optional=True,
     auto_help="z-star when proven, kendall when published",
     choices=(*_PROVEN, *BLOCK_SCORES, *_PUBLISHED),
+    limited=(("proven", (*_PROVEN, *BLOCK_SCORES)), ("published", _PUBLISHED)),
     help="How dependence is measured. With a proven sensitivity: "
     f"{', '.join((*_PROVEN, *BLOCK_SCORES))} (the last two let blocks of the rows vote with G² or "
     f"χ²); with a published one only: {', '.join(_PUBLISHED)}.",
@@ -136,6 +137,10 @@ SCORE = Parameter(
     optional=True,
     auto_help="z-star when proven, kendall when published",
     choices=(*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES, *_PUBLISHED),
+    limited=(
+        ("proven", (*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES)),
+        ("published", (*_PUBLISHED, *MEDIAN_SCORES)),
+    ),
     help="How dependence is measured. With a proven sensitivity: "
     f"{', '.join((*_PROVEN, *BLOCK_SCORES))} (the last two let blocks of the rows vote with G² or "
     f"χ²); in both calibrations: {', '.join(MEDIAN_SCORES)} (the median p-value of blocks); with a "

@@ -178,11 +178,13 @@ class PerTest(Decision):
 def run_per_test(run: Run, decision: PerTest) -> Outcome:
     """Search with a decision, orient, and wrap up."""
     skeleton = common.search(run, decision)
+    spent = decision.spent()
     return common.outcome(
         skeleton,
         decision.recorder,
         decision.guarantee(),
-        decision.spent(),
+        spent,
         unit=decision.measure.unit,
         epsilon_to_finish=decision.epsilon_to_finish(skeleton) if skeleton.stopped else None,
+        rounds_to_finish=decision.rounds_to_finish(skeleton) if spent.planned_rounds else 0,
     )

@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import combinations
 from math import comb
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from privcore.discovery.model import Edge, Hooks, NoHooks, Progress
+from privcore.discovery.model import Edge, Hooks, NoHooks, Progress, Stopped
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
 
@@ -41,7 +41,7 @@ class Skeleton(NamedTuple):
     separating_sets: dict[Edge, frozenset[int]]
     tests_run: int
     orders_run: int
-    stopped: Literal["budget"] | None
+    stopped: Stopped | None
     unreached: dict[int, int]
 
 
@@ -70,7 +70,7 @@ def search_skeleton(
     tests = 0
     order = 0
     orders_run = 0
-    stopped: Literal["budget"] | None = None
+    stopped: Stopped | None = None
     unreached: dict[int, int] = {}
 
     while stopped is None and (max_order is None or order <= max_order):
@@ -88,8 +88,8 @@ def search_skeleton(
                     raise Cancelled
                 try:
                     independent = decision.independent(x, y, given)
-                except BudgetError:
-                    stopped = "budget"
+                except BudgetError as error:
+                    stopped = error.reason
                     here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
                     unreached = {order: sum(here) - asked}
                     unreached |= _later_tests(adjacent, order + 1, max_order)

@@ -17,7 +17,8 @@ from privcore.independence import Measure, ScoreMeasure, z_threshold
 
 # Of the total ε; the tests get the rest, and all of δ.
 SHARE = 0.1
-_RANK_SCORES = ("z-star", "kendall-fixed", "kendall")
+# Their variance under independence shrinks with ties in the same proportion.
+_RANK_SCORES = ("z-star", "kendall-fixed", "spearman-fixed")
 
 
 def share_for_tests(run: Run) -> float:
@@ -40,8 +41,8 @@ def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
         or measure.score.name not in _RANK_SCORES
     ):
         raise ParameterError(
-            "The threshold correction is for Kendall's kin in z: choose the score z-star or "
-            "kendall-fixed and space z, or correction none."
+            "The threshold correction is for rank scores in z: choose the score z-star, "
+            "kendall-fixed or spearman-fixed and space z, or correction none."
         )
     p = len(run.source.names)
     scale = 2 * p / (SHARE * run.parameters["epsilon"])

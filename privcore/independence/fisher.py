@@ -38,7 +38,7 @@ def partial_correlation(sigma: Matrix, x: int, y: int, given: Sequence[int]) -> 
         # Least squares, so that collinear columns among those given do no harm.
         solved = np.linalg.lstsq(sigma[np.ix_(rest, rest)], across.T, rcond=_DETERMINED)[0]
         block = block - across @ solved
-    if min(block[0, 0] / sigma[x, x], block[1, 1] / sigma[y, y]) < _DETERMINED:
+    if block[0, 0] <= _DETERMINED * sigma[x, x] or block[1, 1] <= _DETERMINED * sigma[y, y]:
         return 0.0
     r = float(block[0, 1]) / math.sqrt(float(block[0, 0] * block[1, 1]))
     return min(max(r, -1.0), 1.0)

@@ -1,7 +1,10 @@
-"""What a significance level means at a number of rows, in words."""
+"""What a significance level and a failure probability mean at a number of rows, in words."""
 
 from __future__ import annotations
 
+from math import sqrt, tanh
+
+from privcore.accounting import Guarantee
 from privcore.discovery import Discovery, get_algorithm
 from privcore.independence import get_score, z_threshold
 
@@ -27,6 +30,28 @@ def effect_sentence(result: Discovery, n: int) -> str:
     if score.scale == "z":
         rule = f"|Z| is above {z_threshold(level):.3g}: {size.symbol} above {size.value:.2g}"
     aside = "" if result.noise == "none" else ", noise aside"
+    if result.parameters.get("correction", "none") != "none":
+        raised = " and raised for noise" if "noise" in result.parameters["correction"] else ""
+        aside += f", before each pair's threshold is lowered for ties{raised}"
+    thresholds = [step.threshold for step in result.trace if step.phase == "test"]
+    if reference["score"] == "fisher-z" and thresholds and max(thresholds) > min(thresholds):
+        low, high = min(thresholds), max(thresholds)
+        sizes = [tanh(z / sqrt(max(n - 3, 1))) for z in (low, high)]
+        rule = (
+            f"|Z| is above a threshold that knows the noise, {low:.3g} to {high:.3g} here: "
+            f"correlation |r| above {sizes[0]:.2g} to {sizes[1]:.2g}"
+        )
+        aside = ""
     return (
         f"Significance level {level:g} at {where}{aside}: a pair counts as dependent when {rule}."
+    )
+
+
+def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
+    """Why a δ of 1/n or more protects little; empty for a smaller one."""
+    if guarantee.calibration == "none" or guarantee.delta * n < 1:
+        return ""
+    return (
+        f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row as it "
+        "is would keep to it; choose a smaller δ."
     )

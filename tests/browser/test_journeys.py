@@ -224,8 +224,8 @@ def choose(page, label, option):
 def test_numbers_need_an_algorithm_for_numbers(server, visit):
     """From a refusal in one sentence to PrivPC*'s graph, and to cut columns for the others."""
     page = visit(f"{server.url}/?data=linear-gaussian&rows=20000&nodes=6")
-    shown(page, "is continuous, and priv-pc needs levels")
-    choose(page, "Algorithm", "privpc-star")
+    shown(page, "Priv-PC needs columns with levels")
+    page.get_by_role("button", name="Use PrivPC").click()
     settle(page, "Discover")
     shown(page, "correlation |r|")
     assert graph(page, "Private graph").evaluate("edges.length") > 0

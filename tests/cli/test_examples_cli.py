@@ -133,3 +133,15 @@ BASE = ("discover", "--example", "linear-gaussian", "--rows", "500")
 )
 def test_a_wrong_option_exits_2_with_one_sentence(capsys, arguments, sentence):
     assert sentence in refused(capsys, *arguments)
+
+
+def test_numbers_are_given_to_an_algorithm_for_numbers(capsys):
+    assert main(["discover", "--example", "linear-gaussian", "--rows", "500", "--nodes", "4"]) == 0
+    out = capsys.readouterr().out
+    assert "noise simulated from a seed: to explore, never to release" in out
+    assert "correlation |r| above" in out
+    arguments = ["discover", "--network", "cancer", "--rows", "500", "--delta", "0.01"]
+    assert main([*arguments, "--secure"]) == 0
+    out = capsys.readouterr().out
+    assert "leave them out of what you release" in out
+    assert "publishing one random row" in out

@@ -21,7 +21,7 @@ from privcore.discovery.per_test import measure_of
 from privcore.discovery.svt_pc import printed_scales
 from privcore.discovery.tie_correction import SHARE
 from privcore.errors import ParameterError
-from privcore.independence import z_threshold
+from privcore.independence import SCORES, z_threshold
 from privcore.mechanisms import SimulatedNoise, SmoothMedian
 from privcore.mechanisms.gaussian import gaussian_epsilon
 
@@ -39,6 +39,10 @@ def asia():
 @pytest.mark.parametrize("space", ["z", "p"])
 def test_every_algorithm_takes_every_score_in_either_space(asia, name, score, space):
     given = {"score": score, "space": space, "epsilon": 20.0, "max_order": 1}
+    if "votes" in score and space == "p":
+        with pytest.raises(ParameterError, match="space has no effect with score"):
+            discover(asia, name, given, seed=1)
+        return
     result = discover(asia, name, given, seed=1)
     assert result.guarantee.holds
     assert result.unit == ("blocks" if "votes" in score else "p-value" if space == "p" else "|Z|")
@@ -151,8 +155,9 @@ def test_sg_s_sigma_keeps_to_the_total(asia):
     assert "without replacement" in part.guarantee.accountant
 
 
-def test_tie_correction_gives_each_pair_the_threshold_of_its_ties(asia):
-    given = {"correction": "ties", "epsilon": 1e6, "max_tests": 500}
+@pytest.mark.parametrize("score", [None, "kendall-fixed", "spearman-fixed"])
+def test_tie_correction_gives_each_pair_the_threshold_of_its_ties(asia, score):
+    given = {"correction": "ties", "epsilon": 1e6, "max_tests": 500, "score": score}
     result = discover(asia, "laplace-pc", given, seed=1)
     shares = [asia.table([c]) / asia.n for c in range(8)]
     for step in result.trace[:28]:
@@ -211,7 +216,7 @@ def test_what_is_left_undone_is_a_bound(asia, name):
     if name == "curate":
         given = {"epsilon": 0.01}
     result = discover(asia, name, {**given, "max_order": 2}, seed=1)
-    assert result.stopped == "budget"
+    assert result.stopped == ("noise" if name == "curate" else "budget")
     assert result.unreached.tests > 0
     assert result.unreached.epsilon > given["epsilon"]
     assert 0 <= result.unreached.first <= result.unreached.last <= 2
@@ -303,8 +308,9 @@ def test_an_order_with_hopeless_noise_is_left_out(asia):
     """One tenth of ε buys order 0; the paper's form would go on with coin tosses."""
     careful = discover(asia, "curate", {"epsilon": 0.05, "noise_limit": 1.0}, seed=1)
     paper = discover(asia, "curate", {"epsilon": 0.05, "noise_limit": 1e9}, seed=1)
-    assert careful.stopped == "budget"
+    assert careful.stopped == "noise"
     assert careful.unreached.first == 1
+    assert careful.unreached.epsilon > 0.05
     assert paper.orders_run > careful.orders_run or paper.tests_run > careful.tests_run
     worst = max(step.noise_scale for step in paper.trace)
     assert worst > 5 * max(step.noise_scale for step in careful.trace)
@@ -329,6 +335,28 @@ def test_tests_made_are_ordered_as_wang_s_times(network):
     assert made["em-pc"] > made["priv-pc"]
 
 
+@pytest.mark.parametrize("name", ["svt-pc", "priv-pc"])
+def test_the_total_and_rounds_that_are_advised_do_finish(asia, name):
+    limit = "max_deletions" if name == "svt-pc" else "max_rounds"
+    stopped = discover(asia, name, {"epsilon": 0.5, limit: 4, "max_order": 1}, seed=1)
+    left = stopped.unreached
+    advised = {"epsilon": left.epsilon, limit: left.rounds, "max_order": 1}
+    finished = discover(asia, name, advised, seed=1)
+    assert finished.stopped is None
+    assert finished.trace[0].noise_scale == pytest.approx(stopped.trace[0].noise_scale, rel=1e-6)
+
+
+def test_a_parameter_without_effect_is_refused(asia):
+    for name, asked, why in [
+        ("em-pc", {"calibration": "published", "score": "z-star"}, "published calibration"),
+        ("laplace-pc", {"calibration": "published", "correction": "ties"}, "published calibration"),
+        ("svt-pc", {"blocks": 21}, "blocks has no effect with score auto"),
+        ("privpc-star", {"mechanism": "laplace", "radius": 0.2}, "only with gaussian"),
+    ]:
+        with pytest.raises(ParameterError, match=why):
+            discover(asia, name, asked, seed=1)
+
+
 def test_the_tweak_is_the_same_in_either_space():
     """|Z| up to t above its threshold and p down to the matching level let the same pairs pass."""
     measures = {
@@ -338,3 +366,18 @@ def test_the_tweak_is_the_same_in_either_space():
         z = z_threshold(0.01) + measures["z"].tweak(t)
         p = 0.01 - measures["p"].tweak(t)
         assert math.erfc(z / math.sqrt(2)) == pytest.approx(p)
+
+
+@pytest.mark.parametrize("name", ["z-star", "kendall-fixed", "spearman-fixed"])
+def test_ties_shrink_the_null_deviation_as_supposed(name):
+    """4,000 independent samples; the standard error of a deviation is about 1.1 %."""
+    generator = np.random.default_rng(5)
+    p, q = np.array([0.9, 0.1]), np.array([0.2, 0.5, 0.3])
+    drawn = [
+        SCORES[name].statistic(
+            generator.multinomial(400, np.outer(p, q).ravel()).reshape(1, 2, 3), 400
+        )
+        for _ in range(4_000)
+    ]
+    expected = math.sqrt((1 - (p**3).sum()) * (1 - (q**3).sum()))
+    assert np.std(drawn) == pytest.approx(expected, rel=0.05)

@@ -61,7 +61,11 @@ def test_every_algorithm_runs_from_its_generated_controls(name, network):
     calibration = ALGORITHMS[name].calibrations[0]
     defaults = {p.name: p.default for p in ALGORITHMS[name].parameters}
     values = {**defaults, "calibration": calibration}
-    wanted = {p.name for p in ALGORITHMS[name].parameters if p.matters(values)}
+    wanted = {
+        params.widget_key(ALGORITHMS[name], p, calibration)
+        for p in ALGORITHMS[name].parameters
+        if p.matters(values)
+    }
     assert wanted <= drawn
 
 
@@ -103,12 +107,45 @@ def test_pc_alone_is_compared_with_the_truth():
     assert metric(app, "Skeleton F1") == "1.000"
 
 
-def test_a_score_without_a_bound_is_one_sentence():
+def test_only_scores_that_can_run_are_offered():
     app = clean(start(rows="1000"))
-    app.selectbox(key="score").set_value("kendall").run()
+    assert "kendall" not in app.selectbox(key="score").options
+    app.selectbox(key="calibration").set_value("published").run()
     clean(app)
-    assert len(app.error) == 1
-    assert "no proven sensitivity" in app.error[0].value
+    assert app.selectbox(key="score_published").options == ["auto", "kendall", "spearman"]
+    assert not app.error
+
+
+def test_another_algorithm_brings_its_own_defaults():
+    """laplace-pc's order 1 must not follow to priv-pc, whose default the address leaves out."""
+    app = clean(start(rows="1000", algorithm="laplace-pc"))
+    assert app.select_slider(key="max_order_laplace_pc").value == "1"
+    app.selectbox(key="algorithm").set_value("priv-pc").run()
+    clean(app)
+    assert app.select_slider(key="max_order").value == "3"
+    app.select_slider(key="epsilon").set_value("0.5").run()
+    app.selectbox(key="algorithm").set_value("em-pc").run()
+    clean(app)
+    assert app.select_slider(key="epsilon").value == "0.5"  # Declared alike, it follows.
+    assert app.select_slider(key="max_order_em_pc").value == "2"
+
+
+def test_each_widget_belongs_to_one_declaration():
+    """Two algorithms share a key only if they declare default, range and choices alike."""
+    seen = {}
+    for algorithm in ALGORITHMS.values():
+        for parameter in algorithm.parameters:
+            for calibration in algorithm.calibrations:
+                key = params.widget_key(algorithm, parameter, calibration)
+                shape = (parameter.default, parameter.slider, parameter.choices)
+                assert seen.setdefault(key, shape) == shape
+
+
+def test_a_large_delta_is_warned_of():
+    app = clean(start(rows="1000", delta="0.001"))
+    assert any("publishing one random row" in w.value for w in app.warning)
+    app = clean(start(rows="10000", delta="1e-06"))
+    assert not any("random row" in w.value for w in app.warning)
 
 
 def test_a_sub_sample_too_small_is_one_sentence():

@@ -118,7 +118,17 @@ def test_numbers_go_to_algorithms_for_numbers():
     assert len(app.get("iframe")) == 1
     app.selectbox(key="algorithm").set_value("laplace-pc").run()
     clean(app)
-    assert len(app.error) == 1
+    assert not app.error
+    assert any("Laplace-PC needs columns with levels" in i.value for i in app.info)
+    next(b for b in app.button if b.label == "Cut into 4 intervals").click().run()
+    clean(app)
+    assert app.select_slider(key="intervals").value == "4"
+    assert len(app.get("iframe")) == 2
+    app.select_slider(key="intervals").set_value("none").run()
+    next(b for b in app.button if b.label.startswith("Use PrivPC")).click().run()
+    clean(app)
+    assert app.selectbox(key="algorithm").value == "privpc-star"
+    assert len(app.get("iframe")) == 2
 
 
 def test_a_model_too_large_is_one_sentence():
