@@ -6,8 +6,11 @@ why the printed accounting is no guarantee: docs/proofs/curate.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb, log, sqrt
+
+import numpy as np
 
 from privcore.accounting import Guarantee, PrivacyFilter, composition
 from privcore.discovery import common, parameters
@@ -118,8 +121,12 @@ class _PerOrder(PerTest):
         total = self.filter.total
         return sqrt(2 * total / tests) if self._rule == "rho" else total / tests
 
-    def begin_order(self, order: int, pairs: int) -> None:
-        """Solve for the budgets of this and later orders, from the edges and the budget left."""
+    def begin_order(self, order: int, pairs: int, tests: Callable[[], dict[int, int]]) -> None:
+        """Solve for the budgets of this and later orders, from the edges and the budget left.
+
+        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for those that the
+        graph still allows, which are never more.
+        """
         if order > self._last or pairs == 0:
             return
         budget = self.filter.left if self.filter else self._left_published()
@@ -131,12 +138,18 @@ class _PerOrder(PerTest):
             delete=self.run.parameters["beta_delete"] * self._reach,
             slack=self.run.parameters["slack"],
         )
+        counts = planned_tests(pairs, self._p, order, self._last)
+        if self.proven:
+            allowed = tests()
+            counts = np.array(
+                [max(1, allowed.get(order + k, 0)) for k in range(len(counts))], float
+            )
         least = 1 / (self.run.parameters["noise_limit"] * self._reach) if self.proven else 0.0
         self._epsilon = 0.0
         # As many orders as can be tested with noise within the limit; the first one always.
         for last in range(self._last, order - 1, -1):
-            tests = planned_tests(pairs, self._p, order, last)
-            split = allocate(tests.tolist(), budget, margins, self._rule, self._delta)
+            planned = counts[: last - order + 1].tolist()
+            split = allocate(planned, budget, margins, self._rule, self._delta)
             if split.min() >= least or (last == order == 0):
                 self._epsilon = float(split[0])
                 break

@@ -7,7 +7,8 @@ and y are independent given S.  Who decides, and at what cost, is the algorithm'
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
@@ -27,8 +28,14 @@ class Decision(ABC):
         Raises BudgetError when the budget covers no further question; the search then ends.
         """
 
-    def begin_order(self, order: int, pairs: int) -> None:  # noqa: B027
-        """Called before each order, with the number of pairs still adjacent."""
+    def begin_order(  # noqa: B027
+        self, order: int, pairs: int, tests: Callable[[], dict[int, int]]
+    ) -> None:
+        """Called before each order.
+
+        pairs: how many are still adjacent.  tests: how many tests the graph still allows in this
+        and each later order, at most; a function, since counting them takes time.
+        """
 
 
 class Skeleton(NamedTuple):
@@ -80,7 +87,7 @@ def search_skeleton(
         if not any(len(frozen[i] - {j}) >= order for x, y in pairs for i, j in ((x, y), (y, x))):
             break
         orders_run = order + 1
-        decision.begin_order(order, len(pairs))
+        decision.begin_order(order, len(pairs), partial(_tests_from, adjacent, order, max_order))
         for done, (x, y) in enumerate(pairs):
             hooks.progress(Progress(order, done, len(pairs), tests))
             for asked, given in enumerate(conditioning_sets(frozen, x, y, order)):
@@ -92,7 +99,7 @@ def search_skeleton(
                     stopped = error.reason
                     here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
                     unreached = {order: sum(here) - asked}
-                    unreached |= _later_tests(adjacent, order + 1, max_order)
+                    unreached |= _tests_from(adjacent, order + 1, max_order)
                     break
                 tests += 1
                 if independent:
@@ -127,7 +134,7 @@ def count_sets(adjacent: list[set[int]], x: int, y: int, order: int) -> int:
     return comb(len(of_x), order) + comb(len(of_y), order) - both
 
 
-def _later_tests(adjacent: list[set[int]], first: int, max_order: int | None) -> dict[int, int]:
+def _tests_from(adjacent: list[set[int]], first: int, max_order: int | None) -> dict[int, int]:
     """Tests of each order from `first`, if nothing more is deleted."""
     pairs = [(x, y) for x in range(len(adjacent)) for y in adjacent[x] if x < y]
     largest = max((len(neighbours) - 1 for neighbours in adjacent), default=0)

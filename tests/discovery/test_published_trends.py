@@ -37,11 +37,11 @@ def rates(kind, algorithm, *, nodes=10, density, rows=10_000, **given):
     return np.mean(found, axis=0)
 
 
-def categorical(algorithm, epsilon, **given):
+def categorical(algorithm, epsilon, density=0.2, **given):
     extra = {"table_noise": "laplace"} if algorithm == "lapmech" else {}
     return rates(
-        "random-categorical", algorithm, density=0.2, epsilon=epsilon, calibration="published",
-        **extra, **given,
+        "random-categorical", algorithm, density=density, epsilon=epsilon,
+        calibration="published", **extra, **given,
     )  # fmt: skip
 
 
@@ -55,6 +55,23 @@ def test_xu_table_iii_more_budget_fewer_false_edges():
 @pytest.mark.parametrize("epsilon", [1.0, 5.0, 10.0])
 def test_xu_table_iii_em_pc_is_better_than_lapmech(epsilon):
     em, lap = categorical("em-pc", epsilon), categorical("lapmech", epsilon)
+    assert em[1] < lap[1]
+    assert em[2] > lap[2]
+
+
+def test_xu_table_iv_more_nodes_are_harder_for_lapmech():
+    """p = 5: both good; p = 10: EM-PC better.  At p = 15 the table is too large to be made."""
+    small = {a: categorical(a, 5.0, nodes=5, rows=5_000) for a in ("em-pc", "lapmech")}
+    assert min(small["em-pc"][2], small["lapmech"][2]) > 0.9
+    large = {a: categorical(a, 5.0, rows=5_000) for a in ("em-pc", "lapmech")}
+    assert large["em-pc"][2] > large["lapmech"][2] + 0.3
+
+
+@pytest.mark.parametrize("density", [0.2, 0.4, 0.6])
+def test_xu_table_vi_em_pc_is_better_at_every_density(density):
+    em, lap = (
+        categorical(a, 5.0, nodes=8, rows=5_000, density=density) for a in ("em-pc", "lapmech")
+    )
     assert em[1] < lap[1]
     assert em[2] > lap[2]
 
@@ -84,6 +101,12 @@ def test_xu_table_viii_close_to_pc_from_one_on_and_worse_below():
 
 def test_xu_table_ix_few_rows_are_too_few():
     assert numeric(1.0, rows=100)[0] < numeric(1.0, rows=1_000)[0] < numeric(1.0)[0] + 0.02
+
+
+@pytest.mark.parametrize("nodes", [10, 20])
+def test_xu_table_x_close_to_pc_at_any_number_of_nodes(nodes):
+    exact = rates("linear-gaussian", "pc", nodes=nodes, density=0.4, score="fisher-z")
+    assert numeric(1.0, nodes=nodes) == pytest.approx(exact, abs=0.08)
 
 
 def test_what_is_proven_costs_more_than_what_was_published():
