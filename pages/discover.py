@@ -32,7 +32,11 @@ from privcore.reporting import (
 )
 
 require_frame("pages/discover.py")
-NAMES = {"truth": "truth", "non_private": "non-private PC"}
+
+
+def base_name(result: Discovery) -> str:
+    """The non-private algorithm that a run is compared with, such as "PC"."""
+    return {"pc": "PC", "notears": "NOTEARS"}[ALGORITHMS[result.algorithm].reference_algorithm]
 
 
 def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discovery | None:
@@ -51,12 +55,12 @@ def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discove
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
-    if result.algorithm == "pc":
+    if result.noise == "none":
         return result
     key = ("reference", loaded.key, panels.settings_key(dict(result.parameters)))
     return kept(
         key,
-        "Running non-private PC",
+        f"Running non-private {base_name(result)}",
         lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
     )
 
@@ -93,8 +97,10 @@ def header(result: Discovery, loaded: Loaded) -> None:
         )
 
 
-def metric_row(graph: PDAG, base: PDAG, reference: PDAG, reference_name: str) -> None:
-    """Quality against the reference, with the change from non-private PC."""
+def metric_row(
+    graph: PDAG, base: PDAG, base_title: str, reference: PDAG, reference_name: str
+) -> None:
+    """Quality against the reference, with the change from the non-private graph."""
     here, before = skeleton_metrics(graph, reference), skeleton_metrics(base, reference)
     marks, marks_before = cpdag_metrics(graph, reference), cpdag_metrics(base, reference)
     shown: list[tuple[str, str, Metrics, Metrics, str]] = [
@@ -108,11 +114,11 @@ def metric_row(graph: PDAG, base: PDAG, reference: PDAG, reference_name: str) ->
     for title, name, now, then, text in shown:
         value, old = getattr(now, name), getattr(then, name)
         digits = ".0f" if name == "shd" else ".3f"
-        change = None if graph == base else f"{value - old:+{digits}} vs PC"
+        change = None if graph == base else f"{value - old:+{digits}} vs {base_title}"
         row.metric(
             title,
             f"{value:{digits}}",
-            "same as PC" if change and value == old else change,
+            f"same as {base_title}" if change and value == old else change,
             delta_color="off" if value == old else "inverse" if name == "shd" else "normal",
             delta_arrow="off" if value == old else "auto",
             help=f"{text} Against {reference_name}.",
@@ -196,50 +202,55 @@ def results(loaded: Loaded) -> None:
     references = references_of(loaded.dataset, base)
     header(result, loaded)
 
+    private, base_title = ALGORITHMS[name].private, base_name(result)
+    names = {"truth": "truth", "non_private": f"non-private {base_title}"}
     choices = [r for r in ("truth", "non_private") if r in references]
-    if name == "pc" and "truth" in references:
+    if not private and "truth" in references:
         choices = ["truth"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.segmented_control(
             "Compare with",
             choices,
-            default=choices[-1] if name != "pc" else choices[0],
-            format_func=NAMES.__getitem__,
+            default=choices[-1] if private else choices[0],
+            format_func=names.__getitem__,
             required=True,
             key="discover_reference",
             bind="query-params",
-            help="The reference for metrics and edge classes. Non-private PC uses the same score "
-            "and settings without noise; the truth is the graph the data were made from.",
+            help="The reference for metrics and edge classes. The non-private graph uses the same "
+            "settings without noise; the truth is the graph the data were made from.",
         )
         with_truth = "truth" in references and st.toggle(
             "Show the true graph",
             key="discover_truth",
             bind="query-params",
-            help="As its CPDAG: with arrows only where any data could tell the direction.",
+            help="As its CPDAG, with arrows only where any data could tell the direction; as it is "
+            "where the algorithm claims every direction.",
         )
-    reference, label = references[chosen], NAMES[chosen]
+    reference, label = references[chosen], names[chosen]
     if not result.graph.skeleton:
         st.info(
             "No edge is left. That is a valid result: with this noise, threshold and number of "
             "rows, every pair was called independent."
         )
-    metric_row(result.graph, base.graph, reference, label)
+    metric_row(result.graph, base.graph, base_title, reference, label)
 
-    comparisons = [compare(result.graph, references[r], NAMES[r]) for r in choices]
+    comparisons = [compare(result.graph, references[r], names[r]) for r in choices]
     against = next(c for c in comparisons if c.reference_name == label)
     drawn: dict[str, tuple[PDAG, Comparison | None]] = {}
     title = ALGORITHMS[name].title
-    drawn["Private graph" if ALGORITHMS[name].private else title] = (result.graph, against)
-    if name != "pc":
-        drawn["Non-private PC"] = (base.graph, None)
+    drawn["Private graph" if private else title] = (result.graph, against)
+    if private:
+        drawn[f"Non-private {base_title}"] = (base.graph, None)
     if with_truth:
-        drawn["Truth (CPDAG)"] = (references["truth"], None)
+        form = "CPDAG" if ALGORITHMS[name].output == "cpdag" else "DAG"
+        drawn[f"Truth ({form})"] = (references["truth"], None)
     graphs(loaded, drawn, reference, selected_edge(comparisons))
     st.html(legend_html(current(), label, CLASSES))
     st.caption(f"{texts.UNDIRECTED} {texts.NOT_PRIVATE}")
 
     contents: dict[str, Callable[[], None]] = {
         "Edges": lambda: panels.edge_panel(result, comparisons),
+        **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
         "Budget": lambda: panels.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),
         "Stability": lambda: panels.stability_panel(loaded, result, reference, label),
@@ -254,9 +265,13 @@ def results(loaded: Loaded) -> None:
                 draw()
     counts = loaded.source
     distinct = f" ({counts.unique_rows:,} distinct)" if isinstance(counts, InMemoryCounts) else ""
+    work = f"{result.tests_run:,} tests up to order {max(result.orders_run - 1, 0)}"
+    if result.weights is not None:
+        noisy = f", {result.tests_run:,} noisy gradients" if result.tests_run else ""
+        work = f"{len(result.convergence):,} iterations{noisy}"
     st.caption(
-        f"{result.tests_run:,} tests up to order {max(result.orders_run - 1, 0)} in "
-        f"{1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} rows{distinct}."
+        f"{work} in {1000 * result.seconds:.0f} ms of engine time, on {loaded.dataset.n:,} rows"
+        f"{distinct}."
     )
 
 

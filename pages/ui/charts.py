@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from pages.ui.theme import PALETTES, current
 from privcore.discovery import Discovery
+from privcore.score_based.augmented_lagrangian import Iteration
 from privcore.text import short
 
 HISTOGRAM_BINS = 40
@@ -87,6 +89,74 @@ def budget_bar(result: Discovery) -> go.Figure:
             "range": [0, 100.5],
             "fixedrange": True,
         },
+    )
+    return figure
+
+
+def weights(values: NDArray[np.float64], nodes: list[str], threshold: float) -> go.Figure:
+    """W[i, j] of each edge i → j; those that the threshold leaves out are marked."""
+    palette = PALETTES[current()]
+    reach = max(float(np.abs(values).max()), 1e-9)
+    names = [label(node) for node in nodes]
+    small = len(nodes) <= 14
+    text = [
+        ["" if w == 0 else f"{w:.2f}" if abs(w) >= threshold else "×" for w in row]
+        for row in values
+    ]
+    figure = go.Figure(
+        go.Heatmap(
+            z=values,
+            x=names,
+            y=names,
+            zmin=-reach,
+            zmax=reach,
+            colorscale=[[0, palette.series[1]], [0.5, palette.background], [1, palette.series[0]]],
+            text=text if small else None,
+            texttemplate="%{text}" if small else None,
+            colorbar={"title": "weight"},
+            hovertemplate="%{y} → %{x}: %{z:.3f}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=420,
+        title="Weights",
+        xaxis={"title": "effect", "type": "category"},
+        yaxis={"title": "cause", "type": "category", "autorange": "reversed"},
+    )
+    return figure
+
+
+def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
+    """Objective, where it is known, and h(W), by outer iteration."""
+    palette = PALETTES[current()]
+    numbers = list(range(1, len(iterations) + 1))
+    figure = go.Figure()
+    figure.add_scatter(
+        x=numbers,
+        y=[max(i.h, 1e-16) for i in iterations],
+        name="h(W), 0 if acyclic",
+        mode="lines+markers",
+        line_color=palette.series[0],
+        hovertemplate="iteration %{x}: h = %{y:.3g}<extra></extra>",
+    )
+    known = [i.objective for i in iterations if not math.isnan(i.objective)]
+    if known:
+        figure.add_scatter(
+            x=numbers,
+            y=[i.objective for i in iterations],
+            name="objective",
+            mode="lines+markers",
+            yaxis="y2",
+            line_color=palette.series[1],
+            hovertemplate="iteration %{x}: objective %{y:.5g}<extra></extra>",
+        )
+    figure.update_layout(
+        height=420,
+        title="Convergence",
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0.3},
+        xaxis={"title": "iteration"},
+        yaxis={"title": "h(W)", "type": "log", "exponentformat": "power"},
+        yaxis2={"title": "objective", "overlaying": "y", "side": "right", "showgrid": False},
     )
     return figure
 

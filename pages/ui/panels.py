@@ -123,6 +123,35 @@ def budget_sentence(result: Discovery) -> str:
     )
 
 
+def weight_panel(result: Discovery) -> None:
+    """The weights that the graph was cut from, and how the optimiser got there."""
+    if result.weights is None:
+        return
+    nodes = list(result.graph.nodes)
+    left, right = st.columns(2)
+    with left:
+        charts.show(
+            charts.weights(result.weights, nodes, result.parameters["weight_threshold"]),
+            key="weights",
+            alt="Weights of every column on every other",
+        )
+    with right:
+        charts.show(
+            charts.convergence(result.convergence),
+            key="convergence",
+            alt="Objective and distance from acyclicity by iteration",
+        )
+    st.caption(
+        "Rows are causes, columns effects; weights below the threshold are crossed out. "
+        + (
+            "Both pictures are made from the private run alone. "
+            if result.noise != "none"
+            else "Computed from the exact data: not private. "
+        )
+        + "The objective is not drawn where knowing it would be a further look at the data."
+    )
+
+
 def decision_panel(result: Discovery) -> None:
     st.caption(
         "Every question the search asked. Scores are exact: this log is not private. "

@@ -76,7 +76,7 @@ def controls(algorithm: Algorithm) -> dict[str, Any]:
     values: dict[str, Any] = {p.name: p.default for p in algorithm.parameters}
     declared = next((p for p in algorithm.parameters if p.name == "calibration"), None)
     if declared:
-        values["calibration"] = control(declared)
+        values["calibration"] = control(declared, widget_key(algorithm, declared, ""))
     shown = [p for p in algorithm.parameters if p is not declared]
     _draw(algorithm, [p for p in shown if not p.advanced], values)
     with st.expander("More settings"):

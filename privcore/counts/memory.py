@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.counts.cache import Cache
-from privcore.counts.numeric import Matrix, coded_moments
+from privcore.counts.numeric import Matrix, coded_moments, coded_rows
 from privcore.counts.source import Table
 from privcore.dataset import Dataset
 from privcore.errors import DataError
@@ -117,6 +117,10 @@ class InMemoryCounts:
                 self._configurations, self._multiplicities, self.levels, radius
             )
         return self._moments[radius]
+
+    def rows(self) -> tuple[Matrix, Matrix]:
+        """Unique rows coded as for `moments`, shape (u, p), and their multiplicities, (u,)."""
+        return coded_rows(self._configurations, self.levels), self._weights
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

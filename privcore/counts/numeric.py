@@ -70,8 +70,21 @@ class NumericRows:
             self._moments[radius] = full.T @ full / self.n
         return self._moments[radius]
 
+    def rows(self) -> tuple[Matrix, Matrix]:
+        """The rows scaled to [−1, 1], shape (n, p), and how often each occurs, (n,)."""
+        return self._scaled, np.ones(self.n)
+
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)
+
+
+def coded_rows(
+    configurations: tuple[NDArray[np.integer[Any]], ...], levels: tuple[int, ...]
+) -> Matrix:
+    """Levels coded −1 … 1 in equal steps, shape (rows, p)."""
+    return np.column_stack(
+        [2 * codes / max(k - 1, 1) - 1 for codes, k in zip(configurations, levels, strict=True)]
+    )
 
 
 def coded_moments(
@@ -84,9 +97,7 @@ def coded_moments(
 
     The coding is public: the first level is −1, the last is 1, in the order of the levels.
     """
-    scaled = np.column_stack(
-        [2 * codes / max(k - 1, 1) - 1 for codes, k in zip(configurations, levels, strict=True)]
-    )
+    scaled = coded_rows(configurations, levels)
     if radius is not None:
         norms = np.sqrt((scaled * scaled).sum(axis=1))
         scaled *= np.minimum(1.0, radius / np.maximum(norms, 1e-300))[:, None]

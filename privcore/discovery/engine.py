@@ -78,6 +78,8 @@ def discover(
         stopped=outcome.stopped,
         unreached=outcome.unreached,
         unit=outcome.unit,
+        weights=outcome.weights,
+        convergence=outcome.convergence,
         trace=outcome.trace,
     )
 

@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from privcore.accounting import Guarantee
 from privcore.counts import CountSource
 from privcore.graphs import PDAG
 from privcore.mechanisms import NoiseSource
 from privcore.parameter import Parameter
+from privcore.score_based.augmented_lagrangian import Iteration
 
 Edge = tuple[int, int]
 Stopped = Literal["budget", "noise"]
@@ -107,6 +111,8 @@ class Discovery:
     what was left of it would have bought nothing but "noise".
     unreached: what was left undone then.
     unit: of the scores in the trace, such as "|Z|".
+    weights: W[i, j] of the edge i → j, shape (p, p), where the graph is cut from weights, and
+    convergence: how the optimiser got there; both covered by the same guarantee.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -123,6 +129,8 @@ class Discovery:
     stopped: Stopped | None = None
     unreached: Unreached | None = None
     unit: str = ""
+    weights: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     trace: tuple[Step, ...] = field(default=(), repr=False)
 
 
@@ -180,6 +188,8 @@ class Outcome(NamedTuple):
     trace: tuple[Step, ...]
     unreached: Unreached | None = None
     unit: str = ""
+    weights: NDArray[np.float64] | None = None
+    convergence: tuple[Iteration, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -191,7 +201,8 @@ class Algorithm:
     with the total computed after the run, a total to "split" of which what was spent is computed
     after the run, or the "total" itself as in the proven form.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
-    well.  reference: parameters to those of non-private PC that the run is compared with.
+    well.  reference: parameters to those of the non-private algorithm that the run is compared
+    with, PC unless it says otherwise.  output: a CPDAG, or one DAG.
     """
 
     name: str
@@ -202,6 +213,8 @@ class Algorithm:
     calibrations: tuple[Literal["proven", "published", "none"], ...]
     run: Callable[[Run], Outcome]
     reference: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    reference_algorithm: Literal["pc", "notears"] = "pc"
+    output: Literal["cpdag", "dag"] = "cpdag"
     needs: Literal["tables", "moments"] = "tables"
     published_flaw: str = ""
     published_epsilon: Literal["round", "split", "total"] = "round"

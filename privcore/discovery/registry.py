@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from privcore.discovery.curate import CURATE
+from privcore.discovery.curate_score import CURATE_SCORE
 from privcore.discovery.em_pc import EM_PC
 from privcore.discovery.laplace_pc import LAPLACE_PC
 from privcore.discovery.lapmech import LAPMECH
 from privcore.discovery.model import Algorithm
+from privcore.discovery.moment_notears import MOMENT_NOTEARS
+from privcore.discovery.noleaks import NOLEAKS
+from privcore.discovery.notears import NOTEARS
 from privcore.discovery.pc import PC
 from privcore.discovery.priv_pc import PRIV_PC
 from privcore.discovery.privpc_star import PRIVPC_STAR
@@ -27,6 +31,10 @@ ALGORITHMS: dict[str, Algorithm] = {
         LAPMECH,
         PRIVPC_STAR,
         CURATE,
+        NOTEARS,
+        NOLEAKS,
+        CURATE_SCORE,
+        MOMENT_NOTEARS,
     )
 }
 

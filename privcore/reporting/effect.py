@@ -15,6 +15,11 @@ def effect_sentence(result: Discovery, n: int) -> str:
     Such as "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
     |Z| is above 1.96: Kendall's |τ| above 0.0041."
     """
+    if "weight_threshold" in result.parameters:
+        return (
+            f"Edges with a weight below {result.parameters['weight_threshold']:g} in size are left "
+            "out. Moving that threshold only cuts the same weights elsewhere: it spends nothing."
+        )
     level = result.parameters["threshold"]
     reference = get_algorithm(result.algorithm).reference(result.parameters)
     name = reference.get("score") or result.parameters.get("score")

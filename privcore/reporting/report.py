@@ -18,19 +18,27 @@ from privcore.graphs.layout import Positions
 def non_private_reference(
     source: MomentSource, result: Discovery, *, hooks: Hooks | None = None
 ) -> Discovery:
-    """PC without noise, with the score and settings of a run: what privacy is measured against.
+    """PC (or NOTEARS) without noise, with a run's settings: what privacy is measured against.
 
     Not private.
     """
-    settings = get_algorithm(result.algorithm).reference(result.parameters)
-    return discover(source, "pc", settings, hooks=hooks, keep_trace=False)
+    algorithm = get_algorithm(result.algorithm)
+    if not algorithm.private:
+        return result
+    settings = algorithm.reference(result.parameters)
+    return discover(source, algorithm.reference_algorithm, settings, hooks=hooks, keep_trace=False)
 
 
 def references_of(dataset: Dataset, non_private: Discovery) -> dict[str, PDAG]:
-    """`truth` (the true DAG's CPDAG, if it is known) and `non_private`."""
+    """`truth`, if it is known, and `non_private`.
+
+    The true graph is compared as its CPDAG, or as it is with algorithms that claim one DAG.
+    """
     references = {}
     if dataset.true_edges is not None:
-        references["truth"] = cpdag_of_names(dataset.names, dataset.true_edges)
+        as_dag = get_algorithm(non_private.algorithm).output == "dag"
+        make = PDAG.from_names if as_dag else cpdag_of_names
+        references["truth"] = make(dataset.names, dataset.true_edges)
     references["non_private"] = non_private.graph
     return references
 

@@ -241,7 +241,7 @@ def test_a_search_that_stops_says_what_would_have_finished_it(server, visit):
     page = visit(f"{server.url}/?data=asia&algorithm=svt-pc&max_deletions=5&epsilon=0.5")
     settle(page, "Discover")
     shown(page, "The 5 deletions that were paid for are used up")
-    shown(page, re.compile(r"A total ε of [\d.]+ would have reached them"))
+    shown(page, re.compile(r"A total ε of [\d.]+ with \d+ deletions paid for would have"))
 
 
 @pytest.mark.parametrize("name", ["curate", "lapmech", "sg-pc", "em-pc"])

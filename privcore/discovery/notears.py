@@ -1,0 +1,60 @@
+"""NOTEARS (Zheng, Aragam, Ravikumar & Xing 2018): least squares under acyclicity, not private."""
+
+from __future__ import annotations
+
+from privcore.accounting import Guarantee
+from privcore.discovery import score_based_parameters as own
+from privcore.discovery.common import Recorder
+from privcore.discovery.model import Algorithm, Outcome, Run, Spent
+from privcore.discovery.score_based_common import (
+    Matrix,
+    check_columns,
+    check_finite,
+    check_rows,
+    in_units,
+    watching,
+    wrap_up,
+)
+from privcore.independence.fisher import covariance
+from privcore.score_based import Settings, Solution, solve
+from privcore.score_based.augmented_lagrangian import exact_steps
+from privcore.score_based.least_squares import least_squares
+
+
+def optimise(run: Run, sigma: Matrix) -> Solution:
+    """Plain NOTEARS on a covariance matrix in the run's units, exact or made private before."""
+    given = run.parameters
+    sparsity = given["sparsity"]
+    return solve(
+        exact_steps(lambda weights: least_squares(sigma, weights)),
+        len(sigma),
+        Settings(sparsity, iterations=given["iterations"]),
+        objective=lambda w: least_squares(sigma, w)[0] + sparsity * float(abs(w).sum()),
+        watch=watching(run, given["iterations"]),
+    )
+
+
+def fit(run: Run) -> Outcome:
+    """Weights and graph; raises DataError for data that least squares cannot tell apart."""
+    check_rows(run)
+    moments = run.source.moments()
+    check_finite(moments)
+    sigma = covariance(moments)
+    check_columns(run.source.names, sigma)
+    solution = optimise(run, in_units(run, sigma))
+    return wrap_up(run, solution, Recorder(False), Guarantee.none(), Spent("none", 0.0, 0.0))
+
+
+NOTEARS = Algorithm(
+    name="notears",
+    title="NOTEARS (not private)",
+    citation=own.ZHENG,
+    summary="Linear weights that explain each column by others at the least squared error, under a "
+    "smooth constraint that forbids cycles. Levels are coded −1 … 1 in their order, which supposes "
+    "that effects are linear in the codes.",
+    parameters=(own.SPARSITY, own.WEIGHT_THRESHOLD, own.MOMENT_UNITS, own.ITERATIONS),
+    calibrations=("none",),
+    run=fit,
+    output="dag",
+    needs="moments",
+)

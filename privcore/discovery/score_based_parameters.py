@@ -1,0 +1,255 @@
+"""What a user may set in the algorithms that optimise a score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from privcore.discovery import parameters
+from privcore.parameter import Parameter
+from privcore.score_based.schedules import SCHEDULES
+
+ZHENG = "Zheng, Aragam, Ravikumar & Xing 2018"
+MA = "Ma, Ji, Pang & Wang 2022"
+BHATTACHARJEE = "Bhattacharjee & Tandon 2024"
+_OURS = "choice made here"
+
+PROVEN_ONLY = replace(
+    parameters.CALIBRATION,
+    choices=("proven",),
+    help="Proven: noise derived and tested here, total (ε, δ) fixed before the run.",
+)
+DELTA = replace(
+    parameters.DELTA,
+    open_low=True,
+    help="Probability with which the bound ε may fail, above 0 for Gaussian noise. Keep it well "
+    "below 1/n; where the total is computed after the run, that of one gradient.",
+)
+SPARSITY = Parameter(
+    name="sparsity",
+    title="Sparsity penalty",
+    symbol="λ",
+    kind="float",
+    default=0.05,
+    low=0.0,
+    high=10.0,
+    slider=(0.0, 0.5),
+    help="Weight of the sum of all |W|, in units of the columns' mean variance. Larger values give "
+    "fewer edges, and shrink the weights of those that stay.",
+    source=f"{ZHENG}, Equation 3",
+)
+WEIGHT_THRESHOLD = Parameter(
+    name="weight_threshold",
+    title="Weight threshold",
+    symbol="w",
+    kind="float",
+    default=0.3,
+    low=0.0,
+    high=100.0,
+    slider=(0.0, 1.0),
+    help="Edges whose weight is below this in size are left out. A public choice, made without the "
+    "true graph; changing it afterwards costs no privacy.",
+    source=f"{ZHENG}, Section 4.2",
+)
+UNITS = Parameter(
+    name="units",
+    advanced=True,
+    title="Units of the columns",
+    symbol="units",
+    kind="choice",
+    default="original",
+    choices=("original", "bounds"),
+    help="original: columns as they are, only centred; weights are in units of effect per cause. "
+    "bounds: each column scaled to −1 … 1 by its public bounds. Least squares tells directions "
+    "by the columns' variances, so the choice matters. Levels are coded −1 … 1 in their order.",
+    source="Reisach, Seiler & Weichwald 2021",
+)
+MOMENT_UNITS = replace(
+    UNITS,
+    choices=("original", "bounds", "unit variance"),
+    help=f"{UNITS.help} unit variance: each column divided by its standard deviation, which takes "
+    "away what tells directions.",
+)
+RADIUS = Parameter(
+    name="radius",
+    advanced=True,
+    title="Largest row",
+    symbol="R",
+    kind="float",
+    default=None,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    optional=True,
+    auto_help="0.2 for numbers, 0.7 for levels",
+    slider=(0.05, 1.0),
+    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to it: the "
+    "shorter, the less noise. Shortened rows keep their direction, which is what matters most "
+    "here. A public choice, made without looking at the rows; 1 cuts nothing off.",
+    source="docs/proofs/weighted_moments.md",
+)
+ITERATIONS = Parameter(
+    name="iterations",
+    advanced=True,
+    title="Most iterations",
+    symbol="I",
+    kind="int",
+    default=100,
+    low=1,
+    high=1000,
+    slider=(1, 200),
+    help="How often the penalty on cycles may grow; the search ends before, once there is none.",
+    source=f"{ZHENG}, Algorithm 1",
+)
+GRADIENTS = Parameter(
+    name="gradients",
+    title="Gradients",
+    symbol="T",
+    kind="int",
+    default=100,
+    low=1,
+    high=100_000,
+    scale="log",
+    slider=(10, 1000),
+    help="How many noisy gradients the run may ask for, fixed before it. More let it get nearer to "
+    "its aim, but each gets more noise.",
+    source="docs/proofs/clipped_gradients.md",
+)
+STAGES = Parameter(
+    name="stages",
+    advanced=True,
+    title="Stages",
+    symbol="K",
+    kind="int",
+    default=10,
+    low=1,
+    high=1000,
+    slider=(1, 50),
+    help="After every T/K gradients the penalty on cycles grows.",
+    source=_OURS,
+)
+STEP = Parameter(
+    name="step",
+    advanced=True,
+    title="Step size",
+    symbol="η",
+    kind="float",
+    default=0.1,
+    low=0.0,
+    open_low=True,
+    high=10.0,
+    scale="log",
+    slider=(0.01, 1.0),
+    help="How far each noisy gradient is followed, in place of a line search, which would look at "
+    "the data again. Smaller steps average the noise out, but need more gradients.",
+    source=_OURS,
+)
+CLIP = Parameter(
+    name="clip",
+    advanced=True,
+    title="Largest gradient",
+    symbol="C",
+    kind="float",
+    default=1.0,
+    low=0.0,
+    open_low=True,
+    high=1000.0,
+    scale="log",
+    slider=(0.1, 10.0),
+    help="A longer gradient of a single record is shortened to C times the number of columns, in "
+    "units of the columns' supposed variance. Less lets in less noise, but bends the mean.",
+    source="Abadi et al. 2016; docs/proofs/clipped_gradients.md",
+    calibrations=("proven",),
+)
+ENTRY_CLIP = Parameter(
+    name="entry_clip",
+    advanced=True,
+    title="Largest entry",
+    symbol="s",
+    kind="float",
+    default=1.0,
+    low=0.0,
+    open_low=True,
+    high=1000.0,
+    scale="log",
+    slider=(0.1, 10.0),
+    help="Entries of the mean gradient beyond ±s are cut to it, in units of the columns' supposed "
+    "variance.",
+    source=f"{MA}; {BHATTACHARJEE}, Section II",
+    calibrations=("published",),
+)
+REACH = Parameter(
+    name="reach",
+    advanced=True,
+    title="Reach of the bounds",
+    symbol="B",
+    kind="float",
+    default=None,
+    low=0.1,
+    high=1000.0,
+    optional=True,
+    auto_help="4 for numbers, 1.5 for levels",
+    scale="log",
+    slider=(1.0, 20.0),
+    unit="standard deviations",
+    help="How many standard deviations the public bounds are supposed to reach from the middle. "
+    "λ, C and the step size are in units of the variance that follows, so that no variance has to "
+    "be read from the data.",
+    source=_OURS,
+)
+WEIGHT_LIMIT = Parameter(
+    name="weight_limit",
+    advanced=True,
+    title="Largest weight",
+    symbol="w-max",
+    kind="float",
+    default=2.0,
+    low=0.0,
+    open_low=True,
+    high=10.0,
+    slider=(0.5, 5.0),
+    help="Weights stay within ±w-max, so that noise cannot carry them away.",
+    source=_OURS,
+)
+SCHEDULE = Parameter(
+    name="schedule",
+    title="Budget per gradient",
+    symbol="schedule",
+    kind="choice",
+    default="multiplicative",
+    choices=SCHEDULES,
+    help="How the budget changes from one gradient to the next: additive, from 1 to 2 times the "
+    "first; exponential, from 1 to e times; multiplicative, by a constant factor.",
+    source=f"{BHATTACHARJEE}, Section III-B",
+)
+GROWTH = Parameter(
+    name="growth",
+    advanced=True,
+    title="Growth",
+    symbol="G",
+    kind="float",
+    default=4.0,
+    low=1.0,
+    high=1e6,
+    scale="log",
+    slider=(1.0, 100.0),
+    help="Last budget over the first.",
+    source=_OURS,
+    calibrations=("proven",),
+    only_with=("schedule", ("multiplicative",)),
+)
+FIRST_EPSILON = Parameter(
+    name="first_epsilon",
+    title="First budget",
+    symbol="ε₀",
+    kind="float",
+    default=0.05,
+    low=0.0,
+    open_low=True,
+    high=1e6,
+    scale="log",
+    slider=(0.001, 2.0),
+    help="Budget of the first gradient; with the total it says how many gradients the schedule "
+    "allows.",
+    source=f"{BHATTACHARJEE}, Lemma 2",
+    calibrations=("published",),
+)
