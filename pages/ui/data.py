@@ -119,6 +119,8 @@ def _choose_example(kind: str) -> None:
         seed.title, int(seed.low), int(seed.high), value=seed.default, key=seed.name,
         bind="query-params", persist_state="session", help=seed.help,
     )  # fmt: skip
+    if "standardised" in declared:
+        control(declared["standardised"])
     if kind in NUMERIC_EXAMPLES:
         st.select_slider(
             "Intervals", [UNCUT, *map(str, range(2, 11))], value=UNCUT, key="intervals",
@@ -135,6 +137,7 @@ def _chosen_example(kind: str) -> Loaded:
         nodes=int(state["nodes"]),
         density=float(state[_density_key(kind)]),
         graph_seed=int(state["graph_seed"]),
+        standardised=bool(state["standardised"]) if kind == "linear-gaussian" else None,
     )
     cuts = state["intervals"] if kind in NUMERIC_EXAMPLES else UNCUT
     return sampled_example(

@@ -30,15 +30,16 @@ def random_weights(
 @dataclass(frozen=True, eq=False)
 class LinearGaussian:
     """X_j = Σ_i w_ij X_i + ε_j with independent standard Gaussian ε, each column then divided by
-    its population standard deviation.
+    its population standard deviation, if `standardised`.
 
     The noise has the same scale in every column, so that scale would cancel in the division:
-    weights alone say how strong a dependence is.  bound: in standard deviations.
+    weights alone say how strong a dependence is.  bound: in standard deviations of each column.
     """
 
     dag: RandomDag
     weights: Matrix
     bound: float
+    standardised: bool = True
 
     @property
     def covariance(self) -> Matrix:
@@ -59,12 +60,21 @@ class LinearGaussian:
 
     @property
     def bounds(self) -> Bounds:
-        return ((-self.bound, self.bound),) * len(self.dag.order)
+        reach = self.bound * self._scale
+        return tuple((-float(r), float(r)) for r in reach)
+
+    @property
+    def _scale(self) -> Matrix:
+        """Standard deviation of each column as sampled, shape (p,)."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        return np.ones_like(deviations) if self.standardised else deviations
 
     def draw(self, rows: int, generator: np.random.Generator) -> list[Matrix]:
         """Per column, `rows` values; unbounded."""
         scale = np.sqrt(np.diag(self.covariance))
         columns: dict[int, Matrix] = {}
+        if not self.standardised:
+            scale = np.ones_like(scale)
         for node in self.dag.order:
             values = generator.standard_normal(rows)
             values /= scale[node]

@@ -60,6 +60,7 @@ class StructuralExample:
     noise_sd: float | None = None
     bound: float | None = None
     concentration: float | None = None
+    standardised: bool | None = None
 
     def __post_init__(self) -> None:
         given = {k: v for k, v in asdict(self).items() if k != "kind" and v is not None}
@@ -112,7 +113,7 @@ class StructuralExample:
             return self._tables(chosen["concentration"], generator)
         weights = random_weights(self.dag, chosen["weight_low"], chosen["weight_high"], generator)
         if self.kind == "linear-gaussian":
-            return LinearGaussian(self.dag, weights, chosen["bound"])
+            return LinearGaussian(self.dag, weights, chosen["bound"], chosen["standardised"])
         waves = generator.random(weights.shape) < 0.5
         return NonlinearModel(self.dag, weights, waves, chosen["noise_sd"], chosen["bound"])
 

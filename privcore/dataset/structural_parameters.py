@@ -84,6 +84,17 @@ BOUND = Parameter(
     source=_OURS,
     advanced=True,
 )
+STANDARDISED = Parameter(
+    name="standardised",
+    title="Unit variance",
+    symbol="standardised",
+    kind="bool",
+    default=True,
+    help="Each column divided by its population standard deviation, so that variances tell no "
+    "directions. Off: columns as the equations make them, with noise of variance 1 in each, from "
+    "which least squares (NOTEARS) can tell directions.",
+    source="Reisach, Seiler & Weichwald 2021",
+)
 NOISE_SD = Parameter(
     name="noise_sd",
     title="Noise in the data",
@@ -112,7 +123,7 @@ CONCENTRATION = Parameter(
 )
 
 PARAMETERS: dict[str, tuple[Parameter, ...]] = {
-    "linear-gaussian": (NODES, DENSITY, GRAPH_SEED, WEIGHT_LOW, WEIGHT_HIGH, BOUND),
+    "linear-gaussian": (NODES, DENSITY, GRAPH_SEED, WEIGHT_LOW, WEIGHT_HIGH, BOUND, STANDARDISED),
     "nonlinear": (NODES, DENSITY, GRAPH_SEED, WEIGHT_LOW, WEIGHT_HIGH, NOISE_SD, BOUND),
     "random-categorical": (NODES, replace(DENSITY, default=0.2), GRAPH_SEED, CONCENTRATION),
 }

@@ -272,3 +272,14 @@ def test_examples_too_large_for_memory():
         StructuralExample("random-categorical", nodes=60, density=0.9).sample(10, 1)
     with pytest.raises(ParameterError, match="lower rows or nodes"):
         StructuralExample("linear-gaussian", nodes=11).sample(10_000_000, 1)
+
+
+def test_columns_as_the_equations_make_them():
+    """Not divided: the covariance is (I − W)⁻ᵀ(I − W)⁻¹; standard error of an entry about 1 %."""
+    example = StructuralExample("linear-gaussian", nodes=6, standardised=False, graph_seed=3)
+    drawn = example.sample(40_000, 2)
+    expected = example.model.covariance
+    assert np.cov(np.stack(drawn.values)) == pytest.approx(expected, abs=0.06 * expected.max())
+    for column, variance in zip(drawn.columns, np.diag(expected), strict=True):
+        assert column.bounds == pytest.approx((-4 * variance**0.5, 4 * variance**0.5))
+    assert drawn.true_edges == StructuralExample("linear-gaussian", nodes=6, graph_seed=3).edges
