@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -157,6 +158,33 @@ def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
         xaxis={"title": "iteration"},
         yaxis={"title": "h(W)", "type": "log", "exponentformat": "power"},
         yaxis2={"title": "objective", "overlaying": "y", "side": "right", "showgrid": False},
+    )
+    return figure
+
+
+def schedules(lines: Mapping[str, NDArray[np.float64]], chosen: str, amount: str) -> go.Figure:
+    """What each gradient gets under every schedule; the one in use is drawn thick."""
+    palette = PALETTES[current()]
+    figure = go.Figure()
+    for number, (name, values) in enumerate(lines.items()):
+        figure.add_scatter(
+            x=list(range(1, len(values) + 1)),
+            y=values,
+            name=f"{name}: {len(values):,} gradients",
+            mode="lines+markers" if len(values) == 1 else "lines",
+            line={
+                "color": palette.series[number],
+                "width": 4 if name == chosen else 1.5,
+                "dash": ("solid", "dash", "dot")[number],
+            },
+            hovertemplate="gradient %{x}: %{y:.4g}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_layout(
+        height=320,
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.05, "yanchor": "bottom"},
+        xaxis={"title": "gradient"},
+        yaxis={"title": amount, "rangemode": "tozero"},
     )
     return figure
 

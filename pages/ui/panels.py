@@ -13,6 +13,7 @@ from pages.ui.running import LiveHooks, kept
 from privcore.discovery import ALGORITHMS, Discovery, discover
 from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
+from privcore.score_based.schedules import proven_schedules, published_schedules
 
 
 def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -97,6 +98,34 @@ def budget_panel(result: Discovery) -> None:
             charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
         )
     st.text(budget_sentence(result))
+    if "schedule" in result.parameters:
+        schedule_chart(result)
+
+
+def schedule_chart(result: Discovery) -> None:
+    """What each schedule would give to every gradient."""
+    given = result.parameters
+    if given["calibration"] == "proven":
+        lines = proven_schedules(given["growth"], given["gradients"])
+        amount, text = (
+            "share of the budget",
+            ("Each schedule splits the same total over the same number of gradients."),
+        )
+    else:
+        lines = published_schedules(given["epsilon"], given["first_epsilon"])
+        amount, text = (
+            "ε of the gradient",
+            (
+                "As many gradients as Lemma 2 allows for this total and first budget. For a first "
+                "budget below 1 the multiplicative schedule shrinks."
+            ),
+        )
+    charts.show(
+        charts.schedules(lines, given["schedule"], amount),
+        key="schedules",
+        alt="Budget of each gradient under every schedule",
+    )
+    st.caption(text)
 
 
 def budget_sentence(result: Discovery) -> str:

@@ -98,6 +98,22 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
     return low
 
 
+def published_schedules(epsilon: float, first: float) -> dict[Schedule, NDArray[np.float64]]:
+    """Per schedule, ε of each iteration that Lemma 2 allows for (ε_total, ε₀); none may fit.
+
+    Those of more than ten thousand iterations are left out: no picture could show them.
+    """
+    counts = {name: lemma_count(name, epsilon, first) for name in SCHEDULES}
+    return {
+        name: budgets(name, first, count) for name, count in counts.items() if 0 < count <= 10_000
+    }
+
+
+def proven_schedules(growth: float, count: int) -> dict[Schedule, NDArray[np.float64]]:
+    """Per schedule, the share of μ² of each of `count` iterations; each adds up to 1."""
+    return {name: growing_shares(name, growth, count) ** 2 for name in SCHEDULES}
+
+
 def growing_shares(schedule: Schedule, growth: float, count: int) -> NDArray[np.float64]:
     """μ_i/μ of each iteration, shape (count,), whose squares add up to 1.
 

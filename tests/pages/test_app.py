@@ -265,3 +265,20 @@ def test_the_odds_sentence():
     assert "except with probability about 1e-06" in texts.odds_sentence(1, 1e-6)
     assert "99.3 %" in texts.odds_sentence(5, 0)
     assert "practical certainty" in texts.odds_sentence(20, 0)
+
+
+@pytest.mark.parametrize("calibration", ["proven", "published"])
+def test_schedules_of_budgets_are_drawn(calibration):
+    app = clean(
+        start(
+            data="linear-gaussian", rows="1000", nodes="4", algorithm="curate-score",
+            calibration=calibration, epsilon="5", discover_tab="Budget",
+        )
+    )  # fmt: skip
+    assert not app.error
+    assert len(app.get("plotly_chart")) == 2
+    app = clean(
+        start(data="linear-gaussian", rows="1000", nodes="4", algorithm="moment-notears",
+              epsilon="5", discover_tab="Weights")
+    )  # fmt: skip
+    assert len(app.get("plotly_chart")) == 2
