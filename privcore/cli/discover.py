@@ -123,5 +123,6 @@ def _words(report: dict[str, Any]) -> str:
         need = f"; a total epsilon of {left['epsilon']:.3g}{over} reaches them"
         need = need if left["epsilon"] else ""
         lines.append(f"orders {left['first_order']} to {left['last_order']} not finished{need}")
-    lines.append(f"{report['tests_run']} tests, {report['seconds']:.3f} s")
+    noun = "tests" if report["weights"] is None else "noisy gradients"
+    lines.append(f"{report['tests_run']} {noun}, {report['seconds']:.3f} s")
     return "\n".join(lines)

@@ -16,9 +16,14 @@ def effect_sentence(result: Discovery, n: int) -> str:
     |Z| is above 1.96: Kendall's |τ| above 0.0041."
     """
     if "weight_threshold" in result.parameters:
-        return (
+        cut = (
             f"Edges with a weight below {result.parameters['weight_threshold']:g} in size are left "
-            "out. Moving that threshold only cuts the same weights elsewhere: it spends nothing."
+            "out."
+        )
+        if result.noise == "secure":
+            return f"{cut} Another threshold on the released weights costs nothing, a new run does."
+        return (
+            f"{cut} Moving that threshold only cuts the same weights elsewhere: it spends nothing."
         )
     level = result.parameters["threshold"]
     reference = get_algorithm(result.algorithm).reference(result.parameters)

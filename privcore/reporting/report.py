@@ -60,6 +60,7 @@ def run_report(
         **to_json_dict(result.graph, positions),
         "guarantee": result.guarantee.as_dict(),
         "spent": result.spent.as_dict(),
+        "weights": None if result.weights is None else result.weights.tolist(),
         "tests_run": result.tests_run,
         "orders_run": result.orders_run,
         "stopped": result.stopped,

@@ -145,3 +145,20 @@ def test_numbers_are_given_to_an_algorithm_for_numbers(capsys):
     out = capsys.readouterr().out
     assert "leave them out of what you release" in out
     assert "publishing one random row" in out
+
+
+def test_weights_are_in_the_report_and_a_new_run_costs(capsys):
+    arguments = ["discover", "--example", "linear-gaussian", "--rows", "2000", "--nodes", "4",
+                 "--algorithm", "moment-notears", "--epsilon", "20"]  # fmt: skip
+    assert main([*arguments, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    strong = {
+        (i, j) for i, row in enumerate(report["weights"]) for j, w in enumerate(row) if abs(w) > 0.3
+    }
+    assert {(report["nodes"][i], report["nodes"][j]) for i, j in strong} == {
+        tuple(edge) for edge in report["directed"]
+    }
+    assert main([*arguments, "--secure"]) == 0
+    out = capsys.readouterr().out
+    assert "noisy gradients" in out
+    assert "a new run does" in out
