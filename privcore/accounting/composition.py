@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from scipy.optimize import brentq, minimize_scalar
 
+from privcore.rounding import shrunk_until
+
 
 def basic(epsilons: Sequence[float]) -> float:
     """Σ ε_i, with δ = 0 (Dwork & Roth 2014, Theorem 3.14)."""
@@ -79,12 +81,7 @@ def rho_for(epsilon: float, delta: float) -> float:
     if zcdp(low, delta) >= epsilon:
         return 0.0
     rho = float(brentq(lambda r: zcdp(r, delta) - epsilon, low, high, xtol=1e-16, rtol=1e-14))
-    # In growing steps, since for tiny ε the conversion itself is only known to some digits.
-    step = 1e-12
-    while zcdp(rho, delta) > epsilon:
-        rho *= 1 - step
-        step = min(2 * step, 0.5)
-    return rho
+    return shrunk_until(lambda r: zcdp(r, delta) <= epsilon, rho)
 
 
 def _check_delta(delta: float) -> None:

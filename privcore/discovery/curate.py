@@ -235,14 +235,7 @@ CURATE = Algorithm(
     summary="Noise on every test, with more budget for the early orders: how much is solved for "
     "before each order, from the edges and the budget that are left.",
     parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        parameters.DELTA,
-        parameters.STREAM_SCORE,
-        parameters.BLOCKS,
-        parameters.THRESHOLD,
-        parameters.SPACE,
-        parameters.CORRECTION,
+        *parameters.PER_TEST,
         BETA_KEEP,
         BETA_DELETE,
         SLACK,

@@ -6,6 +6,9 @@ others which.  Proof of the proven form: docs/proofs/em_pc.md.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from privcore.discovery import common, parameters
 from privcore.discovery.em_pc_parameters import (
     DIRECTION_SHARE,
@@ -111,6 +114,14 @@ def _run(run: Run) -> Outcome:
     )
 
 
+def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Original PC, which like EM-PC removes edges at once, with the score of the run."""
+    settings = reference({**given, "stable": False})
+    if given["calibration"] == "published":
+        settings["score"] = "g2"
+    return settings
+
+
 EM_PC = Algorithm(
     name="em-pc",
     title="EM-PC",
@@ -131,14 +142,7 @@ EM_PC = Algorithm(
     ),
     calibrations=("proven", "published"),
     run=_run,
-    reference=lambda given: {
-        "score": "g2"
-        if given["calibration"] == "published"
-        else reference({**given, "stable": False})["score"],
-        "threshold": given["threshold"],
-        "max_order": given["max_order"],
-        "stable": False,
-    },
+    reference=_reference,
     published_flaw=f"Not proven: {FLAW}.",
     published_epsilon="total",
 )

@@ -203,3 +203,6 @@ CALIBRATION = Parameter(
     "the paper's own constants, to reproduce its figures; its guarantee does not hold.",
     source="docs/guarantees.md",
 )
+
+# What every algorithm that decides test by test takes, in the order in which it is shown.
+PER_TEST = (CALIBRATION, EPSILON, DELTA, STREAM_SCORE, BLOCKS, THRESHOLD, SPACE, CORRECTION)

@@ -121,14 +121,7 @@ PRIV_PC = Algorithm(
     summary="A cheap sparse-vector sieve passes over the tests; only pairs that look independent "
     "are examined with the larger share of the budget.",
     parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        parameters.DELTA,
-        parameters.STREAM_SCORE,
-        parameters.BLOCKS,
-        parameters.THRESHOLD,
-        parameters.SPACE,
-        parameters.CORRECTION,
+        *parameters.PER_TEST,
         TWEAK,
         RATE_MODE,
         RATE,

@@ -9,7 +9,7 @@ import numpy as np
 from privcore.accounting import Guarantee
 from privcore.discovery import common
 from privcore.discovery.em_pc_utilities import Candidate, PublishedUtilities
-from privcore.discovery.model import Run, Spent, Step
+from privcore.discovery.model import Phase, Run, Spent, Step
 from privcore.errors import BudgetError
 from privcore.mechanisms.selection import peel, select
 
@@ -53,7 +53,7 @@ class PublishedRounds:
         return [candidates[position] for position in chosen]
 
     def _record(
-        self, order: int, x: int, y: int, phase: str, utility: float, epsilon: float,
+        self, order: int, x: int, y: int, phase: Phase, utility: float, epsilon: float,
         charge: float | None = None,
     ) -> None:  # fmt: skip
         self._recorder.add(
@@ -62,7 +62,7 @@ class PublishedRounds:
                 x=x,
                 y=y,
                 given=(),
-                phase="which" if phase == "which" else "how many",
+                phase=phase,
                 score=utility,
                 noise_scale=2 / epsilon,
                 noisy=nan,

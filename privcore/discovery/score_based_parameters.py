@@ -253,3 +253,16 @@ FIRST_EPSILON = Parameter(
     source=f"{BHATTACHARJEE}, Lemma 2",
     calibrations=("published",),
 )
+
+# What the algorithms that follow noisy gradients take beside their budgets.
+DESCENT = (
+    SPARSITY,
+    WEIGHT_THRESHOLD,
+    CLIP,
+    ENTRY_CLIP,
+    STEP,
+    STAGES,
+    UNITS,
+    REACH,
+    WEIGHT_LIMIT,
+)

@@ -115,14 +115,7 @@ SG_PC = Algorithm(
     summary="Gaussian noise on every test, each on a fresh sub-sample, added up by a moments "
     "accountant (Rényi differential privacy).",
     parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        parameters.DELTA,
-        parameters.STREAM_SCORE,
-        parameters.BLOCKS,
-        parameters.THRESHOLD,
-        parameters.SPACE,
-        parameters.CORRECTION,
+        *parameters.PER_TEST,
         SAMPLE_RATE,
         MAX_TESTS,
         replace(parameters.MAX_ORDER, default=1),

@@ -122,14 +122,7 @@ SVT_PC = Algorithm(
     summary="One noisy threshold serves many tests: only answers that delete an edge cost budget, "
     "and no edge is deleted twice.",
     parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        parameters.DELTA,
-        parameters.STREAM_SCORE,
-        parameters.BLOCKS,
-        parameters.THRESHOLD,
-        parameters.SPACE,
-        parameters.CORRECTION,
+        *parameters.PER_TEST,
         MAX_DELETIONS,
         parameters.MAX_ORDER,
         parameters.STABLE,

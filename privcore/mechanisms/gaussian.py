@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from privcore.errors import ParameterError
+from privcore.rounding import shrunk_until
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
@@ -39,11 +40,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     while gaussian_delta(epsilon, high) < delta:
         high *= 2
     mu = float(brentq(lambda m: gaussian_delta(epsilon, m) - delta, low, high, xtol=1e-15))
-    step = 1e-12
-    while gaussian_delta(epsilon, mu) > delta:
-        mu *= 1 - step
-        step = min(2 * step, 0.5)
-    return mu
+    return shrunk_until(lambda m: gaussian_delta(epsilon, m) <= delta, mu)
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:

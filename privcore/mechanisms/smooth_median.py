@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from privcore.errors import ParameterError
+from privcore.rounding import shrunk_until
 
 Vector = NDArray[np.float64]
 
@@ -63,10 +64,7 @@ class SmoothMedian:
             small = math.log1p(epsilon / (2 * math.log(2 / delta)))
             excess = partial(_excess, epsilon, delta)
             beta = small if excess(small) >= 0 else float(brentq(excess, small, beta, xtol=1e-14))
-            step = 1e-12
-            while dilation_delta(epsilon, beta) > delta:
-                beta *= 1 - step
-                step = min(2 * step, 0.5)
+            beta = shrunk_until(lambda b: dilation_delta(epsilon, b) <= delta, beta)
         return cls(epsilon / 2, beta)
 
     @classmethod

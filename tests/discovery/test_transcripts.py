@@ -279,6 +279,35 @@ def test_numeric_rows_keep_to_the_total(seed, row, mechanism, centring):
         assert gaussian_delta(2.0, mu) <= 1e-5 * (1 + 1e-9)
 
 
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    row=st.lists(st.floats(-1, 1), min_size=3, max_size=3),
+    epsilon=st.sampled_from([8.0, 40.0]),
+)
+@pytest.mark.parametrize("algorithm", ["noleaks", "curate-score", "moment-notears"])
+def test_gradients_and_moments_keep_to_the_total(algorithm, seed, row, epsilon):
+    """Score-based runs: the same weights from the same outputs, all shifts within (ε, δ)."""
+    rows = np.random.default_rng(seed).uniform(-1, 1, (60, 3))
+    rows[0] = 1
+    other = rows.copy()
+    other[0] = row
+    bounds = ((-1.0, 1.0),) * 3
+    one, other = (NumericRows(("a", "b", "c"), bounds, r) for r in (rows, other))
+    asked = {"epsilon": epsilon, "delta": 1e-5}
+    if algorithm != "moment-notears":
+        asked |= {"gradients": 12, "stages": 3}
+    before, after, first, second = both(algorithm, asked, one, other, seed)
+    assert before.weights == pytest.approx(after.weights, abs=1e-12)
+    assert before.graph == after.graph
+    squares = sum(
+        float(np.sum((value - there) ** 2)) / sigma**2
+        for (_, value, sigma, _), (_, there, _, _) in zip(first, second, strict=True)
+    )
+    assert len(first) == (1 if algorithm == "moment-notears" else 12)
+    assert gaussian_delta(epsilon, math.sqrt(squares)) <= 1e-5 * (1 + 1e-6)
+
+
 def extreme_pair(before, after, n=1_500):
     """All records but two alike; the last is concordant with them or discordant, by column.
 
