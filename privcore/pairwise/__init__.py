@@ -1,0 +1,47 @@
+"""The direction between two numeric variables, from additive noise models with private scores."""
+
+from privcore.pairwise.generator_parameters import GENERATORS, generator_parameters
+from privcore.pairwise.generators import PairGenerator
+from privcore.pairwise.inference import (
+    Prepared,
+    baseline,
+    decide_many,
+    infer,
+    prepare,
+    split,
+)
+from privcore.pairwise.model import (
+    Curves,
+    Inference,
+    LogRanges,
+    ScoreRelease,
+    Split,
+    Tested,
+)
+from privcore.pairwise.pair import LEAST_ROWS, Direction, Pair, is_numeric
+from privcore.pairwise.parameters import PARAMETERS, check_parameters, scores_of
+
+__all__ = [
+    "GENERATORS",
+    "LEAST_ROWS",
+    "PARAMETERS",
+    "Curves",
+    "Direction",
+    "Inference",
+    "LogRanges",
+    "Pair",
+    "PairGenerator",
+    "Prepared",
+    "ScoreRelease",
+    "Split",
+    "Tested",
+    "baseline",
+    "check_parameters",
+    "decide_many",
+    "generator_parameters",
+    "infer",
+    "is_numeric",
+    "prepare",
+    "scores_of",
+    "split",
+]

@@ -1,0 +1,156 @@
+"""Two numeric variables, scaled to [−1, 1] by public bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.dataset import Column, Dataset, constant_columns
+from privcore.errors import DataError
+from privcore.text import short
+
+Vector = NDArray[np.float64]
+Direction = Literal["x->y", "y->x"]
+Bounds = tuple[float, float]
+
+LEAST_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """N records of two variables; made by `from_values` or `from_dataset`.
+
+    x, y: shape (N,), within [−1, 1]; made read-only.  bounds: of the variables as they were given.
+    direction: the true one, None if it is not known.
+    caveats: sentences that limit what a guarantee about these records covers.
+    clipped: how many values were moved to a bound; *not private*.
+    recipe: how a generator made it: its name under "generator", its parameters, "rows" and
+        "data_seed".
+    """
+
+    names: tuple[str, str]
+    x: Vector
+    y: Vector
+    bounds: tuple[Bounds, Bounds]
+    direction: Direction | None = None
+    source: str = ""
+    caveats: tuple[str, ...] = ()
+    clipped: int = 0
+    recipe: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.x.shape != self.y.shape or self.x.ndim != 1:
+            raise ValueError("both variables have one value for each record")
+        if self.n < LEAST_ROWS:
+            raise DataError(
+                f"There are {self.n} rows; a direction needs at least {LEAST_ROWS}, half of them "
+                "to fit and half to test."
+            )
+        for name, values in zip(self.names, (self.x, self.y), strict=True):
+            if not (np.abs(values) <= 1).all():
+                raise DataError(f"Column {short(name)!r} has values that are not finite numbers.")
+            values.flags.writeable = False
+
+    @property
+    def n(self) -> int:
+        """Number of records, N; public."""
+        return int(self.x.size)
+
+    @classmethod
+    def from_values(
+        cls,
+        names: tuple[str, str],
+        values: tuple[Vector, Vector],
+        bounds: tuple[Bounds, Bounds],
+        **rest: Any,
+    ) -> Pair:
+        """Values moved into public `bounds` and scaled; rest: as the fields.
+
+        Raises DataError for fewer than 20 records, for NaN, and for bounds that are no interval.
+        """
+        scaled, clipped = [], 0
+        for name, column, (low, high) in zip(names, values, bounds, strict=True):
+            if not -np.inf < low < high < np.inf:
+                raise DataError(
+                    f"Column {short(name)!r} needs a lower bound below its upper bound."
+                )
+            clipped += int(((column < low) | (column > high)).sum())
+            # Halves, so that the widest bounds do not overflow.
+            position = (np.clip(column, low, high) / 2 - low / 2) / (high / 2 - low / 2)
+            scaled.append(np.clip(2 * position - 1, -1.0, 1.0))
+        return cls(names, scaled[0], scaled[1], bounds, clipped=clipped, **rest)
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset, x: str, y: str) -> Pair:
+        """Two columns of a data set: continuous, or ordinal with levels that are numbers.
+
+        Raises DataError for an unknown column, the same one twice, a nominal one, levels that are
+        not numbers, a column that is constant (if its bounds or levels are public, only where
+        they have one value), or fewer than 20 rows.
+        """
+        for name in (x, y):
+            if name not in dataset.names:
+                raise DataError(f"The data have no column {short(name)!r}; correct its name.")
+        if x == y:
+            raise DataError(f"Both variables are column {short(x)!r}; choose two different ones.")
+        at = [dataset.names.index(name) for name in (x, y)]
+        taken = Dataset(
+            dataset.name,
+            tuple(dataset.columns[k] for k in at),
+            tuple(dataset.values[k] for k in at),
+            source=dataset.source,
+            notes=dataset.notes,
+        )
+        constant = constant_columns(taken)
+        if constant:
+            raise DataError(
+                f"Column {short(constant[0])!r} has the same value in every row; choose another."
+            )
+        read = [
+            _numbers(column, codes)
+            for column, codes in zip(taken.columns, taken.values, strict=True)
+        ]
+        edges = dataset.true_edges or ()
+        known: Direction | None = "x->y" if (x, y) in edges else None
+        return cls.from_values(
+            (x, y),
+            (read[0][0], read[1][0]),
+            (read[0][1], read[1][1]),
+            direction="y->x" if (y, x) in edges else known,
+            source=taken.source,
+            caveats=taken.caveats,
+        )
+
+
+def is_numeric(column: Column) -> bool:
+    """Whether the values of a column are numbers, or levels that are."""
+    if column.kind != "ordinal":
+        return column.kind == "continuous"
+    try:
+        return all(np.isfinite(float(level)) for level in column.levels)
+    except ValueError:
+        return False
+
+
+def _numbers(column: Column, values: NDArray[Any]) -> tuple[Vector, Bounds]:
+    """The values of a column as numbers, and their bounds."""
+    if column.bounds is not None:
+        return np.asarray(values, dtype=np.float64), column.bounds
+    name = short(column.name)
+    if column.kind == "nominal":
+        raise DataError(
+            f"Column {name!r} is nominal; choose a column of numbers, or declare it continuous."
+        )
+    try:
+        levels = np.array([float(level) for level in column.levels])
+    except ValueError:
+        levels = np.array([np.nan])
+    if not np.isfinite(levels).all():
+        raise DataError(
+            f"Column {name!r} has levels that are not numbers; choose a column of numbers."
+        )
+    return levels[values], (float(levels.min()), float(levels.max()))

@@ -1,0 +1,195 @@
+"""What can be chosen of an inference, declared once for pages, command line and docs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from privcore.discovery.parameters import DELTA, EPSILON
+from privcore.errors import ParameterError
+from privcore.parameter import Parameter, parse_all
+
+_KUSNER = "Kusner et al. 2016"
+_OURS = "choice made here"
+_RANKS = ("spearman", "kendall")
+_KERNELS = ("hsic", "hsic-root")
+_PROVEN = (*_RANKS, *_KERNELS, "iqr", "iqr-ptr", "all")
+_PUBLISHED = (*_RANKS, "hsic", "iqr-ptr", "all")
+_USES_KERNEL = (None, *_KERNELS, "all")
+
+CALIBRATION = Parameter(
+    name="calibration",
+    title="Calibration",
+    symbol="calibration",
+    kind="choice",
+    default="proven",
+    choices=("proven", "published"),
+    help="Proven: noise derived and tested here, ε the total of both directions and all scores. "
+    "Published: the paper's own constants and ε for each score, to reproduce its figures.",
+    source="docs/guarantees.md",
+)
+PROTECTS = Parameter(
+    name="protects",
+    title="Protects",
+    symbol="protects",
+    kind="choice",
+    default=None,
+    optional=True,
+    auto_help="both when proven, test when published",
+    choices=("both", "test", "training"),
+    limited=(("proven", ("both", "test", "training")), ("published", ("test", "training"))),
+    help="Which records the guarantee covers. The rows are split at random into training records, "
+    "which the regressions are fitted to, and test records, which the scores are computed from. "
+    "The paper protects one part or the other; both uses private regressions as well.",
+    source=f"{_KUSNER}, Sections 4 and 5; docs/proofs/binned_regression.md",
+)
+SCORE = Parameter(
+    name="score",
+    title="Dependence score",
+    symbol="s",
+    kind="choice",
+    default=None,
+    optional=True,
+    auto_help="hsic-root when proven, hsic when published",
+    choices=_PROVEN,
+    limited=(("proven", _PROVEN), ("published", _PUBLISHED)),
+    help="How dependent a cause and what its regression leaves of the effect are; the direction "
+    "with the smaller score wins. spearman and kendall see monotone dependence; hsic any (its root "
+    "decides alike, with less noise); iqr compares spreads (iqr-ptr: by propose-test-release, as "
+    "in the paper, which may refuse). all: the paper's four, which share ε.",
+    source=f"{_KUSNER}, Section 3.3",
+)
+TRAIN_SHARE = Parameter(
+    name="train_share",
+    title="Share for training",
+    symbol="n/N",
+    kind="float",
+    default=0.5,
+    low=0.1,
+    high=0.9,
+    help="Share of the rows that the regressions are fitted to; the others test.",
+    source=f"{_KUSNER}, Section 6",
+)
+PENALTY = Parameter(
+    name="penalty",
+    title="Ridge penalty",
+    symbol="λ",
+    kind="float",
+    default=None,
+    optional=True,
+    auto_help="0.001, or 0.1 where it protects training records",
+    low=1e-6,
+    high=1.0,
+    scale="log",
+    slider=(1e-4, 1.0),
+    help="Larger penalties smooth the regressions more, and one training record moves them less.",
+    source=f"{_KUSNER}, equation 5",
+)
+WIDTH = Parameter(
+    name="width",
+    title="Width of the regression's kernel",
+    symbol="h",
+    kind="float",
+    default=0.25,
+    low=0.05,
+    high=2.0,
+    scale="log",
+    slider=(0.05, 1.0),
+    help="Of variables scaled to [−1, 1]: about how far apart two causes may be and still inform "
+    "one another. Public.",
+    source=_OURS,
+    advanced=True,
+)
+WIDTH_INPUT = replace(
+    WIDTH,
+    name="width_input",
+    title="Kernel width of the cause",
+    symbol="h-input",
+    default=0.3,
+    help="Of HSIC's kernel on the cause, scaled to [−1, 1]. Public: one read from the data would "
+    "have to be paid for.",
+    only_with=("score", _USES_KERNEL),
+)
+WIDTH_RESIDUAL = replace(
+    WIDTH_INPUT,
+    name="width_residual",
+    title="Kernel width of the residuals",
+    symbol="h-residual",
+    default=0.1,
+    help="Of HSIC's kernel on what the regression leaves of the effect, in the unit of variables "
+    "scaled to [−1, 1]. Public.",
+)
+BINS = Parameter(
+    name="bins",
+    title="Bins of the private regression",
+    symbol="B",
+    kind="int",
+    default=None,
+    optional=True,
+    auto_help="8(εn/1000)^⅓, from 8 to 32",
+    low=4,
+    high=64,
+    slider=(4, 32),
+    help="Nodes along each side of the noisy table that both regressions are fitted to. More nodes "
+    "follow sharper bends, and carry more noise.",
+    source="docs/proofs/binned_regression.md",
+    calibrations=("proven",),
+    only_with=("protects", (None, "both")),
+    advanced=True,
+)
+
+PARAMETERS: tuple[Parameter, ...] = (
+    CALIBRATION,
+    PROTECTS,
+    SCORE,
+    replace(
+        EPSILON,
+        help="How much one protected record may change the probability of any result: at most by "
+        "a factor of e^ε. The total of both directions and all scores; in the published form that "
+        "of each score.",
+    ),
+    replace(
+        DELTA,
+        help="Probability with which the bound ε may fail; only iqr-ptr, and rank scores that "
+        "protect training records, use any of it. Keep it well below 1/N.",
+        only_with=("score", ("iqr-ptr", *_RANKS, "all")),
+    ),
+    TRAIN_SHARE,
+    PENALTY,
+    WIDTH,
+    WIDTH_INPUT,
+    WIDTH_RESIDUAL,
+    BINS,
+)
+
+
+def check_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters, checked, with what is left to the engine filled in (bins apart).
+
+    Raises ParameterError as `parse_all`, and for what the published calibration does not have.
+    """
+    values = parse_all(PARAMETERS, given, "direction")
+    published = values["calibration"] == "published"
+    for parameter in PARAMETERS:
+        chosen = values[parameter.name]
+        offered = dict(parameter.limited).get(values["calibration"], parameter.choices)
+        if chosen is not None and offered and chosen not in offered:
+            raise ParameterError(
+                f"{parameter.option} {chosen} has no {values['calibration']} form; choose "
+                f"{', '.join(offered)}."
+            )
+    if values["protects"] is None:
+        values["protects"] = "test" if published else "both"
+    if values["score"] is None:
+        values["score"] = "hsic" if published else "hsic-root"
+    if values["penalty"] is None:
+        values["penalty"] = 0.1 if values["protects"] == "training" else 0.001
+    return values
+
+
+def scores_of(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """The single scores that checked parameters ask for."""
+    if values["score"] != "all":
+        return (values["score"],)
+    return (*_RANKS, "hsic", "iqr-ptr" if values["calibration"] == "published" else "iqr")

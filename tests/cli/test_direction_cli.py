@@ -1,0 +1,177 @@
+"""`direction` as a script sees it."""
+
+import json
+import re
+
+import pytest
+
+from privcore.cli import main
+from privcore.pairwise import PARAMETERS, PairGenerator, infer
+
+
+def run(capsys, *arguments):
+    code = main(("direction", *arguments))
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    return out
+
+
+def refused(capsys, *arguments):
+    try:
+        code = main(("direction", *arguments))
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+@pytest.fixture
+def table(tmp_path):
+    pair = PairGenerator("polynomial").sample(400, 1)
+    path = tmp_path / "t.csv"
+    rows = enumerate(zip(pair.x, pair.y, strict=True))
+    lines = [f"{x:.6f},{y:.6f},{'uv'[k % 2]},{k % 3}\n" for k, (x, y) in rows]
+    path.write_text("cause,effect,kind,count\n" + "".join(lines))
+    return str(path)
+
+
+def test_a_generated_pair_in_words(capsys):
+    out = run(capsys, "--generator", "polynomial", "--epsilon", "2", "--seed", "3")
+    assert out.startswith("X -> Y\nhsic-root: X -> Y\n  X -> Y: ")
+    assert "epsilon 2, delta 0 (proven, parallel composition" in out
+    assert "without noise (not private): hsic-root X -> Y" in out
+    assert "never to release" in out
+
+
+def test_json_is_the_inference(capsys):
+    out = run(capsys, "--generator", "periodic", "--rows", "1000", "--data-seed", "5",
+              "--seed", "2", "--direction", "y->x", "--noise-law", "laplace", "--score", "all",
+              "--set", "width=0.3", "--json")  # fmt: skip
+    report = json.loads(out)
+    given = {"direction": "y->x", "noise_law": "laplace"}
+    pair = PairGenerator("periodic", given).sample(1000, 5)
+    result = infer(pair, {"score": "all", "width": 0.3}, seed=2)
+    assert report["decision"] == result.decision
+    assert report["true_direction"] == "y->x"
+    assert report["guarantee"] == result.guarantee.as_dict()
+    assert report["parameters"] == dict(result.parameters)
+    assert report["data"]["train"] == report["data"]["test"] == 500
+    assert report["seed"] == 2
+    for told, exact, release in zip(
+        report["scores"], report["not_private"]["scores"], result.releases, strict=True
+    ):
+        assert told["released"] == list(release.released)
+        assert told["decision"] == release.decision
+        assert exact["exact"] == list(release.exact)
+    assert report["scores"][3]["log_ranges"] == list(result.releases[3].parts.released)
+    assert report["scores"][3]["noise_scale"] is None
+
+
+def test_a_file(capsys, table):
+    base = ("--csv", table, "--x", "cause", "--y", "effect", "--epsilon", "10", "--json")
+    read = json.loads(run(capsys, *base))
+    assert (read["x"], read["y"]) == ("cause", "effect")
+    assert read["data"]["rows"] == 400
+    assert read["true_direction"] is None
+    assert read["guarantee"]["caveats"] == [
+        "bounds were read from the data: not covered (cause, effect)"
+    ]
+    public = json.loads(run(capsys, *base, "--levels-public"))
+    assert public["guarantee"]["caveats"] == []
+    assert json.loads(run(capsys, "--csv", table, "--x", "count", "--y", "effect", "--json"))
+
+
+def test_secure_output_holds_no_exact_number(capsys, table, monkeypatch):
+    """Everything that is computed without noise, as the simulated run prints it, is absent."""
+    made = []
+
+    def kept(*arguments, **rest):
+        made.append(infer(*arguments, **rest))
+        return made[-1]
+
+    monkeypatch.setattr("privcore.cli.direction.infer", kept)
+    for data in (("--generator", "sigmoidal", "--noise-law", "laplace"),
+                 ("--csv", table, "--x", "cause", "--y", "effect")):  # fmt: skip
+        for more in (("--score", "all"), ("--score", "iqr-ptr"), ("--protects", "test")):
+            for how in ((), ("--json",)):
+                out = run(capsys, *data, *more, "--secure", *how)
+                assert "not private" not in out
+                assert "not_private" not in out
+                for release in made[-1].releases:
+                    exact = [*release.exact, *release.before_noise]
+                    exact += release.parts.exact if release.parts else []
+                    shown = {*map(repr, map(float, exact)), *(f"{e:.5g}" for e in exact)}
+                    assert not shown & set(re.findall(r"-?\d[\d.e-]*", out))
+                assert f"{made[-1].seconds:.3f} s" not in out
+                if how:
+                    report = json.loads(out)
+                    assert (report["noise"], report["seed"]) == ("secure", None)
+                    assert "clipped" not in out
+
+
+def test_published_and_refusals_in_words(capsys):
+    out = run(
+        capsys, "--generator", "sigmoidal", "--calibration", "published", "--score", "kendall"
+    )
+    assert "epsilon 2, delta 0 (published" in out
+    assert "note: training records are not covered" in out
+    out = run(capsys, "--generator", "sigmoidal", "--protects", "training", "--score", "kendall")
+    assert out.startswith("X, Y: no decision\n")
+    assert "X -> Y: not released" in out
+    assert "choose the score hsic-root" in out
+    out = run(capsys, "--generator", "sigmoidal", "--score", "iqr-ptr", "--delta", "0.01")
+    assert "is not below 1/n" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ((), "either --generator NAME or --csv FILE"),
+        (("--generator", "periodic", "--csv", "t.csv"), "either --generator NAME or --csv FILE"),
+        (("--generator", "cubic"), "no generator 'cubic'"),
+        (("--generator", "periodic", "--rows", "19"), "from 20 to 1,000,000"),
+        (("--generator", "periodic", "--rows", "many"), "rows is many"),
+        (("--generator", "periodic", "--x", "a"), "--x and --y are for --csv"),
+        (("--generator", "periodic", "--steepness", "2"), "no parameter 'steepness'"),
+        (("--generator", "periodic", "--noise-law", "cauchy"), "noise-law is cauchy"),
+        (("--generator", "periodic", "--penalty", "0"), "penalty is 0"),
+        (("--generator", "periodic", "--set", "bins"), "is not NAME=VALUE"),
+        (("--generator", "periodic", "--set", "knots=3"), "no parameter 'knots'"),
+        (("--generator", "periodic", "--seed", "-1"), "seed is -1"),
+        (("--generator", "periodic", "--calibration", "published", "--protects", "both"),
+         "both has no published form"),
+        (("--csv", "missing.csv", "--x", "a", "--y", "b"), "cannot be read"),
+        (("--csv", "missing.csv"), "--csv needs --x COLUMN and --y COLUMN"),
+        (("--csv", "t.csv", "--x", "a", "--y", "b", "--cycles", "2"), "is for --generator"),
+    ],
+)  # fmt: skip
+def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
+    assert match in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "match"),
+    [
+        ("cause", "cause", "Both variables are column 'cause'"),
+        ("cause", "price", "no column 'price'"),
+        ("cause", "kind", "nominal"),
+    ],
+)
+def test_wrong_columns_are_refused(capsys, table, x, y, match):
+    assert match in refused(capsys, "--csv", table, "--x", x, "--y", y)
+
+
+def test_a_constant_column_of_a_file_is_refused(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{k / 7:.4f},1.5\n" for k in range(40)))
+    assert "same value" in refused(capsys, "--csv", str(path), "--x", "a", "--y", "b")
+
+
+def test_all_parameters_can_be_set(capsys):
+    defaults = {p.name: p.default for p in PARAMETERS if p.default is not None}
+    settings = [f"--set={name}={value}" for name, value in defaults.items()]
+    assert run(capsys, "--generator", "polynomial", "--rows", "200", *settings)
