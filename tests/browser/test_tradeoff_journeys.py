@@ -1,0 +1,52 @@
+"""What a user does on the page Trade-off, in a real browser."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import settle
+
+pytestmark = pytest.mark.browser
+
+SMALL = "data=cancer&rows=10000&sweep_seeds=3&sweep_density=1"
+
+
+def test_a_point_of_a_curve_opens_in_discover(server, visit):
+    page = visit(f"{server.url}/tradeoff?{SMALL}")
+    expect(page.get_by_text(re.compile("At ε = 1, .* best")).first).to_be_visible(timeout=60_000)
+    settle(page, "Trade-off")
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=60_000)
+    points = page.locator(".scatterlayer .trace .points path")
+    page.wait_for_timeout(500)
+    # The last line is that of PC, which has no points; the one before it ends at ε = 20.
+    box = points.last.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    settle(page, "Discover")
+    expect(page.get_by_text("Proven: (ε = 20,").first).to_be_visible(timeout=30_000)
+    assert "epsilon=20" in page.url
+    assert re.search(r"seed=\d{6,}", page.url)
+
+
+def test_a_large_sweep_waits_to_be_started_and_can_be_cancelled(server, visit):
+    page = visit(f"{server.url}/tradeoff?data=asia&sweep_seeds=100&sweep_density=6")
+    settle(page, "Trade-off")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text(re.compile(r"[1-9][\d,]* of [\d,]+ runs about")).first).to_be_visible(
+        timeout=60_000
+    )
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
+
+
+def test_the_rows_can_be_saved(server, visit):
+    page = visit(f"{server.url}/tradeoff?{SMALL}&sweep_view=Table+%26+download")
+    expect(page.get_by_role("button", name="CSV", exact=True)).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=60_000)
+    settle(page, "Trade-off")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    lines = caught.value.path().read_text(encoding="utf-8").splitlines()
+    # Four algorithms, ε = 0.1, 1, 10 and 20, three runs each, and PC once; a line of names.
+    assert len(lines) == 4 * 4 * 3 + 1 + 1
+    assert lines[0].startswith("cell,data,")

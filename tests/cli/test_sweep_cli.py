@@ -1,0 +1,243 @@
+"""`sweep` as a script sees it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from privcore.cli import main
+from privcore.evaluation.sweep import Journal, NetworkData, SweepPlan, read_sweep
+
+SMALL = (
+    "sweep", "--network", "cancer,survey", "--rows", "300", "--algorithms", "pc,priv-pc,svt-pc",
+    "--epsilons", "0.5,5", "--seeds", "3", "--workers", "0",
+)  # fmt: skip
+
+
+def run(capsys, *arguments):
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def refused(capsys, *arguments):
+    """Exit code 2 and exactly one sentence on stderr."""
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.strip().endswith((".", "--help."))
+    return err
+
+
+def test_the_issue_s_command(capsys, tmp_path):
+    path = tmp_path / "sweep.parquet"
+    arguments = (
+        "sweep", "--network", "asia", "--rows", "100000", "--algorithms", "pc,priv-pc",
+        "--epsilons", "0.1,1,10", "--seeds", "20", "--out", str(path),
+    )  # fmt: skip
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    found = read_sweep(path)
+    assert len(found.rows) == 1 + 3 * 20
+    assert found.command.startswith("python -m privcore sweep --network asia --rows 100000")
+    table = pd.read_parquet(path)
+    mean = table[table["epsilon"] == 1.0]["truth_skeleton_f1"].mean()
+    lines = [line.split() for line in out.splitlines()]
+    assert ["algorithm", "calibration", "ε", "0.1", "ε", "1", "ε", "10"] in lines
+    private = next(line for line in lines if line[0] == "priv-pc")
+    assert private[3] == f"{mean:.3f}"
+    plain = next(line for line in lines if line[0] == "pc")
+    assert len(set(plain[2:])) == 1
+    assert out.splitlines()[-1] == f"61 runs: {path}"
+    assert os.listdir(tmp_path) == ["sweep.parquet"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_grids_settings_and_endings(capsys, tmp_path, ending):
+    path = tmp_path / f"a.{ending}"
+    code, out, err = run(
+        capsys, *SMALL, "--out", str(path), "--grid", "threshold=0.01,0.05",
+        "--set", "max-order=1", "--set", "priv-pc.sieve-share=0.3", "--set", "radius=0.5",
+        "--calibrations", "proven,published",
+    )  # fmt: skip
+    assert code == 0
+    assert err == "No algorithm of the sweep has the parameter radius.\n"
+    if ending == "csv":
+        table = pd.read_csv(path)
+    else:
+        content = json.loads(path.read_text())
+        assert content["plan"]["settings"] == {"max_order": 1}
+        assert content["plan"]["own"] == {"priv-pc": {"sieve_share": 0.3}}
+        table = pd.DataFrame(content["rows"])
+    assert len(table) == 2 * 2 * (1 + 2 * 2 * 2 * 3)
+    assert set(table["threshold"]) == {0.01, 0.05}
+    assert "threshold" in out.splitlines()[1]
+
+
+def test_rows_do_not_depend_on_the_workers(capsys, tmp_path):
+    tables = []
+    for workers in ("0", "2"):
+        path = tmp_path / f"{workers}.parquet"
+        assert run(capsys, *SMALL[:-1], workers, "--out", str(path))[0] == 0
+        tables.append(pd.read_parquet(path).drop(columns="seconds"))
+    assert tables[0].equals(tables[1])
+
+
+def test_resuming(capsys, tmp_path):
+    path = tmp_path / "a.parquet"
+    run(capsys, *SMALL, "--out", str(path))
+    whole = read_sweep(path)
+    plan = SweepPlan(
+        (NetworkData("cancer"), NetworkData("survey")), ("pc", "priv-pc", "svt-pc"), rows=(300,),
+        grids={"epsilon": (0.5, 5)}, seeds=3,
+    )  # fmt: skip
+    assert plan.describe() == whole.plan
+    path.unlink()
+    journal = Journal(path, plan)
+    marked = [{**row, "seconds": -1.0} for row in whole.rows[:7]]
+    for row in marked:
+        journal.add(row)
+    journal.close()
+    code, _, err = run(capsys, *SMALL, "--out", str(path))
+    assert code == 0
+    assert err == f"Going on from 7 of {plan.size} runs.\n"
+    again = read_sweep(path).rows
+    assert [row["seconds"] == -1.0 for row in again] == [True] * 7 + [False] * (plan.size - 7)
+    assert [{**row, "seconds": 0} for row in again] == [{**row, "seconds": 0} for row in whole.rows]
+    assert os.listdir(tmp_path) == ["a.parquet"]
+
+
+def test_interrupted_and_resumed(tmp_path):
+    """Ctrl-C as a terminal sends it, then the same command again."""
+    path = tmp_path / "a.csv"
+    command = [
+        sys.executable, "-m", "privcore", "sweep", "--network", "asia", "--rows", "2000",
+        "--algorithms", "svt-pc", "--epsilons", "1", "--seeds", "4000", "--workers", "2",
+        "--out", str(path),
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    journal = tmp_path / "a.csv.journal"
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 5:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == b""
+    assert err == b"Stopped; the same command goes on from here.\n"
+    kept = journal.read_bytes().count(b"\n") - 1
+    assert 0 < kept < 4000
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stderr == f"Going on from {kept:,} of 4,000 runs.\n".encode()
+    assert len(pd.read_csv(path)) == 4000
+
+
+def test_a_table_of_one_s_own(capsys, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n"
+                                         for i in range(60)))  # fmt: skip
+    truth = tmp_path / "truth.csv"
+    truth.write_text("a,b\n")
+    arguments = ("sweep", "--csv", str(table), "--algorithms", "svt-pc", "--seeds", "2",
+                 "--workers", "0", "--epsilons", "1", "--out")  # fmt: skip
+    code, out, _ = run(capsys, *arguments, str(tmp_path / "a.json"))
+    assert code == 0
+    assert "against non-private PC or NOTEARS" in out
+    rows = read_sweep(tmp_path / "a.json").rows
+    assert {row["rows"] for row in rows} == {60}
+    assert {row["truth_skeleton_f1"] for row in rows} == {None}
+    code, out, _ = run(capsys, *arguments, str(tmp_path / "b.json"), "--truth", str(truth),
+                       "--rows", "30,61")  # fmt: skip
+    assert code == 0
+    assert "against the truth" in out
+    assert "2 of them refused" in out
+    assert "refused" in next(line for line in out.splitlines() if line.startswith("61"))
+
+
+def test_an_example(capsys, tmp_path):
+    path = tmp_path / "a.parquet"
+    code, _, _ = run(
+        capsys, "sweep", "--example", "linear-gaussian", "--nodes", "4", "--rows", "200,400",
+        "--algorithms", "notears,privpc-star", "--seeds", "2", "--workers", "0", "--out", str(path),
+    )  # fmt: skip
+    assert code == 0
+    found = read_sweep(path)
+    assert found.plan["data"][0]["nodes"] == 4
+    assert len(found.rows) == 2 * (1 + 3 * 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("--out", "a.xlsx"), "must end in .parquet, .csv or .json"),
+        (("--network", "asiaa"), "no network 'asiaa'"),
+        (("--network", ""), "names no data set"),
+        (("--algorithms", "pc,privpc"), "no algorithm 'privpc'"),
+        (("--epsilons", "0.1,x"), "epsilon is x"),
+        (("--epsilons", ","), "grid of epsilon is empty"),
+        (("--grid", "epsilon=1"), "by --epsilons"),
+        (("--grid", "tweak"), "is not NAME=VALUE"),
+        (("--grid", "tweaks=1"), "No algorithm has a parameter 'tweaks'"),
+        (("--set", "calibration=published"), "by their own list"),
+        (("--set", "em-pc.threshold=0.1"), "not among the algorithms"),
+        (("--seeds", "x"), "seeds is x"),
+        (("--workers", "-1"), "workers is -1"),
+        (("--rows", "1"), "rows is 1"),
+        (("--calibrations", "best"), "no calibration 'best'"),
+        (("--truth", "t.csv"), "--truth is for --csv"),
+        (("--intervals", "3"), "leave --intervals out"),
+        (("--csv", "t.csv"), "Give either --network"),
+        (("--nodes", "4"), "--nodes is for --example"),
+    ],
+)
+def test_wrong_options_are_one_sentence(capsys, tmp_path, monkeypatch, change, says):
+    monkeypatch.chdir(tmp_path)
+    assert says in refused(capsys, *SMALL, "--out", "a.csv", *change)
+    assert os.listdir(tmp_path) == []
+
+
+def test_another_plan_s_journal_is_refused(capsys, tmp_path):
+    path = tmp_path / "a.csv"
+    Journal(path, SweepPlan((NetworkData("cancer"),), ("pc",))).close()
+    assert "another plan" in refused(capsys, *SMALL, "--out", str(path))
+    assert os.listdir(tmp_path) == ["a.csv.journal"]
+
+
+def test_a_scheduler_that_is_not_there(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("privcore.evaluation.sweep_dask.JOIN_SECONDS", 0.5)
+    path = tmp_path / "a.csv"
+    says = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
+    assert "There is no scheduler at tcp://127.0.0.1:9" in says
+    assert os.listdir(tmp_path) == []
+
+
+def test_many_budgets_make_a_short_table(capsys, tmp_path):
+    epsilons = ",".join(str(e) for e in range(1, 30))
+    path = str(tmp_path / "a.csv")
+    few = ("--algorithms", "svt-pc", "--seeds", "1", "--out", path)
+    _, out, _ = run(capsys, *SMALL, "--epsilons", epsilons, *few)
+    head = out.splitlines()[1]
+    assert head.count("ε") == 7
+    assert "ε 1 " in head
+    assert head.endswith("ε 29")
+
+
+def test_progress_on_a_terminal(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("privcore.cli.sweep._SHOWN_EVERY", 0.0)
+    code, _, err = run(capsys, *SMALL, "--out", str(tmp_path / "a.csv"))
+    assert code == 0
+    lines = err.split("\r")
+    assert lines[1].startswith("1 of 26 runs, ")
+    assert lines[-1].startswith("26 of 26 runs, 0:00 left")
+    assert err.endswith("\n")

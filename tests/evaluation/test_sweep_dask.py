@@ -1,0 +1,91 @@
+"""A cluster gives the same rows as this process, and survives the loss of a worker."""
+
+import builtins
+import os
+import signal
+import sys
+
+import pytest
+from distributed import LocalCluster
+
+from privcore.dataset import load_network
+from privcore.errors import SweepError
+from privcore.evaluation.sweep import NetworkData, SweepPlan, TableData, run_sweep
+
+PLAN = SweepPlan(
+    (NetworkData("cancer"), TableData(load_network("survey").sample(700, 2))),
+    ("pc", "svt-pc", "privpc-star"), grids={"epsilon": (0.5, 5)}, seeds=30,
+    settings={"max_order": 2},
+)  # fmt: skip
+
+
+def untimed(rows):
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in rows]
+    return sorted(rows, key=lambda row: row["cell"])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return untimed(run_sweep(PLAN, workers=0))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+def test_the_same_rows(cluster, expected):
+    assert untimed(run_sweep(PLAN, scheduler=cluster.scheduler_address)) == expected
+
+
+def test_a_lost_worker_does_not_end_the_sweep(cluster, expected):
+    rows = []
+    for row in run_sweep(PLAN, scheduler=cluster.scheduler_address):
+        if not rows:
+            os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+        rows.append(row)
+    assert untimed(rows) == expected
+
+
+def test_nothing_is_left_on_the_workers(cluster):
+    from distributed import Client
+
+    plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(300,), seeds=2_000)
+    coming = run_sweep(plan, scheduler=cluster.scheduler_address)
+    next(coming)
+    coming.close()
+    with Client(cluster, set_as_default=False) as client:
+        plugins = client.run(lambda dask_worker: list(dask_worker.plugins))
+    assert not [name for names in plugins.values() for name in names if "causalveil" in name]
+
+
+def test_no_scheduler_is_one_sentence(monkeypatch):
+    monkeypatch.setattr("privcore.evaluation.sweep_dask.JOIN_SECONDS", 0.5)
+    for address in ("tcp://127.0.0.1:9", "nonsense://x", ""):
+        with pytest.raises(SweepError, match="There is no scheduler at") as caught:
+            list(run_sweep(PLAN, scheduler=address))
+        assert str(caught.value).count("\n") == 0
+
+
+def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
+    monkeypatch.setattr("privcore.evaluation.sweep_dask.JOIN_SECONDS", 0.5)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as empty,
+        pytest.raises(SweepError, match="has no workers"),
+    ):
+        list(run_sweep(PLAN, scheduler=empty.scheduler_address))
+
+
+def test_without_the_package_it_says_how_to_get_it(monkeypatch):
+    original = builtins.__import__
+
+    def lacking(name, *rest, **named):
+        if name.startswith("distributed"):
+            raise ModuleNotFoundError("No module named 'distributed'", name="distributed")
+        return original(name, *rest, **named)
+
+    monkeypatch.delitem(sys.modules, "privcore.evaluation.sweep_dask", raising=False)
+    monkeypatch.setattr(builtins, "__import__", lacking)
+    with pytest.raises(SweepError, match="pip install distributed"):
+        list(run_sweep(PLAN, scheduler="tcp://127.0.0.1:9"))
