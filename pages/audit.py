@@ -1,0 +1,170 @@
+"""Audit: is the promise kept?  Many runs on two neighbouring data sets, against the claim."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui import audit_charts, charts
+from pages.ui.frame import require_frame
+from pages.ui.panels import settings_key
+from pages.ui.params import number_text
+from pages.ui.running import LiveHooks, kept
+from pages.ui.texts import percent
+from privcore.errors import PrivcoreError
+from privcore.evaluation.audit import (
+    AUDITS,
+    MECHANISMS,
+    PLANTED,
+    AuditCase,
+    AuditResult,
+    Outputs,
+    audit,
+    simulate,
+)
+
+require_frame("pages/audit.py")
+KINDS = {"algorithms": AUDITS, "mechanisms": MECHANISMS, "planted bugs": PLANTED}
+# In this process: a slider move must not wait for others to start.
+RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
+PICTURE_RUNS = 4_000
+
+
+def choose() -> tuple[AuditCase, dict[str, Any]]:
+    """What to audit, and how hard."""
+    kind = st.segmented_control(
+        "Audit", list(KINDS), default="algorithms", required=True, key="audit_kind",
+        bind="query-params", persist_state="session",
+        help="Whole algorithms on tiny data, the mechanisms that they are made of, or variants "
+        "with a bug, to see that an audit catches it.",
+    )  # fmt: skip
+    cases = KINDS[kind]
+    names = list(cases)
+    usual = "priv-pc" if kind == "algorithms" else names[0]
+    name = st.selectbox(
+        "What", names, index=names.index(usual), key=f"audit_{kind.split()[0]}",
+        bind="query-params", persist_state="session",
+        format_func=lambda n: cases[n].title,
+    )  # fmt: skip
+    case = cases[name]
+    grid = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0]
+    epsilon = st.select_slider(
+        "Claimed ε", [number_text(v) for v in sorted({*grid, case.epsilon})],
+        value=number_text(case.epsilon), key="audit_epsilon", bind="query-params",
+        persist_state="session", help="The algorithm is set to this total; the audit tests it.",
+    )  # fmt: skip
+    runs = st.select_slider(
+        "Runs on each", RUNS, value=5_000, key="audit_runs", bind="query-params",
+        persist_state="session",
+        help="More runs show more of the true ε; a quarter fits, a quarter chooses the event, and "
+        "half tests it.",
+    )  # fmt: skip
+    seed = int(st.number_input(
+        "Seed", 0, 2**31 - 1, value=1, key="audit_seed", bind="query-params",
+        persist_state="session",
+    ))  # fmt: skip
+    return case, {"epsilon": float(epsilon), "runs": int(runs), "seed": seed}
+
+
+def verdict(result: AuditResult) -> None:
+    caught = result.verdict == "violated"
+    bound = (
+        f"at {percent(result.confidence)} confidence the true ε is at least "
+        f"{result.epsilon_lower:.3g}, and the claim is {result.epsilon:g}"
+    )
+    if caught:
+        st.error(f"Violated: {bound}.", icon=":material/gpp_bad:")
+    else:
+        st.success(f"Not violated: {bound}.", icon=":material/gpp_good:")
+    row = st.container(horizontal=True)
+    row.metric("Claimed ε", f"{result.epsilon:g}", border=True)
+    row.metric(
+        "Shown by these runs", f"{result.epsilon_lower:.3f}", border=True,
+        help="Lower bound on the true ε, from exact (Clopper–Pearson) bounds on the probabilities "
+        "of an event that was chosen on other runs.",
+    )  # fmt: skip
+    row.metric(
+        "Share of the claim", f"{100 * result.ratio:.0f} %", border=True,
+        help="Near 100 %: the claim is tight on these data. Lower: other data might show more, or "
+        "more runs would.",
+    )  # fmt: skip
+    row.metric(
+        "Most that could be shown", f"{result.most_visible:.2f}", border=True,
+        help="About the largest ε that so many runs can show of anything.",
+    )  # fmt: skip
+
+
+def details(case: AuditCase, result: AuditResult, seed: int) -> None:
+    left, right = st.columns(2)
+    with left:
+        charts.show(
+            audit_charts.against_claim(result), key="audit-claim",
+            alt="Lower bound on ε against the claim",
+        )  # fmt: skip
+    with right:
+        if result.events:
+            charts.show(
+                audit_charts.probabilities(result.events[0]), key="audit-event",
+                alt="Probability of the event on both data sets",
+            )  # fmt: skip
+    st.markdown(f"**Event:** {result.event}.")
+    st.markdown(f"**Data sets:** {case.neighbours}")
+    if case.flaw:
+        st.markdown(f"**The bug:** {case.flaw}")
+    st.caption(
+        "An audit can refute a promise, never prove one: that is what the proofs are for. A "
+        f"correct mechanism is flagged in at most {percent(1 - result.confidence)} of audits. "
+        f"{result.runs:,} runs on each data set in {result.seconds:.1f} s, seed {result.seed}."
+    )
+    found: tuple[Outputs, Outputs] | None = kept(
+        ("audit-picture", case.kind, case.name, result.epsilon, seed),
+        "Drawing outputs",
+        lambda hooks: simulate(case.make(result.epsilon, result.delta), PICTURE_RUNS, seed, 1),
+    )
+    if found is not None:
+        names = [name for name in found[0].features if name in found[1].features]
+        if names:
+            name = st.selectbox("Released number", names, key=f"audit_feature_{case.name}")
+            charts.show(
+                audit_charts.two_histograms(found[0].features[name], found[1].features[name], name),
+                key="audit-histogram", alt=f"{name} on both data sets",
+            )  # fmt: skip
+    if result.events:
+        st.dataframe(
+            pd.DataFrame(
+                [
+                    {"event": e.words, "likelier on": e.favours, "there": e.hits,
+                     "on the other": e.other_hits, "of runs": e.runs,
+                     "shows ε ≥": e.epsilon_lower}
+                    for e in result.events
+                ]
+            ),
+            hide_index=True, alt="Events tested",
+            column_config={"shows ε ≥": st.column_config.NumberColumn(format="%.3f")},
+        )  # fmt: skip
+
+
+st.title("Audit")
+st.caption(
+    "Is the promise kept? The same mechanism runs many times on two data sets that differ in one "
+    "record, chosen to be as telling as is known. If some result is more than e^ε times likelier "
+    "on one of them, the claim is false."
+)
+try:
+    with st.sidebar:
+        case, settings = choose()
+
+    def compute(hooks: LiveHooks) -> AuditResult:
+        def progress(done: int, total: int) -> None:
+            hooks.update(done / max(total, 1), f"{done:,} of {total:,} runs")
+
+        return audit(case, **settings, progress=progress)
+
+    result = kept(
+        ("audit", case.kind, case.name, settings_key(settings)), f"Auditing {case.title}", compute
+    )
+    if result is not None:
+        verdict(result)
+        details(case, result, settings["seed"])
+except PrivcoreError as error:
+    st.error(str(error), icon=":material/error:")

@@ -1,0 +1,168 @@
+"""The audit of each private algorithm; one cannot be registered without one.
+
+Parameters are chosen so that the output tells as much as it can: few columns, conditioning on
+nothing, and a threshold where a verdict is as telling as the noisy number behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+from scipy.special import ndtr
+
+from privcore.discovery import get_algorithm
+from privcore.evaluation.audit.algorithm_trial import AlgorithmTrial
+from privcore.evaluation.audit.case import AuditCase, Trial
+from privcore.evaluation.audit.neighbours import NumericPair, Pair, TablePair, turned
+
+
+@dataclass(frozen=True)
+class OfAlgorithm:
+    """From a claim to runs of an algorithm whose total is that claim."""
+
+    algorithm: str
+    pair: Pair
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        given = {**self.parameters, "epsilon": epsilon}
+        if any(p.name == "delta" for p in get_algorithm(self.algorithm).parameters):
+            given["delta"] = delta
+        return AlgorithmTrial(self.algorithm, given, self.pair)
+
+
+def audit_of_algorithm(
+    name: str, pair: Pair, parameters: Mapping[str, Any] | None = None, **settings: Any
+) -> AuditCase:
+    """An audit of one algorithm on any pair with any other parameters than ε and δ.
+
+    settings: other fields of the case, such as its default δ.
+    """
+    title = get_algorithm(name).title
+    make = OfAlgorithm(name, pair, parameters or {})
+    return AuditCase(name, title, "algorithm", pair.words, make, **settings)
+
+
+def significance(shift: float, n: int) -> float:
+    """The level whose threshold on |Z| is `shift` times Z*'s sensitivity, 6/√n."""
+    return float(2 * ndtr(-shift * 6 / sqrt(n)))
+
+
+_N = 1500
+_NEAR_ZERO = significance(1e-3, _N)
+_TWO_FALL = turned((False, False), _N)
+_THREE_FALL = turned((False, False, False), _N)
+_ONE_FALLS = turned((False,), _N)
+# The first scores rise on one data set where the last one falls, near the same threshold.
+_STREAM = turned((False, False, True), _N, extra=(0, 0, 4))
+_LONG_STREAM = turned((False, False, False, False, True), _N, extra=(0, 0, 0, 0, 2))
+_TINY_TABLE = TablePair(
+    "six records of two columns with two levels, five alike; the sixth differs from them in both "
+    "columns, or in one (found by a search)",
+    (2, 2),
+    (((1, 1), 5),),
+    (0, 0),
+    (0, 1),
+)
+
+
+def _corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
+    """n − 1 rows spread over (±reach, ±reach)."""
+    signs = [(i, j) for i in (-1, 1) for j in (-1, 1)]
+    return tuple((reach * i, reach * j) for i, j in (signs[k % 4] for k in range(n - 1)))
+
+
+def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, float], ...]:
+    """As `_corners`, so many rows of negative product made positive."""
+    rows = list(_corners(reach, n))
+    negative = [k for k, (a, b) in enumerate(rows) if a * b < 0]
+    for k in negative[:turned_rows]:
+        rows[k] = (reach, reach)
+    return tuple(rows)
+
+
+_PRODUCT_TURNS = NumericPair(
+    "400 rows of two columns with some correlation; (1, 1) becomes (1, −1)",
+    _correlated(0.7, 400, 5),
+    (1.0, 1.0),
+    (1.0, -1.0),
+)
+_SHORT_TURNS = NumericPair(
+    "400 rows (±0.2, ±0.2), as long as the radius; (0.2, 0.2) becomes (0.2, −0.2)",
+    _corners(0.2, 400),
+    (0.2, 0.2),
+    (0.2, -0.2),
+)
+_LARGEST_TURNS = NumericPair(
+    "400 rows (±0.5, ±0.5) but one: (1, 1) becomes (1, −1), which turns a gradient of the largest "
+    "size around",
+    _corners(0.5, 400),
+    (1.0, 1.0),
+    (1.0, -1.0),
+)
+_GAUSSIAN_DELTA = 0.01
+_DESCENT = {
+    "clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0, "weight_threshold": 0.3,
+}  # fmt: skip
+
+_ALL = (
+    audit_of_algorithm(
+        "laplace-pc", _THREE_FALL, {"threshold": _NEAR_ZERO, "max_tests": 3, "max_order": 0}
+    ),
+    audit_of_algorithm(
+        "svt-pc",
+        _LONG_STREAM,
+        {"threshold": significance(2, _N), "max_deletions": 1, "max_order": 0},
+    ),
+    audit_of_algorithm(
+        "priv-pc",
+        _STREAM,
+        {"threshold": significance(2, _N), "tweak": 0.0, "max_rounds": 1, "max_order": 0},
+    ),
+    audit_of_algorithm(
+        "sg-pc",
+        _THREE_FALL,
+        {"threshold": _NEAR_ZERO, "max_tests": 3, "max_order": 0},
+        delta=_GAUSSIAN_DELTA,
+    ),
+    audit_of_algorithm(
+        "em-pc",
+        _ONE_FALLS,
+        {"threshold": significance(4, _N), "number_share": 0.95, "direction_share": 0.0},
+    ),
+    audit_of_algorithm("lapmech", _TINY_TABLE, {"max_order": 0}),
+    audit_of_algorithm(
+        "privpc-star",
+        _PRODUCT_TURNS,
+        {
+            "threshold": float(2 * ndtr(-0.75)), "centring": "middle", "null": "sampling",
+            "max_order": 0,
+        },
+        delta=_GAUSSIAN_DELTA,
+    ),
+    audit_of_algorithm("curate", _TWO_FALL, {"threshold": _NEAR_ZERO, "max_order": 0}),
+    audit_of_algorithm(
+        "noleaks", _LARGEST_TURNS, _DESCENT, delta=_GAUSSIAN_DELTA, runs=20_000, ci_runs=800
+    ),
+    audit_of_algorithm(
+        "curate-score",
+        _LARGEST_TURNS,
+        {**_DESCENT, "growth": 2.0},
+        delta=_GAUSSIAN_DELTA,
+        runs=20_000,
+        ci_runs=800,
+    ),
+    audit_of_algorithm(
+        "moment-notears",
+        _SHORT_TURNS,
+        {"sparsity": 0.0, "iterations": 1, "weight_threshold": 0.3},
+        delta=_GAUSSIAN_DELTA,
+        runs=20_000,
+        ci_runs=800,
+    ),
+)  # fmt: skip
+
+AUDITS: dict[str, AuditCase] = {case.name: case for case in _ALL}

@@ -1,0 +1,64 @@
+"""Confidence bounds on probabilities, and on the ε that two of them show.
+
+If a mechanism is (ε, δ)-DP, P(D in E) ≤ e^ε P(D′ in E) + δ for every event E, so that
+ε ≥ ln((p − δ)/p′).  A lower bound on p and an upper bound on p′ give a lower bound on ε.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, ndtri
+
+from privcore.errors import ParameterError
+
+Vector = NDArray[np.float64]
+
+
+def clopper_pearson_low(hits: int, runs: int, alpha: float) -> float:
+    """Exact lower bound on a probability, wrong with probability at most `alpha`.
+
+    Clopper & Pearson 1934.  Raises ParameterError unless 0 ≤ hits ≤ runs, runs ≥ 1, 0 < alpha < 1.
+    """
+    _check(hits, runs, alpha)
+    return 0.0 if hits == 0 else float(betaincinv(hits, runs - hits + 1, alpha))
+
+
+def clopper_pearson_high(hits: int, runs: int, alpha: float) -> float:
+    """Exact upper bound on a probability, wrong with probability at most `alpha`; raises alike."""
+    _check(hits, runs, alpha)
+    return 1.0 if hits == runs else float(1 - betaincinv(runs - hits, hits + 1, alpha))
+
+
+def epsilon_shown(low: float, high: float, delta: float) -> float:
+    """max(0, ln((low − δ)/high)): what probabilities of at least `low` and at most `high` show."""
+    return float(np.log((low - delta) / high)) if low - delta > high else 0.0
+
+
+def rough_epsilon(
+    hits: ArrayLike, other_hits: ArrayLike, runs: int, delta: float, alpha: float
+) -> Vector:
+    """About what `epsilon_shown` would give, for arrays: to choose events with, not to test them.
+
+    From the bounds of Wilson 1927, which are quick; not cut off at 0, so that events can be ranked.
+    """
+    quantile = -ndtri(alpha)
+    low, _ = _wilson(np.asarray(hits, dtype=np.float64), runs, quantile)
+    _, high = _wilson(np.asarray(other_hits, dtype=np.float64), runs, quantile)
+    return np.asarray(np.log(np.maximum(low - delta, 1e-12)) - np.log(high))
+
+
+def _wilson(hits: Vector, runs: int, quantile: float) -> tuple[Vector, Vector]:
+    square = quantile * quantile
+    middle = (hits + square / 2) / (runs + square)
+    half = quantile / (runs + square) * np.sqrt(hits * (runs - hits) / runs + square / 4)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _check(hits: int, runs: int, alpha: float) -> None:
+    if not (0 <= hits <= runs and runs >= 1):
+        raise ParameterError(
+            f"{hits} of {runs} runs is no count; give at least one run and at most as many hits."
+        )
+    if not 0 < alpha < 1:
+        raise ParameterError(f"The error probability is {alpha}; it must be between 0 and 1.")

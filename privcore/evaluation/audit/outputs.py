@@ -1,0 +1,96 @@
+"""What many runs on one data set gave out, in a form that events can be asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+class Outcome(NamedTuple):
+    """One possible output, such as a graph.
+
+    words: all of it as text; two outputs are the same if their words are.
+    facts: numbers read from it, such as how many edges it has, each with its name; one that is not
+        listed is 0.
+    """
+
+    words: str
+    facts: tuple[tuple[str, float], ...] = ()
+
+
+NOTHING = Outcome("")
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Of each run the released numbers, shape (runs, k), and which of the outcomes it had, (runs,).
+
+    names: of the numbers.  Runs without numbers have k = 0, those without outcomes only NOTHING.
+    """
+
+    names: tuple[str, ...]
+    numbers: Matrix
+    outcomes: tuple[Outcome, ...]
+    codes: Codes
+
+    @classmethod
+    def of_numbers(cls, names: Sequence[str], numbers: Matrix) -> Outputs:
+        """Runs that release numbers only, shape (runs, k)."""
+        return cls(tuple(names), numbers, (NOTHING,), np.zeros(len(numbers), dtype=np.int64))
+
+    @classmethod
+    def of_outcomes(
+        cls,
+        outcomes: Sequence[Outcome],
+        codes: Codes,
+        names: Sequence[str] = (),
+        numbers: Matrix | None = None,
+    ) -> Outputs:
+        """Runs with outcomes, and with numbers if there are any."""
+        none = np.empty((codes.size, 0))
+        return cls(tuple(names), none if numbers is None else numbers, tuple(outcomes), codes)
+
+    @property
+    def runs(self) -> int:
+        return int(self.codes.size)
+
+    @cached_property
+    def features(self) -> dict[str, Vector]:
+        """Every number and fact by name, each of shape (runs,)."""
+        found = {name: self.numbers[:, k] for k, name in enumerate(self.names)}
+        names = dict.fromkeys(name for outcome in self.outcomes for name, _ in outcome.facts)
+        listed = [dict(outcome.facts) for outcome in self.outcomes]
+        for name in names:
+            values = np.array([facts.get(name, 0.0) for facts in listed])
+            found[name] = values[self.codes]
+        return found
+
+    def feature(self, name: str) -> Vector:
+        """One number or fact; 0 throughout if no outcome has it."""
+        return self.features.get(name, np.zeros(self.runs))
+
+    def part(self, start: int, stop: int) -> Outputs:
+        """Some of the runs, in order."""
+        return Outputs(self.names, self.numbers[start:stop], self.outcomes, self.codes[start:stop])
+
+
+def joined(parts: Sequence[Outputs]) -> Outputs:
+    """All runs of the parts in order, their outcomes merged and sorted by their words."""
+    known = {outcome.words: outcome for part in parts for outcome in part.outcomes}
+    outcomes = tuple(known[words] for words in sorted(known))
+    position = {outcome.words: k for k, outcome in enumerate(outcomes)}
+    codes = [
+        np.array([position[o.words] for o in part.outcomes], dtype=np.int64)[part.codes]
+        for part in parts
+    ]
+    numbers = np.concatenate([part.numbers for part in parts])
+    return Outputs(parts[0].names, numbers, outcomes, np.concatenate(codes))

@@ -1,0 +1,54 @@
+"""All audits by name, and the short ones that every change of the code goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from privcore.errors import ParameterError
+from privcore.evaluation.audit.algorithms import AUDITS
+from privcore.evaluation.audit.case import AuditCase, Kind
+from privcore.evaluation.audit.engine import audit
+from privcore.evaluation.audit.mechanisms import MECHANISMS
+from privcore.evaluation.audit.planted import PLANTED
+from privcore.evaluation.audit.result import AuditResult
+from privcore.text import short
+
+# That any of the short audits of one run calls a true claim violated, at most.
+CI_FALSE_ALARM = 1e-6
+
+_BY_KIND: dict[Kind, dict[str, AuditCase]] = {
+    "mechanism": MECHANISMS,
+    "algorithm": AUDITS,
+    "planted": PLANTED,
+}
+
+
+def get_audit(kind: Kind, name: str) -> AuditCase:
+    """The audit of that kind and name; raises ParameterError if there is none."""
+    known = _BY_KIND[kind]
+    if name not in known:
+        raise ParameterError(
+            f"There is no audited {kind} {short(name)!r}; choose one of {', '.join(known)}."
+        )
+    return known[name]
+
+
+def all_proven() -> list[AuditCase]:
+    """Mechanisms and algorithms whose claims are proven."""
+    return [*MECHANISMS.values(), *AUDITS.values()]
+
+
+def ci_audit(seed: int = 1) -> Iterator[AuditResult]:
+    """A short audit of every mechanism and algorithm, as they are done.
+
+    By the union bound one of them calls a true claim violated with probability at most
+    CI_FALSE_ALARM, over seeds.
+    """
+    cases = all_proven()
+    for number, case in enumerate(cases):
+        yield audit(
+            case,
+            runs=case.ci_runs,
+            seed=seed + number,
+            confidence=1 - CI_FALSE_ALARM / len(cases),
+        )
