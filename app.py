@@ -4,58 +4,38 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.algorithm import choose_algorithm
 from pages.ui.data import choose_data
 from pages.ui.frame import enter_frame
-from pages.ui.params import controls
-from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
-from privcore.discovery import ALGORITHMS
 
 ICON = Path(__file__).parent / "assets" / "icon.png"
 
 st.set_page_config(
     page_title="CausalVeil", page_icon=str(ICON), layout="wide", initial_sidebar_state="expanded"
 )
+# Pages that draw controls of their own in the sidebar, in place of an algorithm's.
+pair_page = st.Page("pages/cause_and_effect.py", title="Cause and effect", icon=":material/east:")
+tradeoff_page = st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:")
+release_page = st.Page("pages/release.py", title="Release", icon=":material/verified:")
+audit_page = st.Page("pages/audit.py", title="Audit", icon=":material/policy:")
 page = st.navigation(
     [
         st.Page("pages/discover.py", title="Discover", icon=":material/hub:", default=True),
+        tradeoff_page,
+        pair_page,
         st.Page("pages/data.py", title="Data", icon=":material/table:"),
+        release_page,
+        audit_page,
     ]
 )
 enter_frame()
 st.logo(str(ICON), size="large", link=None)
 
 with st.sidebar:
-    choose_data()
-    st.divider()
-    names = list(ALGORITHMS)
-    name = st.selectbox(
-        "Algorithm",
-        names,
-        index=names.index("priv-pc"),
-        key="algorithm",
-        bind="query-params",
-        help="How the graph is found, and where noise enters.",
-    )
-    algorithm = ALGORITHMS[name]
-    # An asterisk in a title would be read as markup.
-    title = algorithm.title.replace("*", "\\*")
-    st.caption(f"**{title}.** {algorithm.summary}")
-    st.session_state["parameters"] = controls(algorithm)
-    if algorithm.private:
-        st.number_input(
-            "Noise seed",
-            0,
-            2**31 - 1,
-            value=1,
-            key="seed",
-            bind="query-params",
-            persist_state="session",
-            help="Simulated noise repeats with the same seed. A release uses secure noise instead.",
-        )
-        chosen = st.session_state["parameters"]
-        if chosen.get("calibration") != "published":
-            st.caption(odds_sentence(chosen["epsilon"], chosen.get("delta", 0.0)))
-        else:
-            st.caption(PUBLISHED_EPSILON[algorithm.published_epsilon])
+    if page not in (pair_page, audit_page):
+        choose_data()
+    if page not in (pair_page, audit_page, tradeoff_page):
+        st.divider()
+        choose_algorithm(seeded=page is not release_page)
 
 page.run()

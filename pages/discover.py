@@ -98,16 +98,19 @@ def header(result: Discovery, loaded: Loaded) -> None:
 
 
 def metric_row(
-    graph: PDAG, base: PDAG, base_title: str, reference: PDAG, reference_name: str
+    graph: PDAG, base: PDAG, base_title: str, reference: PDAG, reference_name: str, form: str
 ) -> None:
-    """Quality against the reference, with the change from the non-private graph."""
+    """Quality against the reference, with the change from the non-private graph.
+
+    form: of the graphs, CPDAG or DAG.
+    """
     here, before = skeleton_metrics(graph, reference), skeleton_metrics(base, reference)
     marks, marks_before = cpdag_metrics(graph, reference), cpdag_metrics(base, reference)
     shown: list[tuple[str, str, Metrics, Metrics, str]] = [
         ("Skeleton F1", "f1", here, before, "2·TP / (2·TP + FP + FN) over adjacent pairs."),
         ("Precision", "precision", here, before, "Share of the graph's pairs that are right."),
         ("Recall", "recall", here, before, "Share of the reference's pairs that are found."),
-        ("CPDAG F1", "f1", marks, marks_before, "As F1, but directions must be right too."),
+        (f"{form} F1", "f1", marks, marks_before, "As F1, but directions must be right too."),
         ("Hamming distance", "shd", marks, marks_before, "Pairs whose edge differs (SHD)."),
     ]
     row = st.container(horizontal=True)
@@ -232,7 +235,8 @@ def results(loaded: Loaded) -> None:
             "No edge is left. That is a valid result: with this noise, threshold and number of "
             "rows, every pair was called independent."
         )
-    metric_row(result.graph, base.graph, base_title, reference, label)
+    form = ALGORITHMS[name].output.upper()
+    metric_row(result.graph, base.graph, base_title, reference, label, form)
 
     comparisons = [compare(result.graph, references[r], names[r]) for r in choices]
     against = next(c for c in comparisons if c.reference_name == label)
@@ -242,11 +246,11 @@ def results(loaded: Loaded) -> None:
     if private:
         drawn[f"Non-private {base_title}"] = (base.graph, None)
     if with_truth:
-        form = "CPDAG" if ALGORITHMS[name].output == "cpdag" else "DAG"
         drawn[f"Truth ({form})"] = (references["truth"], None)
     graphs(loaded, drawn, reference, selected_edge(comparisons))
     st.html(legend_html(current(), label, CLASSES))
-    st.caption(f"{texts.UNDIRECTED} {texts.NOT_PRIVATE}")
+    lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
+    st.caption(f"{lines} {texts.NOT_PRIVATE}")
 
     contents: dict[str, Callable[[], None]] = {
         "Edges": lambda: panels.edge_panel(result, comparisons),

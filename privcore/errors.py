@@ -32,5 +32,21 @@ class BudgetError(PrivcoreError):
         self.reason = reason
 
 
+class LedgerError(PrivcoreError):
+    """The ledger, or the key beside it, cannot be read or written."""
+
+
+class ReleaseError(PrivcoreError):
+    """A release failed after it was charged; the charge stays."""
+
+
+class CertificateError(PrivcoreError):
+    """A certificate is not what it says it is."""
+
+
+class SweepError(PrivcoreError):
+    """The processes that a sweep runs in cannot be reached, or keep ending."""
+
+
 class Cancelled(Exception):
     """The user stopped a run; not an error, and never shown as one."""

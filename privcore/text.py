@@ -1,7 +1,12 @@
-"""Wording shared by messages: names cut to a readable length."""
+"""Wording shared by messages and exports: names cut to a readable length, cells made safe."""
 
 
 def short(name: object, limit: int = 40) -> str:
     """`name` on one line, control characters dropped, cut to `limit` characters."""
     text = "".join(c if c.isprintable() else " " for c in str(name)).strip()
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def spreadsheet_cell(text: str) -> str:
+    """`text`, with an apostrophe in front where a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

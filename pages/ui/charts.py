@@ -6,6 +6,7 @@ import html
 import math
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,8 +24,13 @@ SCATTER_POINTS = 2_000
 _PATTERNS = {"examine": "/", "which": "/", "separating set": "x"}
 
 
-def show(figure: go.Figure, *, key: str, alt: str) -> None:
-    """Draw a figure with the theme's colours and no controls but the picture's download."""
+def show(
+    figure: go.Figure, *, key: str, alt: str, selectable: bool = False
+) -> list[dict[str, Any]]:
+    """Draw a figure with the theme's colours and no controls but the picture's download.
+
+    selectable: whether a click on a point starts the page anew; then the points clicked on.
+    """
     palette = PALETTES[current()]
     figure.update_layout(
         paper_bgcolor=palette.background,
@@ -32,8 +38,19 @@ def show(figure: go.Figure, *, key: str, alt: str) -> None:
         font_color=palette.text,
         margin={"l": 10, "r": 10, "t": 40, "b": 10},
     )
-    config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
-    st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=config)
+    config = {
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": "svg", "filename": key},
+    }
+    if not selectable:
+        st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=config)
+        return []
+    event = st.plotly_chart(
+        figure, key=key, alt=alt, theme="streamlit", config=config, on_select="rerun",
+        selection_mode="points",
+    )  # fmt: skip
+    return list(event["selection"]["points"])
 
 
 def label(name: str, limit: int = 24) -> str:

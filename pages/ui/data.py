@@ -6,7 +6,7 @@ Samples of what is built in are shared between sessions; an upload stays in its 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
@@ -33,7 +33,10 @@ ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A data set, its counts or rows, where its nodes go, and how to name it."""
+    """A data set, its counts or rows, where its nodes go, and how to name it.
+
+    content: the file it was made of, if it was; a release needs it to know the data again.
+    """
 
     dataset: Dataset
     source: InMemoryCounts | NumericRows
@@ -41,6 +44,7 @@ class Loaded:
     is_network: bool
     seed: int
     key: tuple[Hashable, ...]
+    content: bytes | None = field(default=None, repr=False)
 
 
 def layout_of(dataset: Dataset) -> Positions:
@@ -51,7 +55,14 @@ def layout_of(dataset: Dataset) -> Positions:
     return shared_layout(dataset.names, dag=dag)
 
 
-def prepare(dataset: Dataset, *, is_network: bool, seed: int, version: int = 0) -> Loaded:
+def prepare(
+    dataset: Dataset,
+    *,
+    is_network: bool,
+    seed: int,
+    version: int = 0,
+    content: bytes | None = None,
+) -> Loaded:
     """Count and lay out a data set; raises DataError if it cannot be counted."""
     return Loaded(
         dataset=dataset,
@@ -60,6 +71,7 @@ def prepare(dataset: Dataset, *, is_network: bool, seed: int, version: int = 0) 
         is_network=is_network,
         seed=seed,
         key=(dataset.name, version or dataset.n, seed, *(dataset.recipe or {}).values()),
+        content=content,
     )
 
 

@@ -160,7 +160,7 @@ def weight_panel(result: Discovery) -> None:
     left, right = st.columns(2)
     with left:
         charts.show(
-            charts.weights(result.weights, nodes, result.parameters["weight_threshold"]),
+            charts.weights(result.weights, nodes, result.weight_threshold or 0.0),
             key="weights",
             alt="Weights of every column on every other",
         )

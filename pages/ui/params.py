@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -69,35 +70,49 @@ def _shape(parameter: Parameter) -> tuple[object, ...]:
 
 
 def controls(algorithm: Algorithm) -> dict[str, Any]:
-    """Draw the controls of an algorithm; what they say, by parameter name.
+    """Draw the controls of an algorithm; what they say, by parameter name."""
+    return declared_controls(
+        algorithm.parameters, lambda p, calibration: widget_key(algorithm, p, calibration)
+    )
 
-    Parameters that do not matter beside the others' values are not drawn and keep their defaults.
+
+def declared_controls(
+    parameters: Sequence[Parameter], key_of: Callable[[Parameter, str], str]
+) -> dict[str, Any]:
+    """Draw a control for each parameter that matters beside the others' values; those that do not
+    keep their defaults.
+
+    key_of: the widget's key, from the parameter and the calibration.
     """
-    values: dict[str, Any] = {p.name: p.default for p in algorithm.parameters}
-    declared = next((p for p in algorithm.parameters if p.name == "calibration"), None)
+    values: dict[str, Any] = {p.name: p.default for p in parameters}
+    declared = next((p for p in parameters if p.name == "calibration"), None)
     if declared:
-        values["calibration"] = control(declared, widget_key(algorithm, declared, ""))
-    shown = [p for p in algorithm.parameters if p is not declared]
-    _draw(algorithm, [p for p in shown if not p.advanced], values)
-    with st.expander("More settings"):
-        _draw(algorithm, [p for p in shown if p.advanced], values)
+        values["calibration"] = control(declared, key_of(declared, ""))
+    shown = [p for p in parameters if p is not declared]
+    _draw([p for p in shown if not p.advanced], values, key_of)
+    if any(p.advanced for p in shown):
+        with st.expander("More settings"):
+            _draw([p for p in shown if p.advanced], values, key_of)
     return values
 
 
-def _draw(algorithm: Algorithm, parameters: list[Parameter], values: dict[str, Any]) -> None:
+def _draw(
+    parameters: list[Parameter], values: dict[str, Any], key_of: Callable[[Parameter, str], str]
+) -> None:
     """Draw those that matter beside the values chosen so far, and note what they say."""
     calibration = values.get("calibration", "none")
     for parameter in parameters:
         if parameter.matters(values):
-            key = widget_key(algorithm, parameter, calibration)
             offered = dict(parameter.limited).get(calibration, parameter.choices)
-            values[parameter.name] = control(replace(parameter, choices=offered), key)
+            values[parameter.name] = control(
+                replace(parameter, choices=offered), key_of(parameter, calibration)
+            )
 
 
 def control(parameter: Parameter, key: str | None = None) -> Any:
     """One widget, bound to the address under its key, by default the parameter's name."""
     label = f"{parameter.title}"
-    if parameter.symbol not in (parameter.name, parameter.title.lower()):
+    if parameter.symbol not in (parameter.name, parameter.option, parameter.title.lower()):
         label += f" {parameter.symbol}"
     common: dict[str, Any] = {
         "label": label,
@@ -116,7 +131,7 @@ def control(parameter: Parameter, key: str | None = None) -> Any:
     if parameter.optional:
         return _optional(parameter, common)
     if parameter.scale == "log":
-        grid = [number_text(v) for v in log_grid(parameter)]
+        grid = [number_text(v) for v in _with_current(log_grid(parameter), common["key"])]
         value = number_text(float(parameter.default))
         return float(st.select_slider(options=grid, value=value, **common))
     low, high = parameter.slider or (parameter.low, parameter.high)
@@ -127,6 +142,38 @@ def control(parameter: Parameter, key: str | None = None) -> Any:
         min_value=float(low), max_value=float(high), value=float(parameter.default), step=step,
         **common,
     )  # fmt: skip
+
+
+def _with_current(grid: list[float], key: str) -> list[float]:
+    """The grid, and the value in the address where that lies between two points of it."""
+    held = st.query_params.get(key, "")
+    try:
+        value = float(held)
+    except ValueError:
+        return grid
+    return sorted({*grid, value}) if grid[0] <= value <= grid[-1] else grid
+
+
+def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
+    """What the address must say for the widgets to show these values, by parameter name, and the
+    defaults of all others; widgets that remember something else are made to forget it.
+    """
+    calibration = values.get("calibration", "none")
+    address = {"algorithm": algorithm.name}
+    for parameter in algorithm.parameters:
+        key = widget_key(algorithm, parameter, calibration)
+        st.session_state.pop(key, None)
+        if parameter.name in values and values[parameter.name] != parameter.default:
+            address[key] = _address_text(parameter, values[parameter.name])
+    return address
+
+
+def _address_text(parameter: Parameter, value: Any) -> str:
+    if value is None:
+        return _AUTO
+    if parameter.kind == "bool":
+        return str(value).lower()
+    return number_text(value) if parameter.kind == "float" else str(value)
 
 
 def _optional(parameter: Parameter, common: dict[str, Any]) -> int | None:

@@ -33,8 +33,13 @@ class LiveHooks:
 
     def progress(self, progress: Progress) -> None:
         share = progress.done / max(progress.pairs, 1)
-        text = f"order {progress.order}: pair {progress.done} of {progress.pairs}"
-        self.update(share, f"{text}, {progress.tests_run:,} tests so far")
+        done, pairs, steps = f"{progress.done:,}", f"{progress.pairs:,}", f"{progress.tests_run:,}"
+        text = {
+            "pair": f"order {progress.order}: pair {done} of {pairs}, {steps} tests so far",
+            "iteration": f"{done} of at most {pairs} iterations done, {steps} steps so far",
+            "gradient": f"gradient {done} of {pairs}",
+        }
+        self.update(share, text[progress.noun])
 
     def update(self, share: float, text: str) -> None:
         now = time.monotonic()

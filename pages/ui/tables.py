@@ -32,7 +32,8 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
     order = ["edge"]
     for c in reversed(comparisons):
         order += [f"against {c.reference_name}", f"in {c.reference_name}"]
-    frame = pd.DataFrame([rows[key] for key in sorted(rows)], columns=[*order, "separated by"])
+    columns = [*order, "separated by"]
+    frame = pd.DataFrame([rows[key] for key in sorted(rows)], columns=columns, dtype=object)
     return frame.fillna("not adjacent")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from privcore.accounting import Guarantee
-from privcore.accounting.guarantee import posterior_bound
+from privcore.accounting.guarantee import guessing_bound
 from privcore.discovery import Algorithm, Discovery
 
 NOT_PRIVATE = (
@@ -17,26 +19,42 @@ PUBLISHED_EPSILON = {
     "total": "ε is the total that the paper claims, without a valid proof.",
 }
 UNDIRECTED = "A line without an arrow is a result too: these data alone cannot tell the direction."
+ALL_DIRECTED = (
+    "This algorithm gives every edge a direction, also where only its assumptions, and not the "
+    "data, tell which one."
+)
+
+
+def plain(text: str) -> str:
+    """A name that users chose, with nothing in it that would be read as markup."""
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~])", r"\\\1", text)
 
 
 def percent(share: float) -> str:
     """A probability as per cent, with more digits near 1."""
+    if 0.99999 < share < 1:
+        return "over 99.999 %"
     text = f"{100 * share:.1f}" if share < 0.999 else f"{100 * share:.3f}"
     return f"{text.rstrip('0').rstrip('.')} %"
 
 
-def odds_sentence(epsilon: float, delta: float) -> str:
-    """The meaning of ε as odds, for a suspicion of one half."""
-    top = posterior_bound(epsilon)
-    failing = f", except with probability about {delta:g}" if delta > 0 else ""
+def odds_sentence(epsilon: float, delta: float, seen: str = "the private graph") -> str:
+    """The meaning of ε as odds, for a suspicion of one half; seen: what is released."""
+    top = guessing_bound(epsilon, delta)
     if top > 0.99999:
         return (
             f"With ε = {epsilon:g} a suspicion of 50 % about one person's record may become "
             "practical certainty: this is hardly any protection."
         )
+    if delta > 0:
+        return (
+            f"With ε = {epsilon:g} and δ = {delta:g}, someone who must guess which of two equally "
+            "likely values one person's record has is right with probability at most "
+            f"{percent(top)} after seeing {seen}."
+        )
     return (
         f"With ε = {epsilon:g}, someone who suspects with 50 % what one person's record says can "
-        f"rise to at most {percent(top)} after seeing the private graph{failing}."
+        f"rise to at most {percent(top)} after seeing {seen}."
     )
 
 

@@ -73,7 +73,7 @@ def _encoding() -> str | None:
 
 def _forget() -> None:
     """Drop the table and everything made from it, and show an empty uploader."""
-    for key in ("upload", "upload_raw", "upload_schema", "_results"):
+    for key in ("upload", "upload_raw", "upload_bytes", "upload_schema", "_results"):
         st.session_state.pop(key, None)
     st.session_state["upload_round"] = st.session_state.get("upload_round", 0) + 1
 
@@ -87,6 +87,7 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
             key,
             read_table(content, filename, encoding=encoding),
         )
+        st.session_state["upload_bytes"] = content
         st.session_state["upload_schema"] = infer_schema(held[1])
         st.session_state["upload_edits"] = st.session_state.get("upload_edits", 0) + 1
     raw: RawTable = held[1]
@@ -171,7 +172,11 @@ def _edit(raw: RawTable, filename: str) -> None:
         )
         version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
         st.session_state["upload"] = prepare(
-            dataset, is_network=False, seed=0, version=10**9 + version
+            dataset,
+            is_network=False,
+            seed=0,
+            version=10**9 + version,
+            content=st.session_state["upload_bytes"],
         )
         st.session_state.pop("_results", None)
         # The edits become the starting point, so that they are still there on coming back.

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from scipy.optimize import brentq, minimize_scalar
+from scipy.special import gammaln
 
 from privcore.rounding import shrunk_until
 
@@ -82,6 +84,30 @@ def rho_for(epsilon: float, delta: float) -> float:
         return 0.0
     rho = float(brentq(lambda r: zcdp(r, delta) - epsilon, low, high, xtol=1e-16, rtol=1e-14))
     return shrunk_until(lambda r: zcdp(r, delta) <= epsilon, rho)
+
+
+def optimal_equal(epsilon: float, count: int, delta: float) -> float:
+    """The least ε at δ that holds for any `count` steps of ε each.
+
+    Kairouz, Oh & Viswanath 2015, Theorem 3.3: randomised response is the worst, whose δ(ε′) is
+    Σ_l C(k, l) max(0, e^{(k−l)ε} − e^{ε′ + lε})/(1 + e^ε)^k; solved for ε′, from above.
+    """
+    _check_delta(delta)
+    lies = np.arange(count + 1)
+    stay, flip = -math.log1p(math.exp(-epsilon)), -epsilon - math.log1p(math.exp(-epsilon))
+    chances = gammaln(count + 1) - gammaln(lies + 1) - gammaln(count - lies + 1)
+    chances = np.exp(chances + (count - lies) * stay + lies * flip)
+    losses = (count - 2.0 * lies) * epsilon
+
+    def failure(whole: float) -> float:
+        above = losses > whole
+        return float(-(chances[above] * np.expm1(whole - losses[above])).sum())
+
+    if failure(0.0) <= delta:
+        return 0.0
+    least = float(brentq(lambda whole: failure(whole) - delta, 0.0, count * epsilon, xtol=1e-14))
+    # A hair more, so that rounding never claims less than what holds.
+    return min(least * (1 + 1e-9), count * epsilon)
 
 
 def _check_delta(delta: float) -> None:

@@ -64,6 +64,16 @@ class Guarantee:
         }
 
 
+def guessing_bound(epsilon: float, delta: float) -> float:
+    """The highest probability of telling which of two records, each likely by half, was there.
+
+    (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most
+    (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is
+    right with probability one half of 1 plus it.
+    """
+    return min(1.0, posterior_bound(epsilon) + delta * (1 - posterior_bound(epsilon)))
+
+
 def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
     """The highest probability that a suspicion of `prior` can rise to after an ε-DP output.
 

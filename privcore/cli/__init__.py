@@ -8,8 +8,14 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from privcore import __version__
+from privcore.cli import accounts as accounts_command
+from privcore.cli import audit as audit_command
+from privcore.cli import direction as direction_command
 from privcore.cli import discover as discover_command
+from privcore.cli import ledger as ledger_command
 from privcore.cli import listing
+from privcore.cli import release as release_command
+from privcore.cli import sweep as sweep_command
 from privcore.errors import PrivcoreError
 
 
@@ -31,6 +37,12 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     listing.add_commands(commands)
     discover_command.add_command(commands)
+    direction_command.add_command(commands)
+    sweep_command.add_command(commands)
+    accounts_command.add_command(commands)
+    ledger_command.add_command(commands)
+    release_command.add_commands(commands)
+    audit_command.add_command(commands)
     return parser
 
 
@@ -41,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     options = build_parser().parse_args(arguments)
+    options.words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options.run(options)
     except PrivcoreError as error:

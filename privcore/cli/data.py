@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from privcore.dataset import (
     EXAMPLES,
@@ -75,34 +76,63 @@ def whole(text: str, name: str) -> int:
 
 def load(options: argparse.Namespace, seed: int) -> Dataset:
     """The data set that the options say, sampled with `seed` if it is not a file."""
-    if sum(getattr(options, source) is not None for source in _SOURCES) != 1:
-        raise ParameterError("Give either --network NAME, --example NAME or --csv FILE.")
-    given = {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
-    if given and options.example is None:
-        named = _options()[next(iter(given))].option
-        raise ParameterError(f"--{named} is for --example; leave it out.")
+    check_source(options)
     if options.network is not None:
         dataset = load_network(options.network).sample(whole(options.rows, "rows"), seed)
     elif options.example is not None:
-        example = StructuralExample(options.example, **given)
-        dataset = example.sample(whole(options.rows, "rows"), seed)
+        dataset = example_of(options).sample(whole(options.rows, "rows"), seed)
     else:
-        dataset = _load_file(options)
-    if options.csv is None and options.intervals not in (None, "none"):
-        dataset = intervals(dataset, whole(options.intervals, "intervals"))
-    if options.truth:
-        path = Path(options.truth)
-        edges = read_true_graph(_bytes(path), path.name, dataset.names)
-        dataset = replace(dataset, true_edges=edges)
-    return dataset
+        dataset = _read_file(options)
+    cuts = intervals_of(options)
+    if options.csv is None and cuts is not None:
+        dataset = intervals(dataset, cuts)
+    return _with_truth(dataset, options)
 
 
-def _load_file(options: argparse.Namespace) -> Dataset:
+def check_source(options: argparse.Namespace) -> None:
+    """Raises ParameterError unless just one source is named, with no other's parameters."""
+    if sum(getattr(options, source) is not None for source in _SOURCES) != 1:
+        raise ParameterError("Give either --network NAME, --example NAME or --csv FILE.")
+    given = _given(options)
+    if given and options.example is None:
+        named = _options()[next(iter(given))].option
+        raise ParameterError(f"--{named} is for --example; leave it out.")
+
+
+def example_of(options: argparse.Namespace) -> StructuralExample:
+    """The structural example that the options name."""
+    return StructuralExample(options.example, **_given(options))
+
+
+def intervals_of(options: argparse.Namespace) -> int | None:
+    """Into how many intervals numeric columns are cut, None for not at all."""
+    if options.intervals in (None, "none"):
+        return None
+    return whole(options.intervals, "intervals")
+
+
+def load_file(options: argparse.Namespace) -> Dataset:
+    """The file that --csv names, with its true graph if there is one."""
+    return _with_truth(_read_file(options), options)
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    return {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
+
+
+def _with_truth(dataset: Dataset, options: argparse.Namespace) -> Dataset:
+    if not options.truth:
+        return dataset
+    path = Path(options.truth)
+    return replace(dataset, true_edges=read_true_graph(_bytes(path), path.name, dataset.names))
+
+
+def _read_file(options: argparse.Namespace) -> Dataset:
     path = Path(options.csv)
     raw = read_table(_bytes(path), path.name)
     schema = infer_schema(raw)
     if options.intervals is not None:
-        bins = None if options.intervals == "none" else whole(options.intervals, "intervals")
+        bins = intervals_of(options)
         schema = [
             replace(column, bins=bins) if column.kind == "continuous" else column
             for column in schema

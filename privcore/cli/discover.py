@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 from privcore.cli.data import add_data_options, load, whole
+from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import NumericRows
-from privcore.discovery import ALGORITHMS, count, discover, get_algorithm
-from privcore.errors import ParameterError
+from privcore.discovery import count, discover, get_algorithm
 from privcore.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.reporting import (
     effect_sentence,
@@ -18,13 +18,6 @@ from privcore.reporting import (
     references_of,
     run_report,
 )
-from privcore.text import short
-
-# Parameters with an option of their own; all others go through --set.
-_DIRECT = ("epsilon", "delta", "threshold", "tweak", "calibration", "score", "max_order")
-
-# Of these, those that an algorithm without them leaves aside.
-_PRIVACY = ("epsilon", "delta", "tweak", "calibration")
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
@@ -37,16 +30,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     )
     run.add_argument("--seed", default="1", help="seed of the simulated noise (1)")
     run.add_argument("--secure", action="store_true", help="secure noise, no seed")
-    for name in _DIRECT:
-        parameter = next(
-            p for a in reversed(ALGORITHMS.values()) for p in a.parameters if p.name == name
-        )
-        run.add_argument(
-            f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"
-        )
-    run.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"
-    )
+    add_parameter_options(run)
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_run)
 
@@ -60,15 +44,7 @@ def _run(options: argparse.Namespace) -> None:
     source = count(dataset)
     usual = "privpc-star" if isinstance(source, NumericRows) else "priv-pc"
     algorithm = get_algorithm(options.algorithm or usual)
-    given = {name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None}
-    known = {parameter.name for parameter in algorithm.parameters}
-    # So that one script can run every algorithm with the same options.
-    given = {k: value for k, value in given.items() if k in known or k not in _PRIVACY}
-    for setting in options.set:
-        name, equals, value = setting.partition("=")
-        if not equals:
-            raise ParameterError(f"--set {short(setting)} is not NAME=VALUE.")
-        given[name.strip()] = value.strip()
+    given = parameters_of(options, algorithm)
     noise: NoiseSource | None = None
     if algorithm.private:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
@@ -106,10 +82,11 @@ def _words(report: dict[str, Any]) -> str:
     lines += [f"note: {caveat}" for caveat in guarantee["caveats"]]
     if report["noise"] in _NOISE:
         lines.append(_NOISE[report["noise"]])
+    form = get_algorithm(report["algorithm"]).output.upper()
     for name, metrics in report["metrics"].items():
         lines.append(
             f"against {name.replace('_', '-')}: skeleton F1 {metrics['skeleton']['f1']:.3f}, "
-            f"CPDAG F1 {metrics['cpdag']['f1']:.3f}"
+            f"{form} F1 {metrics['cpdag']['f1']:.3f}"
         )
     if report["stopped"]:
         ended = {
@@ -123,6 +100,9 @@ def _words(report: dict[str, Any]) -> str:
         need = f"; a total epsilon of {left['epsilon']:.3g}{over} reaches them"
         need = need if left["epsilon"] else ""
         lines.append(f"orders {left['first_order']} to {left['last_order']} not finished{need}")
-    noun = "tests" if report["weights"] is None else "noisy gradients"
-    lines.append(f"{report['tests_run']} {noun}, {report['seconds']:.3f} s")
+    work = f"{report['tests_run']} tests"
+    if report["weights"] is not None:
+        noisy = f", {report['tests_run']} noisy gradients" if report["tests_run"] else ""
+        work = f"{report['orders_run']} iterations{noisy}"
+    lines.append(f"{work}, {report['seconds']:.3f} s")
     return "\n".join(lines)

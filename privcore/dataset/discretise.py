@@ -76,8 +76,13 @@ def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tup
 
 def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float, float]:
     """The bounds; raises DataError unless they and their distance are finite and they increase."""
-    if bounds is None or not (bounds[0] < bounds[1] and math.isfinite(bounds[1] - bounds[0])):
+    if bounds is None or not bounds[0] < bounds[1]:
         raise DataError(f"Column {short(name)!r} needs a lower bound below its upper bound.")
+    if not math.isfinite(bounds[1] - bounds[0]):
+        raise DataError(
+            f"Column {short(name)!r} has bounds too far apart to compute with; leave out its "
+            "largest values, or declare closer bounds."
+        )
     return bounds
 
 

@@ -120,22 +120,11 @@ class StructuralExample:
     def _tables(self, concentration: float, generator: np.random.Generator) -> BayesianNetwork:
         """2 to 5 levels a node, and a Dirichlet draw for each configuration of its parents."""
         levels = [int(k) for k in generator.integers(2, 6, size=self.nodes)]
-        shapes = [prod(levels[c] for c in causes) for causes in self.dag.parents]
-        if sum(a * b for a, b in zip(shapes, levels, strict=True)) > MAX_TABLE_CELLS:
-            raise ParameterError(
-                f"The tables of this example would have more than {MAX_TABLE_CELLS:,} cells, as "
-                "some node has many causes; lower density or nodes."
-            )
-        variables = tuple(
-            Variable(
-                Column(name, "ordinal", tuple(str(v + 1) for v in range(k)), declared=True),
-                causes,
-                generator.dirichlet([concentration] * k, size=size),
-            )
-            for name, k, causes, size in zip(
-                self.names, levels, self.dag.parents, shapes, strict=True
-            )
+        columns = tuple(
+            Column(name, "ordinal", tuple(str(v + 1) for v in range(k)), declared=True)
+            for name, k in zip(self.names, levels, strict=True)
         )
+        variables = random_tables(self.dag, columns, concentration, generator)
         return BayesianNetwork(self.kind, self.title, self.citation, "", variables)
 
     def sample(self, rows: int, seed: int) -> Dataset:
@@ -166,3 +155,26 @@ class StructuralExample:
                 for column, ends in zip(self.model.draw(rows, generator), bounds, strict=True)
             )
         return Dataset(self.kind, columns, values, self.edges, source, recipe=recipe)
+
+
+def random_tables(
+    dag: RandomDag,
+    columns: tuple[Column, ...],
+    concentration: float,
+    generator: np.random.Generator,
+) -> tuple[Variable, ...]:
+    """For each column and configuration of its causes, a Dirichlet draw over its levels.
+
+    Raises ParameterError if the tables would be too large.
+    """
+    levels = [len(column.levels) for column in columns]
+    shapes = [prod(levels[c] for c in causes) for causes in dag.parents]
+    if sum(a * b for a, b in zip(shapes, levels, strict=True)) > MAX_TABLE_CELLS:
+        raise ParameterError(
+            f"The tables of this example would have more than {MAX_TABLE_CELLS:,} cells, as "
+            "some node has many causes; lower density or nodes."
+        )
+    return tuple(
+        Variable(column, causes, generator.dirichlet([concentration] * k, size=size))
+        for column, k, causes, size in zip(columns, levels, dag.parents, shapes, strict=True)
+    )

@@ -12,7 +12,7 @@ import networkx as nx
 
 from privcore.graphs.layout import Positions
 from privcore.graphs.pdag import PDAG
-from privcore.text import short
+from privcore.text import short, spreadsheet_cell
 
 
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
@@ -65,12 +65,8 @@ def to_edge_csv(graph: PDAG) -> str:
         ("directed", graph.named_directed()),
         ("undirected", graph.named_undirected()),
     ):
-        writer.writerows([_cell(a), _cell(b), kind] for a, b in edges)
+        writer.writerows([spreadsheet_cell(a), spreadsheet_cell(b), kind] for a, b in edges)
     return out.getvalue()
-
-
-def _cell(name: str) -> str:
-    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
 
 
 def _dot_quoted(name: str) -> str:

@@ -12,6 +12,9 @@ import numpy as np
 from privcore.errors import ParameterError
 from privcore.mechanisms.noise import Counts, Perturbation, Vector, check_scale, check_size
 
+# What the library adds to its privacy map by rounding up.
+_ROUNDING = 1e-9
+
 
 class SecureNoise:
     """Noise without a seed.
@@ -93,7 +96,23 @@ def _make_sampler(name: str, scale: float) -> Callable[[Any], Any]:
         }
         scores = dp.vector_domain(number), dp.linf_distance(T=float)
         sampler = dp.m.make_noisy_max(*scores, measures[name], scale=scale)
+    _check_map(sampler, name, scale)
     return sampler
+
+
+def _check_map(sampler: Any, name: str, scale: float) -> None:
+    """Raises ParameterError unless the library's privacy map agrees with the scale asked for.
+
+    At distance 1 the loss is 1/scale for Laplace noise, ρ = 1/(2σ²) for Gaussian noise; for the
+    noisy maximum 2/scale with exponential noise, and ρ = (2/scale)²/8 with Gumbel noise.
+    """
+    due = {"gaussian": 0.5 / scale**2, "gumbel": 0.5 / scale**2, "exponential": 2 / scale}
+    stated = float(sampler.map(1 if name == "discrete" else 1.0))
+    if not stated <= due.get(name, 1 / scale) * (1 + _ROUNDING):
+        raise ParameterError(
+            f"The noise library states a privacy loss of {stated:.6g} for scale {scale:g}, more "
+            "than was accounted for; use the version of opendp that is asked for."
+        )
 
 
 def _check_finite(values: Vector) -> None:

@@ -15,11 +15,8 @@ def effect_sentence(result: Discovery, n: int) -> str:
     Such as "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
     |Z| is above 1.96: Kendall's |τ| above 0.0041."
     """
-    if "weight_threshold" in result.parameters:
-        cut = (
-            f"Edges with a weight below {result.parameters['weight_threshold']:g} in size are left "
-            "out."
-        )
+    if result.weight_threshold is not None:
+        cut = f"Edges with a weight below {result.weight_threshold:g} in size are left out."
         if result.noise == "secure":
             return f"{cut} Another threshold on the released weights costs nothing, a new run does."
         return (

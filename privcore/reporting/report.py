@@ -61,6 +61,7 @@ def run_report(
         "guarantee": result.guarantee.as_dict(),
         "spent": result.spent.as_dict(),
         "weights": None if result.weights is None else result.weights.tolist(),
+        "weight_threshold": result.weight_threshold,
         "tests_run": result.tests_run,
         "orders_run": result.orders_run,
         "stopped": result.stopped,

@@ -155,10 +155,14 @@ def test_weights_are_in_the_report_and_a_new_run_costs(capsys):
     strong = {
         (i, j) for i, row in enumerate(report["weights"]) for j, w in enumerate(row) if abs(w) > 0.3
     }
+    assert report["weight_threshold"] == 0.3
     assert {(report["nodes"][i], report["nodes"][j]) for i, j in strong} == {
         tuple(edge) for edge in report["directed"]
     }
     assert main([*arguments, "--secure"]) == 0
     out = capsys.readouterr().out
-    assert "noisy gradients" in out
+    assert " iterations, " in out
+    assert "gradients" not in out
+    assert "DAG F1" in out
+    assert "CPDAG F1" not in out
     assert "a new run does" in out

@@ -18,6 +18,7 @@ from privcore.mechanisms.gaussian import (
     gaussian_epsilon,
     gaussian_mu,
 )
+from privcore.score_based.schedules import growing_shares
 
 
 @settings(max_examples=200)
@@ -63,6 +64,37 @@ def test_many_gaussian_tests_are_one(tests):
     ).self_compose(tests)
     expected = gaussian_epsilon(mu * math.sqrt(tests), 1e-6)
     assert composed.get_epsilon_for_delta(1e-6) == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_one_charge_is_exact(epsilon):
+    """σ of a single release: the library finds the same ε, and the same δ, as were asked for."""
+    sigma = analytic_sigma(0.3, epsilon, 1e-6)
+    library = privacy_loss_mechanism.GaussianPrivacyLoss(sigma, sensitivity=0.3)
+    assert library.get_delta_for_epsilon(epsilon) == pytest.approx(1e-6, rel=1e-6)
+    sampled = privacy_loss_distribution.from_gaussian_mechanism(
+        sigma, sensitivity=0.3, value_discretization_interval=1e-4
+    )
+    assert epsilon - 1e-6 <= sampled.get_epsilon_for_delta(1e-6) <= epsilon + 1e-4
+
+
+@pytest.mark.parametrize("schedule", ["additive", "exponential", "multiplicative"])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_unequal_gaussian_charges_are_one(schedule, epsilon):
+    """μ_i by a schedule, composed one by one by the library, against one release with √Σμ_i²."""
+    mu, steps = gaussian_mu(epsilon, 1e-6), 8
+    parts = mu * growing_shares(schedule, 4.0, steps)
+    assert len({round(float(part), 12) for part in parts}) == steps
+    assert math.fsum(parts**2) == pytest.approx(mu**2)
+    composed = None
+    for part in parts:
+        one = privacy_loss_distribution.from_gaussian_mechanism(
+            1 / part, value_discretization_interval=1e-4
+        )
+        composed = one if composed is None else composed.compose(one)
+    # The library rounds every loss up, by at most the interval.
+    assert epsilon - 1e-6 <= composed.get_epsilon_for_delta(1e-6) <= epsilon + steps * 1e-4
+    assert composed.get_delta_for_epsilon(epsilon + steps * 1e-4) <= 1e-6
 
 
 def test_the_classic_formula_fails_above_one():

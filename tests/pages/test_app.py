@@ -7,7 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import params, texts
-from privcore.discovery import ALGORITHMS
+from pages.ui.running import LiveHooks
+from privcore.discovery import ALGORITHMS, Progress
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 
@@ -262,7 +263,8 @@ def test_grids_are_sorted_and_hold_the_default(name):
 def test_the_odds_sentence():
     assert "52.5 %" in texts.odds_sentence(0.1, 0)
     assert "73.1 %" in texts.odds_sentence(1, 1e-6)
-    assert "except with probability about 1e-06" in texts.odds_sentence(1, 1e-6)
+    assert "δ = 1e-06, someone who must guess" in texts.odds_sentence(1, 1e-6)
+    assert "50.5 %" in texts.odds_sentence(0.0, 0.01)
     assert "99.3 %" in texts.odds_sentence(5, 0)
     assert "practical certainty" in texts.odds_sentence(20, 0)
 
@@ -282,3 +284,33 @@ def test_schedules_of_budgets_are_drawn(calibration):
               epsilon="5", discover_tab="Weights")
     )  # fmt: skip
     assert len(app.get("plotly_chart")) == 2
+
+
+def test_one_dag_is_not_called_a_cpdag():
+    """NOTEARS and its kin give every edge a direction: labels and captions say so."""
+    app = clean(start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true"))
+    assert [m.label for m in app.metric][3] == "DAG F1"
+    captions = " ".join(c.value for c in app.caption)
+    assert texts.ALL_DIRECTED in captions
+    assert texts.UNDIRECTED not in captions
+    assert "Truth (DAG)" in [s.value for s in app.subheader]
+    app = clean(start(algorithm="privpc-star", data="asia", rows="2000", discover_truth="true"))
+    assert [m.label for m in app.metric][3] == "CPDAG F1"
+    captions = " ".join(c.value for c in app.caption)
+    assert texts.UNDIRECTED in captions
+    assert texts.ALL_DIRECTED not in captions
+    assert "Truth (CPDAG)" in [s.value for s in app.subheader]
+
+
+@pytest.mark.parametrize("noun", ["pair", "iteration", "gradient"])
+def test_progress_is_told_in_the_algorithm_s_own_terms(noun):
+    told = []
+    hooks = LiveHooks.__new__(LiveHooks)
+    hooks.update = lambda share, text: told.append((share, text))
+    hooks.progress(Progress(1, 5, 20, 1234, noun))
+    expected = {
+        "pair": "order 1: pair 5 of 20, 1,234 tests so far",
+        "iteration": "5 of at most 20 iterations done, 1,234 steps so far",
+        "gradient": "gradient 5 of 20",
+    }
+    assert told == [(0.25, expected[noun])]

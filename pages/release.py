@@ -1,0 +1,125 @@
+"""Release: what may leave the building?  Charged first, computed once, then shown.
+
+Nothing on this page is computed from the exact data, but what a guarantee covers.
+"""
+
+import streamlit as st
+
+from pages.ui import release_panels as panels
+from pages.ui.data import UPLOAD, Loaded, current_data
+from pages.ui.frame import require_frame
+from pages.ui.release_panels import Shown
+from pages.ui.texts import odds_sentence, plain
+from privcore.accounting.ledger import Ledger
+from privcore.discovery import ALGORITHMS
+from privcore.errors import PrivcoreError
+from privcore.reporting.release import Check, release
+
+require_frame("pages/release.py")
+
+
+def plan(loaded: Loaded) -> Check | None:
+    """What would be charged, once all that can be refused is settled."""
+    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    accepted = tuple(
+        caveat
+        for caveat in loaded.dataset.caveats
+        if st.checkbox(
+            f"I accept that this is not covered: {plain(caveat)}.",
+            key=f"release_accept_{caveat}_{loaded.key}",
+        )
+    )
+    try:
+        check = panels.checked(loaded, name, values, accepted)
+    except PrivcoreError as error:
+        st.warning(plain(str(error)), icon=":material/block:")
+        return None
+    for warning in check.warnings:
+        st.warning(warning, icon=":material/warning:")
+    return check
+
+
+def cost(loaded: Loaded, check: Check) -> None:
+    """What the promise will be."""
+    gap = f", but not for this: {'; '.join(map(plain, check.caveats))}" if check.caveats else ""
+    st.markdown(
+        f"**{plain(ALGORITHMS[st.session_state['algorithm']].title)}** on "
+        f"“{plain(loaded.dataset.name)}”: ε = {check.epsilon:g}, δ = {check.delta:g}, proven, for "
+        f"replacing one of {loaded.dataset.n:,} records{gap}."
+    )
+    st.caption(odds_sentence(check.epsilon, check.delta, "the released graph"))
+
+
+def confirm(loaded: Loaded, ledger: Ledger, budget: str, check: Check) -> None:
+    """The one step that spends."""
+    shown: list[Shown] = st.session_state.setdefault("_released", [])
+    short_of = panels.uncovered(ledger, budget, check)
+    if short_of:
+        st.warning(short_of, icon=":material/block:")
+    agreed = st.checkbox(
+        f"Charge (ε = {check.epsilon:g}, δ = {check.delta:g}) to “{plain(budget)}” and run once "
+        "with secure noise. This cannot be undone.",
+        key=f"release_agreed_{len(shown)}",
+        disabled=bool(short_of),
+    )
+    st.caption("Stay on this page, and do not reload it, until the graph is shown.")
+    if not st.button(
+        "Release", type="primary", disabled=not agreed or bool(short_of), icon=":material/publish:"
+    ):
+        return
+    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    with st.spinner("Charging, then running with secure noise"):
+        # What is paid for is kept in the same breath: any call into Streamlit in between is a
+        # point where a click elsewhere could end this run.
+        shown.append(
+            Shown(
+                release(
+                    loaded.dataset, name, values, ledger=ledger, budget=budget,
+                    content=loaded.content, accepted=check.caveats,
+                ),
+                loaded.positions,
+                loaded.dataset.name,
+            )
+        )  # fmt: skip
+    st.rerun()
+
+
+def steps(loaded: Loaded) -> None:
+    ledger = Ledger()
+    st.subheader("1. Budget")
+    budget = panels.choose_budget(ledger)
+    st.subheader("2. What it will cost, and what it may show")
+    check = plan(loaded)
+    if check is None:
+        return
+    cost(loaded, check)
+    panels.quality(loaded)
+    panels.tools(loaded, check)
+    st.subheader("3. Release")
+    if budget is None:
+        st.info("Choose a budget, or make one, to go on.")
+    else:
+        confirm(loaded, ledger, budget, check)
+
+
+st.title("Release")
+st.caption(
+    "On this page only what a guarantee covers is computed from the rows. Everything else, the "
+    "expected quality too, comes from what is taken as public: rows, columns, levels or bounds."
+)
+try:
+    loaded = current_data()
+    if loaded is None:
+        st.info(f"No table is loaded yet: load one on the Data page, or choose a network instead "
+                f"of “{UPLOAD}”.")  # fmt: skip
+        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+    else:
+        steps(loaded)
+except PrivcoreError as error:
+    st.error(plain(str(error)), icon=":material/error:")
+# Whatever went wrong above, what was paid for stays in reach.
+panels.released_before()
+try:
+    panels.history(Ledger())
+except PrivcoreError as error:
+    st.error(plain(str(error)), icon=":material/error:")

@@ -1,0 +1,53 @@
+"""The sidebar's choice of an algorithm, its parameters, and the noise."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.params import controls
+from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
+from privcore.discovery import ALGORITHMS
+
+
+def choose_algorithm(*, seeded: bool = True) -> None:
+    """Draw the controls; the values are kept in the session under "parameters".
+
+    seeded: whether the page simulates, so that noise has a seed.
+    """
+    names = list(ALGORITHMS)
+    name = st.selectbox(
+        "Algorithm",
+        names,
+        index=names.index("priv-pc"),
+        key="algorithm",
+        bind="query-params",
+        persist_state="session",
+        help="How the graph is found, and where noise enters.",
+    )
+    algorithm = ALGORITHMS[name]
+    # An asterisk in a title would be read as markup.
+    title = algorithm.title.replace("*", "\\*")
+    st.caption(f"**{title}.** {algorithm.summary}")
+    st.session_state["parameters"] = controls(algorithm)
+    if algorithm.private:
+        if seeded:
+            choose_seed()
+        chosen = st.session_state["parameters"]
+        if chosen.get("calibration") != "published":
+            st.caption(odds_sentence(chosen["epsilon"], chosen.get("delta", 0.0)))
+        else:
+            st.caption(PUBLISHED_EPSILON[algorithm.published_epsilon])
+
+
+def choose_seed() -> None:
+    """The seed of the simulated noise, one for all pages."""
+    st.number_input(
+        "Noise seed",
+        0,
+        2**53 - 1,
+        value=1,
+        key="seed",
+        bind="query-params",
+        persist_state="session",
+        help="Simulated noise repeats with the same seed. A release uses secure noise instead.",
+    )

@@ -1,0 +1,362 @@
+"""Parts of the page Release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui import charts
+from pages.ui.data import Loaded
+from pages.ui.graph_view import graph_html, show_graph
+from pages.ui.panels import settings_key
+from pages.ui.running import kept
+from pages.ui.texts import plain
+from pages.ui.theme import PALETTES, current
+from privcore.accounting.accountants import by_rounds, side_by_side
+from privcore.accounting.ledger import Ledger
+from privcore.discovery import ALGORITHMS
+from privcore.errors import ParameterError, PrivcoreError
+from privcore.evaluation.surrogate import Quality, Shape, Surrogates
+from privcore.evaluation.targets import Reached, epsilon_for_noise, epsilon_for_quality
+from privcore.graphs.layout import Positions
+from privcore.reporting.certificate import certificate_json
+from privcore.reporting.certificate_html import certificate_html
+from privcore.reporting.release import Check, Release, check_release
+
+NEW = "a new budget …"
+
+
+def checked(loaded: Loaded, name: str, values: dict[str, Any], accepted: tuple[str, ...]) -> Check:
+    """What a release would be charged, from earlier in the session where it is there."""
+    found = kept(
+        ("release-check", loaded.key, name, settings_key(values), accepted),
+        "Rehearsing on public surrogate data",
+        lambda hooks: check_release(loaded.dataset, name, values, accepted=accepted),
+    )
+    if found is None:
+        raise ParameterError("The rehearsal was cancelled; change a setting to start it again.")
+    return found
+
+
+def choose_budget(ledger: Ledger) -> str | None:
+    """A budget of the ledger, or the form that makes one."""
+    names = [budget.name for budget in ledger.budgets()]
+    made = st.session_state.get("_release_made", "")
+    chosen = NEW
+    if names:
+        chosen = st.selectbox(
+            "Budget", [*names, NEW], index=names.index(made) if made in names else 0,
+            key=f"release_budget_{made}_{len(names)}",
+            help="A total that the owner of the data set for it. Data that were charged to a "
+            "budget once stay with it.",
+        )  # fmt: skip
+    if chosen != NEW:
+        spending(ledger, chosen)
+        return chosen
+    _new_budget(ledger, names)
+    return None
+
+
+def _new_budget(ledger: Ledger, names: list[str]) -> None:
+    with st.form("release_new", clear_on_submit=False):
+        name, epsilon, delta, unit = st.columns([3, 2, 2, 3])
+        with name:
+            title = st.text_input("Name of the data set's budget", key="release_name").strip()
+        with epsilon:
+            total = st.number_input("Total ε", 0.001, 1000.0, 3.0, key="release_epsilon")
+        with delta:
+            fails = st.number_input("Total δ", 0.0, 0.5, 1e-5, format="%.2e", key="release_delta")
+        with unit:
+            kind = st.selectbox(
+                "Added up", ["zcdp", "basic"], key="release_unit",
+                format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
+                help="zCDP allows more releases in the long run; ε and δ suit a few large ones.",
+            )  # fmt: skip
+        if not st.form_submit_button("Make this budget"):
+            return
+    try:
+        if not title:
+            raise ParameterError("The budget has no name; give it one.")
+        if title in names:
+            raise ParameterError(
+                f"There is a budget {title!r} already; its owner changes its total with "
+                "`python -m privcore ledger total`."
+            )
+        ledger.set_total(title, total, fails, unit=kind)
+    except PrivcoreError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        return
+    st.session_state["_release_made"] = title
+    st.rerun()
+
+
+def spending(ledger: Ledger, name: str) -> None:
+    """What a budget has left."""
+    state = ledger.spending(name)
+    budget = state.budget
+    if budget.rho is not None and state.rho is not None:
+        share, unit = state.rho / budget.rho, f"ρ = {state.rho:.4g} of {budget.rho:.4g}"
+    else:
+        share = max(
+            state.epsilon / budget.epsilon, state.delta / budget.delta if budget.delta else 0.0
+        )
+        unit = f"ε = {state.epsilon:.4g} of {budget.epsilon:.4g}"
+        unit += f", δ = {state.delta:.3g} of {budget.delta:.3g}"
+    plural = "" if state.charges == 1 else "s"
+    st.progress(min(share, 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
+    so_far = f"So far (ε = {state.epsilon:.4g}, δ = {state.delta:.3g}) added up as they are"
+    if state.zcdp_epsilon is not None:
+        so_far += f", or ε = {state.zcdp_epsilon:.4g} at δ = {budget.delta:g} by zCDP"
+    st.caption(
+        f"{so_far}; the total is (ε = {budget.epsilon:g}, δ = {budget.delta:g}). The ledger is "
+        f"{ledger.path}; set CAUSALVEIL_DATA_DIR to keep it elsewhere."
+    )
+
+
+def uncovered(ledger: Ledger, budget: str, check: Check) -> str:
+    """Why a budget does not cover a release; empty if it does.  The ledger itself decides later."""
+    left = ledger.spending(budget)
+    if left.left_rho is not None:
+        if check.rho is None:
+            return (
+                "This budget is kept in zCDP, in which the cost of these settings is not known; "
+                "choose others, or a budget added up as ε and δ."
+            )
+        over = check.rho > left.left_rho
+        return f"It costs ρ = {check.rho:.4g}, and {left.left_rho:.4g} is left." if over else ""
+    pairs = (("ε", check.epsilon, left.left_epsilon), ("δ", check.delta, left.left_delta))
+    for symbol, wanted, rest in pairs:
+        if rest is not None and wanted > rest:
+            return f"It costs {symbol} = {wanted:.4g}, and {rest:.4g} is left."
+    return ""
+
+
+def quality(loaded: Loaded) -> None:
+    """Expected quality, from surrogates of the same shape."""
+    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    key = ("release-quality", loaded.key, name, settings_key(values))
+    slow = ALGORITHMS[name].reference_algorithm == "notears" or loaded.dataset.p > 30
+    if slow and key not in st.session_state.get("_results", {}):
+        asked = st.button(
+            "Simulate the expected quality", help="Takes up to a minute for this algorithm."
+        )
+        if not asked:
+            return
+    found: Quality | None = kept(
+        key,
+        "Simulating on public surrogate data",
+        lambda hooks: surrogates(loaded).quality(name, values),
+    )
+    if found is None:
+        return
+    if found.failures:
+        st.warning(f"{len(found.failures)} simulations were refused: {plain(found.failures[0])}")
+    if not found.runs:
+        return
+    row = st.container(horizontal=True)
+    for against, title in (("truth", "the truth"), ("non_private", "non-private")):
+        spread = found.f1[against]["skeleton"]
+        shown = f"{spread.mean:.2f}" + (f" ± {spread.sd:.2f}" if found.runs > 1 else "")
+        row.metric(
+            f"Expected F1 against {title}", shown, border=True,
+            help=f"Skeleton F1: mean and standard deviation over {found.runs} random models with "
+            "these very columns, levels or bounds, and as many rows. Your data may be easier or "
+            "harder.",
+        )  # fmt: skip
+
+
+def surrogates(loaded: Loaded) -> Surrogates:
+    """Kept for the session, so that another setting does not draw the data anew."""
+    held = st.session_state.get("_surrogates")
+    if held is None or held[0] != loaded.key:
+        st.session_state["_surrogates"] = held = (
+            loaded.key,
+            Surrogates(Shape.of(loaded.dataset)),
+        )
+    found: Surrogates = held[1]
+    return found
+
+
+def tools(loaded: Loaded, check: Check) -> None:
+    """Which ε would reach a wish, and this plan under every accountant."""
+    with st.expander("Which ε would be enough?"):
+        wishes(loaded)
+    with st.expander("This run under each accountant"):
+        accountants(check)
+
+
+def wishes(loaded: Loaded) -> None:
+    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    settings = settings_key({**values, "epsilon": 0})
+    left, right = st.columns(2)
+    with left:
+        target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.8, 0.05, key="release_target")
+        key: tuple[Hashable, ...] = ("release-wish", loaded.key, name, settings, target)
+        if wished("Smallest ε for this F1", key, "release_find_quality"):
+            say(key, lambda: epsilon_for_quality(surrogates(loaded), name, values, target))
+    with right:
+        share = st.slider(
+            "Noise as a share of the threshold", 0.1, 2.0, 0.5, 0.1, key="release_share",
+            help="Standard deviation of the noise of one test, over the threshold it meets.",
+        )  # fmt: skip
+        key = ("release-noise", loaded.key, name, settings, share)
+        if wished("Smallest ε for this noise", key, "release_find_noise"):
+            say(key, lambda: epsilon_for_noise(Shape.of(loaded.dataset), name, values, share))
+
+
+def wished(title: str, key: Hashable, widget: str) -> bool:
+    """Whether an answer is asked for now, or was found before."""
+    return st.button(title, key=widget) or key in st.session_state.get("_results", {})
+
+
+def say(key: Hashable, find: Callable[[], Reached]) -> None:
+    try:
+        found = kept(key, "Simulating at several ε", lambda hooks: find())
+    except PrivcoreError as error:
+        st.warning(plain(str(error)), icon=":material/block:")
+        return
+    if found is not None:
+        answer = "Not reached." if found.epsilon is None else f"ε = {found.epsilon:.3g}."
+        st.markdown(f"**{answer}** {found.note}")
+
+
+def accountants(check: Check) -> None:
+    if not check.planned:
+        st.info("This plan has no steps that accountants could compare.")
+        return
+    delta = check.delta or 1e-6
+    rows = side_by_side(list(check.planned), delta)
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {"accountant": row.name,
+                 "ε": "–" if row.epsilon is None else f"{row.epsilon:.4g}", "note": row.note}
+                for row in rows
+            ]
+        ),
+        hide_index=True, alt="This plan under each accountant",
+    )  # fmt: skip
+    st.caption(
+        f"All steps of the plan at δ = {delta:g}, each a valid bound; what is promised and charged "
+        f"is ε = {check.epsilon:g}."
+    )
+    event = max(check.planned, key=lambda e: e.count)
+    if event.count > 1:
+        charts.show(
+            rounds_figure(event, delta), key="release-rounds", alt="ε against the number of steps"
+        )
+
+
+def rounds_figure(event: Any, delta: float) -> go.Figure:
+    """ε of every accountant against the number of equal steps."""
+    palette = PALETTES[current()]
+    most = event.count
+    counts = sorted({max(1, round(most * k / 40)) for k in range(1, 41)})
+    figure = go.Figure()
+    for number, line in enumerate(by_rounds(event, counts, delta)):
+        figure.add_scatter(
+            x=line.counts, y=line.epsilons, name=line.name, mode="lines",
+            line={
+                "color": palette.series[number % len(palette.series)],
+                "dash": ("solid", "dash")[number // len(palette.series)],
+            },
+            hovertemplate="%{x} steps: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+    figure.update_layout(
+        height=360,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        xaxis={"title": "steps of the plan's most frequent kind"},
+        yaxis={"title": f"ε at δ = {delta:g}", "rangemode": "tozero"},
+    )
+    return figure
+
+
+class Shown(NamedTuple):
+    """A release as it is kept in the session, with where its nodes stand."""
+
+    made: Release
+    positions: Positions
+    data: str
+
+
+def released_before() -> None:
+    """Everything released in this session, the last one first."""
+    shown: list[Shown] = st.session_state.get("_released", [])
+    for number in reversed(range(len(shown))):
+        released(number, shown[number])
+
+
+def released(number: int, shown: Shown) -> None:
+    """A released graph and its certificate."""
+    made, document = shown.made, dict(shown.made.certificate)
+    identity = str(document["id"])[:8]
+    title = f"Released graph {number + 1}"
+    st.subheader(title)
+    promise = f"(ε = {made.guarantee.epsilon:g}, δ = {made.guarantee.delta:g})"
+    facts = f"“{plain(shown.data)}”, certificate {identity}, {document['time']}"
+    if made.guarantee.caveats:
+        gap = plain("; ".join(made.guarantee.caveats))
+        st.warning(
+            f"Proven {promise}, but not for this: {gap}. Paid for and recorded: {facts}.",
+            icon=":material/warning:",
+        )
+    else:
+        st.success(
+            f"Proven: {promise}; neighbours: {made.guarantee.neighbours}. Paid for and recorded: "
+            f"{facts}.",
+            icon=":material/verified:",
+        )
+    for sentence in (made.note, *made.warnings):
+        if sentence:
+            st.caption(sentence)
+    page = graph_html(made.graph, shown.positions, theme=current(), height=420, caption=title)
+    show_graph(page, height=420, alt=f"{title}: {len(made.graph.skeleton)} edges")
+    with st.container(horizontal=True):
+        st.download_button(
+            "Certificate (JSON, signed)", certificate_json(document),
+            f"certificate-{identity}.json", "application/json", on_click="ignore",
+            key=f"certificate-json-{number}",
+        )  # fmt: skip
+        st.download_button(
+            "Certificate to print (HTML)", certificate_html(document),
+            f"certificate-{identity}.html", "text/html", on_click="ignore",
+            key=f"certificate-html-{number}",
+        )  # fmt: skip
+    st.caption(
+        "Save the certificate now: the graph is kept in this session only. Anyone can check it "
+        f"with `python -m privcore verify certificate-{identity}.json`."
+    )
+
+
+def history(ledger: Ledger) -> None:
+    """All charges, and the ledger as a file."""
+    st.subheader("Ledger")
+    charges = ledger.charges()
+    if not charges:
+        st.caption("Nothing has been released yet.")
+        return
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {"no.": c.sequence, "time (UTC)": c.time, "budget": c.budget,
+                 "algorithm": ALGORITHMS[c.algorithm].title if c.algorithm in ALGORITHMS
+                 else c.algorithm,
+                 "ε": c.epsilon, "δ": c.delta, "ρ": c.rho, "state": c.state}
+                for c in reversed(charges)
+            ]
+        ),
+        hide_index=True, alt="All charges",
+        column_config={"δ": st.column_config.NumberColumn(format="%.3g"),
+                       "ρ": st.column_config.NumberColumn(format="%.4g")},
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        for ending, mime in (("csv", "text/csv"), ("json", "application/json")):
+            st.download_button(
+                f"Ledger as {ending.upper()}", ledger.export(ending), f"ledger.{ending}", mime,
+                on_click="ignore", key=f"ledger-{ending}",
+            )  # fmt: skip
+    st.caption("A charge stays, whatever became of the release: charged first, then computed.")

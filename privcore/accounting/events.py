@@ -1,0 +1,91 @@
+"""What a run releases, as its plan fixes it before any data are seen.
+
+An event is a number of equal steps.  What is known of a step decides what accountants can say: of
+some steps only their ε, of others the law of the noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from privcore.errors import ParameterError
+
+Kind = Literal["pure", "laplace", "discrete laplace", "gaussian", "exponential", "zcdp"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Event:
+    """`count` steps of one kind, each possibly chosen by the answers before it.
+
+    value: ε of a pure step, of Laplace noise (sensitivity over scale, one number), of discrete
+        Laplace noise on one whole number of sensitivity 1, and of the exponential mechanism;
+        σ over sensitivity of Gaussian noise; ρ of a zCDP step.
+    delta: of an (ε, δ)-DP step of which nothing else is known; "pure" only.
+
+    Raises ParameterError unless value is positive and finite, count at least 1, and delta in
+    [0, 1), and 0 but for "pure".
+    """
+
+    kind: Kind
+    value: float
+    count: int = 1
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ParameterError(
+                f"There is no event {self.kind!r}; choose one of {', '.join(KINDS)}."
+            )
+        if not (math.isfinite(self.value) and self.value > 0):
+            raise ParameterError(
+                f"The value of a step is {self.value}; it must be a positive number."
+            )
+        if self.count < 1:
+            raise ParameterError(f"The number of steps is {self.count}; it must be at least 1.")
+        if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind != "pure"):
+            raise ParameterError(
+                f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and 0 "
+                "where the law of the noise is known."
+            )
+
+    @property
+    def epsilon(self) -> float | None:
+        """ε of one step, None where it has no finite one at its δ."""
+        return None if self.kind in ("gaussian", "zcdp") else self.value
+
+    @property
+    def rho(self) -> float | None:
+        """ρ of one step, None where it has a δ of its own.
+
+        Pure DP gives ε²/2 (Bun & Steinke 2016, Proposition 1.4), the exponential mechanism ε²/8
+        (Cesar & Rogers 2021, Lemma 3.2), Gaussian noise 1/(2σ²).
+        """
+        if self.delta > 0:
+            return None
+        if self.kind == "zcdp":
+            return self.value
+        if self.kind == "gaussian":
+            return 0.5 / self.value**2
+        return self.value**2 / (8 if self.kind == "exponential" else 2)
+
+    def as_dict(self) -> dict[str, str | float | int]:
+        """JSON-ready."""
+        return {
+            "kind": self.kind,
+            "value": self.value,
+            "count": self.count,
+            "delta": self.delta,
+        }
+
+
+def total_rho(events: Sequence[Event]) -> float | None:
+    """ρ of all steps together, None where some have none, or where nothing is known of them."""
+    parts = [event.rho for event in events]
+    if not events or None in parts:
+        return None
+    pairs = zip(parts, events, strict=True)
+    return math.fsum(rho * event.count for rho, event in pairs if rho is not None)

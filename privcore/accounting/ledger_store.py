@@ -1,0 +1,171 @@
+"""The ledger's file: its tables, older forms of them, and what can go wrong with a file.
+
+Numbers are kept as the decimal text that they were given as, so that sums of them are exact.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from privcore.errors import LedgerError
+from privcore.text import short
+
+# "CVLg", by which the file is told from other databases.
+APPLICATION = 0x43564C67
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+# Each takes a file from the version before it; a new file runs through all of them.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE secret (salt BLOB NOT NULL)",
+        "CREATE TABLE datasets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
+        "fingerprint TEXT UNIQUE, epsilon TEXT NOT NULL, delta TEXT NOT NULL, "
+        "created TEXT NOT NULL)",
+        "CREATE TABLE charges (sequence INTEGER PRIMARY KEY AUTOINCREMENT, "
+        "dataset INTEGER NOT NULL, time TEXT NOT NULL, algorithm TEXT NOT NULL, "
+        "parameters TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, "
+        "state TEXT NOT NULL CHECK (state IN ('charged', 'released', 'failed')))",
+    ),
+    (
+        # Charges know their ρ and their certificate; a budget has a history of totals, and any
+        # number of fingerprints.
+        "ALTER TABLE charges ADD COLUMN rho TEXT",
+        "ALTER TABLE charges ADD COLUMN certificate TEXT NOT NULL DEFAULT ''",
+        "CREATE TABLE budgets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
+        "created TEXT NOT NULL)",
+        "CREATE TABLE fingerprints (fingerprint TEXT PRIMARY KEY, dataset INTEGER NOT NULL)",
+        "CREATE TABLE totals (sequence INTEGER PRIMARY KEY AUTOINCREMENT, "
+        "dataset INTEGER NOT NULL, time TEXT NOT NULL, "
+        "unit TEXT NOT NULL CHECK (unit IN ('basic', 'zcdp')), "
+        "epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT)",
+        "INSERT INTO budgets SELECT id, name, created FROM datasets",
+        "INSERT INTO fingerprints SELECT fingerprint, id FROM datasets "
+        "WHERE fingerprint IS NOT NULL",
+        "INSERT INTO totals (dataset, time, unit, epsilon, delta) "
+        "SELECT id, created, 'basic', epsilon, delta FROM datasets ORDER BY id",
+        "DROP TABLE datasets",
+    ),
+)
+VERSION = len(MIGRATIONS)
+
+
+@contextmanager
+def transaction(
+    path: Path, timeout: float, *, reading: bool = False
+) -> Iterator[sqlite3.Connection]:
+    """A connection in one transaction: committed at the end, or undone by an error.
+
+    It holds the file for itself from its beginning, unless it is for reading only.
+
+    Creates the file, and brings an older one up to date, in transactions of their own.  Waits up to
+    `timeout` seconds for other processes.  Raises LedgerError for whatever the file cannot do.
+    """
+    with _explained(path):
+        _create(path)
+        with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as connection:
+            # A power cut after a commit must not bring the state before it back.
+            connection.execute("PRAGMA synchronous = EXTRA")
+            _check(connection, path)
+            if _version(connection) < VERSION:
+                with _begun(connection, "IMMEDIATE"):
+                    _migrate(connection)
+            with _begun(connection, "DEFERRED" if reading else "IMMEDIATE"):
+                yield connection
+
+
+def _create(path: Path) -> None:
+    """An empty file that only its owner may read, unless there is one."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+@contextmanager
+def _begun(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises LedgerError for a damaged file, another program's, or one from a later version."""
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if not tables:
+        return
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise LedgerError(
+            f"The file {short(path, 200)!r} is a database of another program; name another "
+            "directory for the ledger."
+        )
+    if _version(connection) > VERSION:
+        raise LedgerError(
+            f"The ledger {short(path, 200)!r} was written by a later version of CausalVeil; use "
+            "that version."
+        )
+    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise damaged(path)
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    # Looked at again: another process may have done it while this one waited.
+    version = _version(connection)
+    for step in MIGRATIONS[version:]:
+        for statement in step:
+            connection.execute(statement)
+    if version == 0:
+        connection.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def damaged(path: Path) -> LedgerError:
+    """That the file cannot be trusted; nothing is done to it."""
+    return LedgerError(
+        f"The ledger {short(path, 200)!r} is damaged and was left as it is; put back a copy of it, "
+        "or move it away and set the totals anew, less what was spent."
+    )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turns what a database or a disk says into one sentence."""
+    name = short(path, 200)
+    try:
+        yield
+    except sqlite3.Error as error:
+        # The low byte is the kind of error; the rest says where it arose.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _CORRUPT:
+            raise damaged(path) from None
+        if code in _BUSY:
+            raise LedgerError(
+                f"Another process holds the ledger {name!r}; nothing was changed: try again."
+            ) from None
+        if code == sqlite3.SQLITE_FULL:
+            raise LedgerError(
+                f"The disk is full, so the ledger {name!r} was not changed; free some space."
+            ) from None
+        raise LedgerError(
+            f"The ledger {name!r} cannot be read and written, and was not changed; check the "
+            "directory's permissions, or name another one."
+        ) from None
+    except OSError:
+        raise LedgerError(
+            f"The ledger {name!r} cannot be read and written; check the directory's permissions, "
+            "or name another one."
+        ) from None

@@ -1,0 +1,89 @@
+"""`accounts`: steps, or an algorithm's plan, under every accountant."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from typing import Any, cast
+
+from privcore.accounting.accountants import side_by_side
+from privcore.accounting.events import Event
+from privcore.cli.data import whole
+from privcore.cli.run_options import add_parameter_options, parameters_of
+from privcore.counts import MomentSource
+from privcore.discovery import get_algorithm
+from privcore.discovery.engine import checked_parameters, planned_events
+from privcore.errors import ParameterError
+from privcore.reporting.accounts import parse_event
+
+_DELTA = 1e-6
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What is public of a table that a plan is made for."""
+
+    names: tuple[str, ...]
+    n: int
+
+
+def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+    text = "add up steps, or the plan of an algorithm, by every accountant"
+    command = commands.add_parser("accounts", help=text, description=text)
+    command.add_argument(
+        "--event", action="append", default=[], metavar="KIND:VALUE:COUNT",
+        help="steps, such as laplace:0.1:30 or gaussian:20:100 (sigma over sensitivity)",
+    )  # fmt: skip
+    command.add_argument("--algorithm", help="or the plan of an algorithm (see `algorithms`)")
+    command.add_argument("--columns", default="8", help="of the table that it is for (8)")
+    command.add_argument("--rows", default="100000", help="of the table that it is for (100000)")
+    given = command.add_argument_group("of the algorithm (and delta of the accounts)")
+    add_parameter_options(given)
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if bool(options.event) == (options.algorithm is not None):
+        raise ParameterError("Give either --event KIND:VALUE:COUNT or --algorithm NAME.")
+    events, delta = _of_algorithm(options) if options.algorithm else _of_events(options)
+    found = side_by_side(events, delta)
+    if options.json:
+        described = {
+            "events": [event.as_dict() for event in events],
+            "delta": delta,
+            "accounts": [account._asdict() for account in found],
+        }
+        print(json.dumps(described, indent=1, ensure_ascii=False))
+        return
+    for event in events:
+        print(f"{event.count} × {event.kind} {event.value:.6g}")
+    print(f"at delta {delta:g}:")
+    for account in found:
+        shown = "-" if account.epsilon is None else f"{account.epsilon:.6g}"
+        print(f"  {account.name:<26} {shown:<12} {account.note}".rstrip())
+
+
+def _of_events(options: argparse.Namespace) -> tuple[tuple[Event, ...], float]:
+    try:
+        delta = _DELTA if options.delta is None else float(options.delta)
+    except ValueError:
+        raise ParameterError("delta must be a number, at least 0 and below 1.") from None
+    return tuple(parse_event(text) for text in options.event), delta
+
+
+def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float]:
+    algorithm = get_algorithm(options.algorithm)
+    given = parameters_of(options, algorithm)
+    columns, rows = whole(options.columns, "columns"), whole(options.rows, "rows")
+    if columns < 2 or rows < 2:
+        raise ParameterError("A table has at least 2 columns and 2 rows.")
+    table = _Columns(tuple(f"X{i + 1}" for i in range(columns)), rows)
+    events = planned_events(algorithm.name, given, cast(MomentSource, table))
+    if not events:
+        raise ParameterError(
+            f"{algorithm.name} with these settings has no plan of steps fixed before the run; "
+            "choose other settings, or give --event."
+        )
+    return events, float(checked_parameters(algorithm.name, given).get("delta", 0.0))

@@ -1,0 +1,92 @@
+"""`ledger`: what data sets have spent, totals, and exports."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from privcore.accounting.ledger import Ledger
+from privcore.accounting.ledger_sums import Budget, Spending
+from privcore.errors import ParameterError
+from privcore.text import short
+
+
+def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+    text = "what has been spent, by budget; set totals; export"
+    command = commands.add_parser("ledger", help=text, description=text)
+    actions = command.add_subparsers(dest="action")
+    listing = actions.add_parser("list", help="budgets and charges")
+    total = actions.add_parser("total", help="set the total of a budget, or a new one")
+    total.add_argument("name")
+    total.add_argument("--epsilon", required=True)
+    total.add_argument("--delta", required=True)
+    total.add_argument(
+        "--unit", default="basic", choices=("basic", "zcdp"),
+        help="what is added up: epsilon and delta, or rho (basic)",
+    )  # fmt: skip
+    export = actions.add_parser("export", help="all of it, to standard output")
+    export.add_argument("--form", default="csv", choices=("csv", "json"), help="(csv)")
+    for each in (command, listing, total, export):
+        # Without a default of its own, so that the option may stand before the action or after.
+        each.add_argument(
+            "--ledger", metavar="FILE", default=argparse.SUPPRESS,
+            help="another file (in CAUSALVEIL_DATA_DIR, or the user's data directory)",
+        )  # fmt: skip
+    command.set_defaults(run=_list)
+    listing.set_defaults(run=_list)
+    total.set_defaults(run=_total)
+    export.set_defaults(run=_export)
+
+
+def open_ledger(options: argparse.Namespace) -> Ledger:
+    """The ledger that --ledger names, or the user's own."""
+    return Ledger(getattr(options, "ledger", None))
+
+
+def number(text: str, name: str) -> float:
+    """A number; raises ParameterError for another text."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"{name} is {short(text)}; it must be a number.") from None
+
+
+def _list(options: argparse.Namespace) -> None:
+    ledger = open_ledger(options)
+    budgets = ledger.budgets()
+    print(f"{ledger.path}: {len(budgets)} budget{'s' * (len(budgets) != 1)}")
+    for budget in budgets:
+        print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
+        for charge in ledger.charges(budget.name):
+            print(
+                f"  {charge.sequence:>4} {charge.time} {charge.algorithm} epsilon "
+                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}"
+            )
+
+
+def describe(budget: Budget, spending: Spending) -> str:
+    """The total, what was spent, and what is left, in words."""
+    kept = "zCDP" if budget.unit == "zcdp" else "basic composition"
+    words = [
+        f"total epsilon {budget.epsilon:g}, delta {budget.delta:g} by {kept}",
+        f"spent epsilon {spending.epsilon:g}, delta {spending.delta:g}",
+    ]
+    if spending.zcdp_epsilon is not None:
+        words.append(f"by zCDP epsilon {spending.zcdp_epsilon:.4g}")
+    if spending.left_rho is not None:
+        words.append(f"left rho {spending.left_rho:.4g} of {budget.rho:.4g}")
+    else:
+        words.append(f"left epsilon {spending.left_epsilon:g}, delta {spending.left_delta:g}")
+    return "; ".join(words)
+
+
+def _total(options: argparse.Namespace) -> None:
+    ledger = open_ledger(options)
+    epsilon, delta = number(options.epsilon, "epsilon"), number(options.delta, "delta")
+    budget = ledger.set_total(options.name, epsilon, delta, options.unit)
+    print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
+    print(f"ledger: {ledger.path}")
+
+
+def _export(options: argparse.Namespace) -> None:
+    print(open_ledger(options).export(options.form), end="")

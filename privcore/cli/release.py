@@ -1,0 +1,118 @@
+"""`release` and `verify`: one charged run with secure noise, and checking its certificate."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from privcore.cli.data import add_data_options, load, whole
+from privcore.cli.ledger import describe, open_ledger
+from privcore.cli.run_options import add_parameter_options, parameters_of
+from privcore.discovery import get_algorithm
+from privcore.errors import CertificateError, DataError, ReleaseError
+from privcore.reporting.certificate import certificate_json
+from privcore.reporting.certificate_html import certificate_html
+from privcore.reporting.release import Release, release
+from privcore.reporting.verification import verify
+from privcore.text import short
+
+
+def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
+    text = "charge a budget, run once with secure noise, and write a signed certificate"
+    command = commands.add_parser("release", help=text, description=text)
+    add_data_options(command)
+    run = command.add_argument_group("release")
+    run.add_argument("--algorithm", required=True, help="see `algorithms`")
+    add_parameter_options(run)
+    run.add_argument(
+        "--budget-name", required=True, metavar="NAME", help="see `ledger total` to set one"
+    )
+    run.add_argument(
+        "--accept-caveats",
+        action="store_true",
+        help="release although the promise has caveats, such as levels read from the data; they "
+        "are printed in the certificate",
+    )
+    run.add_argument("--out", metavar="DIR", default=".", help="for the certificate (here)")
+    run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger")
+    command.set_defaults(run=_release)
+    text = "verify a certificate"
+    command = commands.add_parser("verify", help=text, description=text)
+    command.add_argument("file", metavar="FILE", help="the certificate's JSON")
+    command.add_argument("--key", metavar="FINGERPRINT", help="that its signer is known by")
+    command.set_defaults(run=_verify)
+
+
+def _release(options: argparse.Namespace) -> None:
+    algorithm = get_algorithm(options.algorithm)
+    directory = _directory(options.out)
+    seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
+    dataset = load(options, seed)
+    ledger = open_ledger(options)
+    made = release(
+        dataset,
+        algorithm.name,
+        parameters_of(options, algorithm),
+        ledger=ledger,
+        budget=options.budget_name,
+        content=None if options.csv is None else Path(options.csv).read_bytes(),
+        accepted=dataset.caveats if options.accept_caveats else (),
+    )
+    # The graph first: it is paid for, whether or not a file can be written.
+    print(_words(made))
+    budget = ledger.budget(options.budget_name)
+    print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
+    stem = directory / f"certificate-{made.certificate['id']}"
+    for path, text in (
+        (stem.with_suffix(".json"), certificate_json(made.certificate)),
+        (stem.with_suffix(".html"), certificate_html(made.certificate)),
+    ):
+        try:
+            path.write_text(text, "utf-8", "surrogatepass")
+        except OSError:
+            raise ReleaseError(
+                f"The release is made and paid for, but {short(path, 200)!r} cannot be written; "
+                "keep what was printed."
+            ) from None
+        print(path)
+
+
+def _directory(name: str) -> Path:
+    """The directory for the certificate, made if need be, before anything is spent."""
+    directory = Path(name)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise ReleaseError(
+            f"The directory {short(name, 200)!r} cannot be made; name another one."
+        ) from None
+    return directory
+
+
+def _words(made: Release) -> str:
+    promise = made.guarantee
+    lines = [f"{a} -> {b}" for a, b in made.graph.named_directed()]
+    lines += [f"{a} -- {b}" for a, b in made.graph.named_undirected()]
+    lines.append(
+        f"epsilon {promise.epsilon:g}, delta {promise.delta:g} ({promise.calibration}, "
+        f"{promise.accountant}; {promise.neighbours})"
+    )
+    lines += [f"accepted: {caveat}" for caveat in promise.caveats]
+    lines += [made.note] if made.note else []
+    lines += made.warnings
+    return "\n".join(lines)
+
+
+def _verify(options: argparse.Namespace) -> None:
+    try:
+        text = Path(options.file).read_text("utf-8", "surrogatepass")
+    except OSError:
+        raise DataError(
+            f"The file {short(options.file)!r} cannot be read; check its name."
+        ) from None
+    except ValueError:
+        raise CertificateError("The file is not text; give the certificate's JSON.") from None
+    found = verify(text, options.key)
+    print("\n".join(["Verified:", *(f"  {sentence}" for sentence in found.verified)]))
+    print("\n".join(["Not verified by a file:", *(f"  {sentence}" for sentence in found.limits)]))

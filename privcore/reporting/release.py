@@ -1,0 +1,216 @@
+"""From exploring to releasing: charged first, computed once with secure noise, then shown.
+
+What comes back is the graph, its weights where there are any, and the promise: nothing that is not
+covered by it.  The run's log, times and counts are never kept.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.accounting import Guarantee
+from privcore.accounting.composition import rho_of_pure
+from privcore.accounting.events import Event, total_rho
+from privcore.accounting.ledger import Ledger
+from privcore.dataset import Dataset
+from privcore.dataset.canonical import canonical_bytes
+from privcore.discovery import Discovery, count, discover, get_algorithm
+from privcore.discovery.engine import checked_parameters, planned_events
+from privcore.errors import LedgerError, ParameterError, ReleaseError
+from privcore.evaluation.surrogate import Shape, surrogate
+from privcore.graphs import PDAG
+from privcore.mechanisms import SecureNoise
+from privcore.reporting.certificate import certificate
+from privcore.reporting.effect import large_delta_sentence
+from privcore.reporting.signing import load_key, signed
+from privcore.score_based.augmented_lagrangian import Iteration
+
+STEPS = ("checked", "charging", "charged", "computed", "certified", "released")
+
+_ENDED = {
+    "budget": "The search ended when its budget was used up; pairs not yet tested stay as edges.",
+    "noise": "The search ended when what was left of its budget would have bought mostly noise; "
+    "pairs not yet tested stay as edges.",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a release would be charged.
+
+    rho: None where the cost in zCDP is not known.  planned: its steps.  caveats: sentences that
+    limit the promise, each accepted.  warnings: to be read before going on.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float | None
+    planned: tuple[Event, ...]
+    caveats: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Release:
+    """What may leave the building: every field is covered by the guarantee.
+
+    weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
+    note: on how the search ended, if early; it follows from the noisy answers.
+    certificate: signed, with all of this but the convergence.
+    """
+
+    graph: PDAG
+    guarantee: Guarantee
+    note: str
+    warnings: tuple[str, ...]
+    certificate: Mapping[str, Any] = field(repr=False)
+    weights: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    weight_threshold: float | None = None
+    convergence: tuple[Iteration, ...] = field(default=(), repr=False)
+
+
+def check_release(
+    dataset: Dataset,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    accepted: Sequence[str] = (),
+) -> Check:
+    """Everything that can be refused without spending, looked at from public facts.
+
+    accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
+    word by word.  The run is rehearsed on a public surrogate, so that settings that it refuses are
+    refused before they are paid for.
+
+    Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
+    parameters, ReleaseError for caveats that are not accepted, and whatever the rehearsal raises.
+    """
+    chosen = get_algorithm(algorithm)
+    if not chosen.private:
+        raise ParameterError(
+            f"{chosen.name} is not private, so its result cannot be released; choose another "
+            "algorithm."
+        )
+    checked = checked_parameters(algorithm, parameters)
+    if checked["calibration"] != "proven":
+        raise ParameterError(
+            "Only the proven calibration can be released: the published one has no guarantee."
+        )
+    missing = [caveat for caveat in dataset.caveats if caveat not in accepted]
+    if missing:
+        raise ReleaseError(
+            f"The promise would not hold as it stands ({'; '.join(missing)}): declare what is "
+            "public, or accept this explicitly."
+        )
+    planned = planned_events(algorithm, checked, count(dataset))
+    discover(surrogate(Shape.of(dataset), 1), algorithm, checked, seed=1, keep_trace=False)
+    declared = {parameter.name: parameter for parameter in chosen.parameters}
+    delta = 0.0
+    if "delta" in declared and declared["delta"].matters(checked):
+        delta = float(checked["delta"])
+    epsilon = float(checked["epsilon"])
+    guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
+    warnings = tuple(filter(None, (large_delta_sentence(guarantee, dataset.n),)))
+    return Check(epsilon, delta, _rho(epsilon, delta, planned), planned, dataset.caveats, warnings)
+
+
+def _rho(epsilon: float, delta: float, planned: tuple[Event, ...]) -> float | None:
+    known = [total_rho(planned), rho_of_pure(epsilon) if delta == 0 else None]
+    return min((rho for rho in known if rho is not None), default=None)
+
+
+def release(
+    dataset: Dataset,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    ledger: Ledger,
+    budget: str,
+    content: bytes | None = None,
+    accepted: Sequence[str] = (),
+    checkpoint: Callable[[str], None] = lambda step: None,
+) -> Release:
+    """Charge `budget`, run once with secure noise, and sign a certificate.
+
+    content: the file that the data set was made of, if there is one, so that another preparation
+    of it finds the same budget.  The signing key is kept beside the ledger.
+    checkpoint: called at each of `STEPS`.
+
+    Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
+    before anything is charged; and ReleaseError where the run fails afterwards.
+    """
+    check = check_release(dataset, algorithm, parameters, accepted=accepted)
+    key = load_key(ledger.path.parent)
+    contents = [canonical_bytes(dataset), *([] if content is None else [[content]])]
+    fingerprints = [ledger.fingerprint(pieces) for pieces in contents]
+    settings = checked_parameters(algorithm, parameters)
+    checkpoint("checked")
+    charge, spending = ledger.reserve(
+        budget,
+        fingerprints,
+        algorithm=algorithm,
+        parameters=settings,
+        epsilon=check.epsilon,
+        delta=check.delta,
+        rho=check.rho,
+        certificate=secrets.token_hex(16),
+        checkpoint=checkpoint,
+    )
+    checkpoint("charged")
+    try:
+        result = discover(dataset, algorithm, settings, noise=SecureNoise(), keep_trace=False)
+        _check_result(result, check)
+        checkpoint("computed")
+        note = _ENDED[result.stopped] if result.stopped else ""
+        made = certificate(
+            result, note=note, charge=charge, spending=spending, accepted=check.caveats
+        )
+        document = signed(made, key)
+    except BaseException as error:
+        # A ledger that cannot be written keeps the charge, which is what matters.
+        with suppress(LedgerError):
+            ledger.finish(charge.sequence, "failed")
+        if not isinstance(error, Exception):
+            raise
+        raise ReleaseError(
+            "The release failed after it was charged, and the charge stays; the reason is not "
+            "shown, as it could depend on the data: try the settings on simulated data."
+        ) from None
+    checkpoint("certified")
+    warnings = check.warnings
+    try:
+        ledger.finish(charge.sequence, "released")
+    except LedgerError as error:
+        warnings = (*warnings, f"The release is paid for, but not marked as made: {error}")
+    checkpoint("released")
+    return Release(
+        graph=result.graph,
+        guarantee=result.guarantee,
+        note=note,
+        warnings=warnings,
+        certificate=document,
+        weights=result.weights,
+        weight_threshold=result.weight_threshold,
+        convergence=result.convergence,
+    )
+
+
+def _check_result(result: Discovery, check: Check) -> None:
+    """Raises RuntimeError unless the run promises what was paid for, no less and no more."""
+    promise = result.guarantee
+    if (
+        promise.calibration != "proven"
+        or result.noise != "secure"
+        or promise.caveats != check.caveats
+        or promise.epsilon > check.epsilon
+        or promise.delta > check.delta
+        or result.planned != check.planned
+    ):
+        raise RuntimeError("the run does not promise what was charged")

@@ -1,0 +1,163 @@
+"""Verifying a certificate: that nothing was changed, and that it is one of a proven release."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from privcore.accounting.accountants import side_by_side
+from privcore.accounting.guarantee import Guarantee
+from privcore.errors import CertificateError, ParameterError
+from privcore.reporting.certificate import LIMITS, SCHEMA, meaning, planned_of
+from privcore.reporting.signing import check_signature
+from privcore.text import short
+
+_LARGEST = 50_000_000
+_TOLERANCE = 1e-6
+
+# The parts of a certificate, and what they hold.
+_PARTS: dict[str, tuple[str, ...]] = {
+    "released": ("graph", "note", "weight_threshold", "weights"),
+    "algorithm": ("citation", "name", "parameters", "title"),
+    "mechanism": ("noise", "planned", "sampler"),
+    "guarantee": (
+        "accountant", "calibration", "caveats", "delta", "epsilon", "neighbours", "proof", "public",
+    ),
+    "ledger": (
+        "budget", "charge", "spent_delta", "spent_epsilon", "spent_epsilon_by_zcdp", "total_delta",
+        "total_epsilon", "unit",
+    ),
+}  # fmt: skip
+_WHOLE = {
+    *_PARTS, "accepted_caveats", "id", "limits", "meaning", "schema", "signature", "time",
+    "versions",
+}  # fmt: skip
+
+
+class Verified(NamedTuple):
+    """Sentences on what was verified, and on what cannot be from a file."""
+
+    verified: tuple[str, ...]
+    limits: tuple[str, ...]
+    fingerprint: str
+
+
+def verify(text: str, key: str | None = None) -> Verified:
+    """Check a certificate's JSON; key: the fingerprint that its signer is known by.
+
+    Raises CertificateError, with what is wrong, unless all of it holds.
+    """
+    document = _parsed(text)
+    _check_parts(document)
+    signer = check_signature(document)
+    if key is not None and signer != key.strip().lower():
+        raise CertificateError(
+            f"The certificate was signed by another key, {signer}; do not trust it."
+        )
+    _check_promise(document)
+    done = [
+        "The content has the hash that it states, and the signature is one of it by the key "
+        f"{signer}.",
+        f"The parts are those of {SCHEMA}; the calibration is proven, the noise secure, and the "
+        "plain words fit ε and δ.",
+    ]
+    limits = ["That the program which signed it ran as it says."]
+    if key is None:
+        limits.append("Whose key it is: ask its owner for the fingerprint, and give it as --key.")
+    else:
+        done.append("The key has the fingerprint that was asked for.")
+    recomputed = _recomputed(document)
+    if recomputed:
+        done.append(recomputed)
+    else:
+        limits.append("That ε and δ follow from the steps: what sub-sampling adds is not repeated.")
+    limits.append("That the ledger was kept, and holds all releases from these records.")
+    accepted = document["accepted_caveats"]
+    limits += [f"The owner took it upon themselves that: {caveat}." for caveat in accepted]
+    return Verified(tuple(done), tuple(limits), signer)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > _LARGEST:
+        raise CertificateError("The file is too large for a certificate.")
+    try:
+        document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+    except CertificateError:
+        raise
+    except (ValueError, RecursionError):
+        raise CertificateError("The file is not JSON; give the certificate's JSON.") from None
+    if not isinstance(document, dict):
+        raise CertificateError("The file is not a certificate; give the certificate's JSON.")
+    return document
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary; a name that stands twice could show readers what was not signed."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise CertificateError("The certificate names a field twice; ask for the original.")
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise CertificateError(f"The certificate holds {name}, which is no number of JSON.")
+
+
+def _check_parts(document: Mapping[str, Any]) -> None:
+    if document.get("schema") != SCHEMA:
+        stated = short(document.get("schema"))
+        raise CertificateError(f"The file is no certificate of the form {SCHEMA}: {stated!r}.")
+    if set(document) != _WHOLE:
+        names = ", ".join(sorted(set(document) ^ _WHOLE))
+        raise CertificateError(f"The certificate lacks, or has too many of: {short(names, 200)}.")
+    for name, fields in _PARTS.items():
+        part = document[name]
+        if not isinstance(part, dict) or set(part) != set(fields):
+            raise CertificateError(f"The part {name!r} of the certificate is not complete.")
+    for name in ("accepted_caveats", "limits", "meaning"):
+        if not _sentences(document[name]):
+            raise CertificateError(f"The part {name!r} of the certificate is not a list of texts.")
+
+
+def _sentences(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(sentence, str) for sentence in value)
+
+
+def _check_promise(document: Mapping[str, Any]) -> None:
+    promise = document["guarantee"]
+    epsilon, delta = promise["epsilon"], promise["delta"]
+    if promise["calibration"] != "proven":
+        raise CertificateError("The guarantee of the certificate is not proven.")
+    if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 <= delta < 1):
+        raise CertificateError("The certificate states no finite ε and δ.")
+    if document["mechanism"]["noise"] != "secure":
+        raise CertificateError("The noise was simulated, which is never a release.")
+    if not _sentences(promise["caveats"]) or promise["caveats"] != document["accepted_caveats"]:
+        raise CertificateError("The guarantee has caveats that the owner has not accepted.")
+    stated = Guarantee(epsilon, delta, "", (), "proven", "", "")
+    if document["meaning"] != meaning(stated) or document["limits"] != list(LIMITS):
+        raise CertificateError("The plain words of the certificate do not fit its ε and δ.")
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _recomputed(document: Mapping[str, Any]) -> str:
+    """A sentence if the planned steps come to the promise; sub-sampling is not recomputed."""
+    try:
+        events = planned_of(document)
+    except (ParameterError, KeyError, TypeError):
+        raise CertificateError("The planned steps of the certificate are impossible.") from None
+    if not events:
+        return ""
+    promise = document["guarantee"]
+    for account in side_by_side(events, promise["delta"]):
+        if account.epsilon is not None and account.epsilon <= promise["epsilon"] * (1 + _TOLERANCE):
+            return (
+                f"The planned steps come to ε = {account.epsilon:.6g} at δ = "
+                f"{promise['delta']:g} by {account.name}, no more than promised."
+            )
+    return ""

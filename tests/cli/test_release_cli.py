@@ -1,0 +1,126 @@
+"""Release, ledger, accounts and verify from a shell."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from privcore.cli import main
+from tests.cli.test_cli import refused, run
+
+TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(600))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "table.csv").write_text(TEXT)
+    return tmp_path
+
+
+def asked(files, *more):
+    return (
+        "release", "--csv", str(files / "table.csv"), "--algorithm", "lapmech", "--budget-name",
+        "clinic", "--out", str(files / "out"), *more,
+    )  # fmt: skip
+
+
+def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
+    code, out, _ = run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    assert code == 0
+    assert str(files / "data" / "ledger.sqlite") in out
+    code, out, err = run(capsys, *asked(files, "--levels-public", "--epsilon", "0.75"))
+    assert (code, err) == (0, "")
+    assert "epsilon 0.75, delta 0 (proven" in out
+    assert "left epsilon 0.25" in out
+    paths = out.split("\n")[-3:-1]
+    code, out, _ = run(capsys, "verify", paths[0])
+    assert code == 0
+    assert "planned steps come to ε = 0.75" in out
+    fingerprint = json.loads(Path(paths[0]).read_text())["signature"]["fingerprint"]
+    assert run(capsys, "verify", paths[0], "--key", fingerprint)[0] == 0
+    assert "another key" in refused(capsys, "verify", paths[0], "--key", "ab")
+    assert Path(paths[1]).read_text().startswith("<!DOCTYPE html>")
+    assert "0.25 is left" in refused(capsys, *asked(files, "--levels-public", "--epsilon", "0.3"))
+    code, out, _ = run(capsys, "ledger", "list")
+    assert "lapmech epsilon 0.75 delta 0.0 released" in out.replace("delta 0 ", "delta 0.0 ")
+    code, out, _ = run(capsys, "ledger", "export", "--form", "json")
+    assert json.loads(out)["charges"][0]["state"] == "released"
+    assert len(run(capsys, "ledger", "export")[1].splitlines()) == 2
+    tampered = files / "tampered.json"
+    tampered.write_text(Path(paths[0]).read_text().replace("0.75", "0.15"))
+    assert "was changed" in refused(capsys, "verify", str(tampered))
+
+
+def test_the_ledger_may_be_another_file(files, capsys):
+    other = str(files / "other.sqlite")
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0", "--ledger", other)
+    assert "clinic" in run(capsys, "ledger", "--ledger", other)[1]
+    assert "0 budgets" in run(capsys, "ledger")[1]
+    code, *_ = run(capsys, *asked(files, "--levels-public", "--ledger", other))
+    assert code == 0
+    assert len(list((files / "out").iterdir())) == 2
+
+
+def test_levels_read_from_the_data_must_be_accepted(files, capsys):
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    assert "levels were read" in refused(capsys, *asked(files))
+    code, out, _ = run(capsys, *asked(files, "--accept-caveats"))
+    assert code == 0
+    assert "accepted: levels were read from the data" in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ledger", "total", "clinic", "--epsilon", "much", "--delta", "0"),
+        ("ledger", "total", "clinic", "--epsilon", "1", "--delta", "2"),
+        ("ledger", "total", "clinic", "--epsilon", "1", "--delta", "0", "--unit", "zcdp"),
+        ("ledger", "total", "clinic", "--epsilon", "1"),
+        ("verify", "/nowhere/at/all"),
+        ("accounts",),
+        ("accounts", "--event", "normal:1"),
+        ("accounts", "--event", "laplace"),
+        ("accounts", "--event", "laplace:x"),
+        ("accounts", "--event", "laplace:1:0"),
+        ("accounts", "--event", "laplace:-1"),
+        ("accounts", "--event", "laplace:1", "--delta", "x"),
+        ("accounts", "--event", "laplace:1", "--algorithm", "priv-pc"),
+        ("accounts", "--algorithm", "pc"),
+        ("accounts", "--algorithm", "priv-pc", "--calibration", "published"),
+        ("accounts", "--algorithm", "priv-pc", "--columns", "1"),
+        ("release", "--network", "asia", "--algorithm", "priv-pc"),
+    ],
+)
+def test_wrong_questions_get_one_sentence(files, capsys, arguments):
+    refused(capsys, *arguments)
+
+
+def test_nothing_is_charged_where_the_certificate_could_not_be_written(files, capsys):
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    (files / "out").write_text("a file")
+    assert "cannot be made" in refused(capsys, *asked(files, "--levels-public"))
+    assert "spent epsilon 0," in run(capsys, "ledger")[1]
+
+
+def test_accounts_of_steps_and_of_a_plan(files, capsys):
+    code, out, _ = run(capsys, "accounts", "--event", "laplace:0.1:30")
+    assert code == 0
+    assert "2.2978" in out.split("privacy-loss distribution")[1][:30]
+    _, out, _ = run(
+        capsys, "accounts", "--algorithm", "svt-pc", "--epsilon", "2", "--columns", "5", "--json"
+    )
+    described = json.loads(out)
+    assert described["events"][0]["count"] == 10
+    assert min(a["epsilon"] for a in described["accounts"] if a["epsilon"]) <= 2.0
+    code, out, _ = run(capsys, "accounts", "--event", "discrete-laplace:1:2", "--delta", "0")
+    assert code == 0
+    assert "needs δ above 0" in out
+
+
+def test_help_of_every_new_command(files, capsys):
+    for command in ("release", "verify", "accounts", "ledger"):
+        with pytest.raises(SystemExit) as stop:
+            main([command, "--help"])
+        assert stop.value.code == 0
+        assert command in capsys.readouterr().out

@@ -1,0 +1,176 @@
+"""The page Release, through Streamlit's own test harness; the ledger is in a folder of the test."""
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from privcore.accounting.ledger import Ledger
+from privcore.reporting.certificate import certificate_json
+from privcore.reporting.verification import verify
+
+ROOT = __file__.rsplit("/tests/", 1)[0]
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    return Ledger()
+
+
+def start(**query):
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120)
+    for name, value in {"data": "cancer", "rows": "2000", **query}.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("pages/release.py").run()
+    assert not app.exception
+    return app
+
+
+def button(app, label):
+    return next(b for b in app.button if b.label == label)
+
+
+def agree(app):
+    next(c for c in app.checkbox if c.label.startswith("Charge (ε")).check().run()
+    return app
+
+
+def make_budget(app, name="study", epsilon=3.0):
+    app.text_input(key="release_name").set_value(name)
+    app.number_input(key="release_epsilon").set_value(epsilon)
+    button(app, "Make this budget").click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_release_is_charged_shown_and_certified(ledger):
+    app = make_budget(start())
+    assert button(app, "Release").disabled
+    button(agree(app), "Release").click().run()
+    assert not app.exception
+    assert not app.error
+    assert not app.checkbox[-1].value
+    (charge,) = ledger.charges()
+    assert (charge.budget, charge.epsilon, charge.state) == ("study", 1.0, "released")
+    assert "Proven: (ε = 1" in app.success[0].value
+    assert [f.proto.alt.split(":")[0] for f in app.get("iframe")] == ["Released graph 1"]
+    shown = app.session_state["_released"][0]
+    text = certificate_json(dict(shown.made.certificate))
+    assert verify(text).verified
+    assert json.loads(text)
+    # The box is empty again: one more click releases nothing.
+    assert button(app, "Release").disabled
+
+
+def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):
+    app = make_budget(start(), epsilon=1.1)
+    app.selectbox(key="algorithm").set_value("laplace-pc").run()
+    button(agree(app), "Release").click().run()
+    assert "is left" in app.warning[0].value
+    assert button(app, "Release").disabled
+    # Another tab was faster: the ledger has the last word, and what was released stays.
+    ledger.set_total("study", 2.5, 1e-5, "zcdp")
+    app.run()
+    agree(app)
+    ledger.set_total("study", 1.1, 1e-5, "zcdp")
+    app.run()
+    assert button(app, "Release").disabled
+    assert len(ledger.charges()) == 1
+    assert app.success
+    assert len(app.session_state["_released"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"algorithm": "pc"}, "is not private"),
+        ({"calibration": "published"}, "Only the proven calibration"),
+    ],
+)
+def test_what_has_no_proof_cannot_be_released(query, sentence):
+    app = make_budget(start(**query))
+    assert sentence in app.warning[0].value
+    assert not [b for b in app.button if b.label == "Release"]
+
+
+def test_levels_read_from_the_data_must_be_accepted():
+    content = b"a,b\n" + b"".join(f"{i % 2},{i % 3}\n".encode() for i in range(300))
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120).run()
+    app.selectbox(key="data").set_value("your table").run()
+    app.switch_page("pages/data.py").run()
+    app.file_uploader[0].upload("t.csv", content, "text/csv").run()
+    button(app, "Use this table").click().run()
+    app.switch_page("pages/release.py").run()
+    assert not app.exception
+    assert "The promise would not hold as it stands" in app.warning[0].value
+    next(c for c in app.checkbox if c.label.startswith("I accept")).check().run()
+    assert not app.warning
+    assert any("Expected F1" in m.label for m in app.metric)
+
+
+def test_nothing_on_the_page_depends_on_the_rows():
+    def words(seed):
+        app = start(data_seed=seed)
+        parts = (app.markdown, app.caption, app.metric, app.info, app.warning, app.dataframe)
+        assert app.metric
+        return [str(e.value) for part in parts for e in part]
+
+    assert words("1") == words("2")
+
+
+def test_no_seed_is_asked_for_where_noise_is_secure():
+    assert not [n for n in start().number_input if n.label == "Noise seed"]
+
+
+def test_a_blank_name_is_one_sentence():
+    app = make_budget(start(), name=" ")
+    assert len(app.error) == 1
+
+
+def test_the_other_way_finds_an_epsilon():
+    app = start(algorithm="laplace-pc")
+    app.button(key="release_find_noise").click().run()
+    assert any(m.value.startswith("**ε = ") for m in app.markdown)
+    app.button(key="release_find_quality").click().run()
+    assert not app.exception
+    assert any(m.value.startswith("**ε = ") or "Not reached" in m.value for m in app.markdown)
+
+
+def test_a_budget_is_not_changed_by_making_it_again(ledger):
+    app = make_budget(start(), epsilon=2.0)
+    app.selectbox(key=next(w.key for w in app.selectbox if w.label == "Budget")).set_value(
+        "a new budget …"
+    ).run()
+    make_budget(app, epsilon=90.0)
+    assert "already" in app.error[0].value
+    assert ledger.budget("study").epsilon == 2.0
+
+
+def test_the_same_file_prepared_otherwise_stays_with_its_budget(ledger):
+    content = b"a,b,c\n" + b"".join(f"{i % 2},{i % 3},{i % 5 % 2}\n".encode() for i in range(300))
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120).run()
+    app.selectbox(key="data").set_value("your table").run()
+    app.switch_page("pages/data.py").run()
+    app.file_uploader[0].upload("t.csv", content, "text/csv").run()
+    button(app, "Use this table").click().run()
+    app.switch_page("pages/release.py").run()
+    next(c for c in app.checkbox if c.label.startswith("I accept")).check().run()
+    make_budget(app)
+    next(c for c in app.checkbox if c.label.startswith("I accept")).check().run()
+    button(agree(app), "Release").click().run()
+    assert not app.exception
+    assert "but not for this" in app.warning[0].value
+    assert ledger.budget_of([ledger.fingerprint([content])]) == "study"
+
+
+def test_a_damaged_ledger_is_one_sentence_and_what_was_released_stays(ledger):
+    app = make_budget(start())
+    button(agree(app), "Release").click().run()
+    ledger.path.write_bytes(b"not a database" * 100)
+    app.run()
+    assert not app.exception
+    assert app.error
+    assert app.success
+    assert ledger.path.read_bytes().startswith(b"not a database")
