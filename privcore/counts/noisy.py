@@ -32,7 +32,10 @@ class NoisyTable:
         self.n = n
         self.caveats = caveats
         self._noisy = table
+        # Sums of whole numbers are exact in any order, so that one may be made of another.
+        self._whole = bool((table == np.rint(table)).all())
         self._sums: Cache[NDArray[np.float64]] = Cache(64 << 20, lambda a: a.nbytes + 200)
+        self._tables: Cache[Table] = Cache(64 << 20, lambda a: a.nbytes + 200)
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
 
     def table(self, columns: Sequence[int]) -> Table:
@@ -43,8 +46,11 @@ class NoisyTable:
         return np.maximum(np.rint(ordered), 0).astype(np.int64)
 
     def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
-        tables = self.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
-        return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
+        def occurring() -> Table:
+            tables = self.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
+            return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
+
+        return self._tables.get((x, y, tuple(given)), occurring)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
         raise DataError("Noisy counts have no rows to draw from.")
@@ -60,4 +66,9 @@ class NoisyTable:
 
     def _marginal(self, kept: tuple[int, ...]) -> NDArray[np.float64]:
         rest = tuple(c for c in range(len(self.levels)) if c not in kept)
-        return np.asarray(self._noisy.sum(axis=rest))
+        if not rest or not self._whole:
+            return np.asarray(self._noisy.sum(axis=rest))
+        # One column at a time, the first ones first: few larger sums then serve many small ones.
+        larger = tuple(sorted((*kept, rest[-1])))
+        summed = self._sums.get(larger, lambda: self._marginal(larger))
+        return np.asarray(summed.sum(axis=larger.index(rest[-1])))

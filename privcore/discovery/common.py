@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from privcore.accounting import Guarantee
+from privcore.accounting.events import Event
 from privcore.accounting.guarantee import REPLACE_ONE
 from privcore.discovery.model import Outcome, Run, Spent, Step, Unreached
 from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
 from privcore.graphs import orient
+from privcore.mechanisms.gaussian import gaussian_mu
 
 
 def public_facts(run: Run) -> tuple[str, ...]:
@@ -96,6 +98,14 @@ def proven_guarantee(
         accountant=accountant,
         proof=", ".join(dict.fromkeys(proof for proof in proofs if proof)),
     )
+
+
+def planned_release(run: Run) -> tuple[Event, ...]:
+    """One release that takes all of the budget, by Gaussian noise unless "laplace" is asked for."""
+    given = run.parameters
+    if given.get("mechanism", "gaussian") == "laplace":
+        return (Event("pure", given["epsilon"]),)
+    return (Event("gaussian", 1 / gaussian_mu(given["epsilon"], given["delta"])),)
 
 
 def published_guarantee(

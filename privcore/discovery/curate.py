@@ -13,6 +13,7 @@ from math import comb, log, sqrt
 import numpy as np
 
 from privcore.accounting import Guarantee, PrivacyFilter, composition
+from privcore.accounting.events import Event
 from privcore.discovery import common, parameters
 from privcore.discovery.curate_allocation import (
     CostRule,
@@ -32,7 +33,7 @@ from privcore.discovery.model import Algorithm, Outcome, Run, Spent
 from privcore.discovery.per_test import PerTest, reference, run_per_test
 from privcore.discovery.priv_pc_parameters import checked_rows
 from privcore.discovery.skeleton import Skeleton
-from privcore.discovery.tie_correction import corrected, share_for_tests
+from privcore.discovery.tie_correction import corrected, planned_release, share_for_tests
 from privcore.errors import BudgetError, ParameterError
 from privcore.independence import ScoreMeasure, margin
 from privcore.independence.score import strata_of
@@ -55,6 +56,30 @@ class _Published(ScoreMeasure):
         if self.space == "p" and self.score.name == "kendall":
             return _PUBLISHED_CONSTANT / sqrt(rows)
         return super().sensitivity(rows, strata)
+
+
+def _new_filter(run: Run) -> tuple[PrivacyFilter, float]:
+    """The filter of a proven run on its sub-sample, and the δ that its total stands for there."""
+    given, n = run.parameters, run.source.n
+    rate, tests = checked_rows(n, given["rate"]) / n, comb(len(run.source.names), 2)
+    epsilon = before_amplification(given["epsilon"] * share_for_tests(run), rate)
+    delta = min(given["delta"] / rate, 0.999)
+    rho = composition.rho_for(epsilon, delta)
+    if rho > 0 and sqrt(2 * rho / tests) > epsilon / tests:
+        return PrivacyFilter("rho", rho), delta
+    return PrivacyFilter("epsilon", epsilon), delta
+
+
+def _planned(run: Run) -> tuple[Event, ...]:
+    """The filter's total as one step; none where sub-sampling amplifies a total that has a δ."""
+    whole, _ = _new_filter(run)
+    if whole.unit == "epsilon":
+        total = Event("pure", run.parameters["epsilon"] * share_for_tests(run))
+    elif run.parameters["rate"] == 1:
+        total = Event("zcdp", whole.total)
+    else:
+        return ()
+    return (total, *planned_release(run))
 
 
 class _PerOrder(PerTest):
@@ -91,7 +116,6 @@ class _PerOrder(PerTest):
     def _start(self) -> None:
         """Fix the unit and the total, before any data are seen."""
         given = self.run.parameters
-        rate = self._rows / self.run.source.n
         tests = comb(self._p, 2)
         self._delta = given["delta"]
         self._rule: CostRule = "epsilon"
@@ -103,14 +127,8 @@ class _PerOrder(PerTest):
                 )
             self._rule, self._left = "published", given["epsilon"]
             return
-        epsilon = before_amplification(given["epsilon"] * share_for_tests(self.run), rate)
-        self._delta = min(given["delta"] / rate, 0.999)
-        rho = composition.rho_for(epsilon, self._delta)
-        if rho > 0 and sqrt(2 * rho / tests) > epsilon / tests:
-            self._rule = "rho"
-            self.filter = PrivacyFilter("rho", rho)
-        else:
-            self.filter = PrivacyFilter("epsilon", epsilon)
+        self.filter, self._delta = _new_filter(self.run)
+        self._rule = self.filter.unit
         scale = self.sensitivity / self._guess(tests)
         self.measure = corrected(self.run, self.measure, 2 * scale * scale)
 
@@ -247,6 +265,7 @@ CURATE = Algorithm(
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,
+    planned=_planned,
     published_flaw=f"Not proven: {_FLAW}.",
     published_epsilon="split",
 )

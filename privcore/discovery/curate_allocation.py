@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -63,6 +64,14 @@ def allocate(
     Solved by sequential least squares from the even split; if the solver ends outside the
     constraints or no better than the even split, that is taken, since it always fits.
     """
+    return _allocated(tuple(tests), budget, margins, rule, delta).copy()
+
+
+# Runs that differ in their noise only ask the same question before their first order.
+@lru_cache(maxsize=4096)
+def _allocated(
+    tests: tuple[float, ...], budget: float, margins: Margins, rule: CostRule, delta: float
+) -> Vector:
     counts = np.asarray(tests, dtype=np.float64)
     even = _even_split(counts, budget, rule, delta)
     if counts.size == 1:

@@ -7,16 +7,14 @@ schedule from ε₀, as many as Lemma 2 allows, each gradient with its own δ, a
 
 from __future__ import annotations
 
-import math
-
-from privcore.discovery import common, parameters
+from privcore.accounting.events import Event
+from privcore.discovery import parameters
 from privcore.discovery import score_based_parameters as own
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent
-from privcore.discovery.noisy_gradients import NoisyGradients, descend
-from privcore.discovery.noleaks import FLAW
-from privcore.discovery.score_based_common import check_rows, reference, wrap_up
+from privcore.discovery.model import Algorithm, Outcome, Run
+from privcore.discovery.noisy_gradients import planned_gradients, run_proven
+from privcore.discovery.published_gradients import FLAW, SEARCH_FLAW, run_published
+from privcore.discovery.score_based_common import prepared, reference
 from privcore.errors import ParameterError
-from privcore.mechanisms.gaussian import gaussian_mu
 from privcore.score_based.schedules import budgets, growing_shares, lemma_count
 
 # More gradients than this would take hours, and none of them could be seen through its noise.
@@ -25,34 +23,29 @@ _MOST = 100_000
 
 def fit(run: Run) -> Outcome:
     """Weights and graph from noisy gradients with growing budgets."""
-    check_rows(run)
-    recorder = common.Recorder(run.keep_trace)
-    return _proven(run, recorder) if _is_proven(run) else _published(run, recorder)
-
-
-def _is_proven(run: Run) -> bool:
-    return bool(run.parameters["calibration"] == "proven")
-
-
-def _proven(run: Run, recorder: common.Recorder) -> Outcome:
+    run = prepared(run)
     given = run.parameters
-    total = given["gradients"]
-    mu = gaussian_mu(given["epsilon"], given["delta"])
-    shares = growing_shares(given["schedule"], given["growth"], total)
-    squares = [float(share * share) for share in shares]
-    gradients = NoisyGradients(run, [mu * float(share) for share in shares], squares, recorder)
-    solution = descend(run, gradients, total)
-    guarantee = common.proven_guarantee(
-        run, "Gaussian composition", ("docs/proofs/clipped_gradients.md",)
-    )
-    used = math.fsum(squares[: gradients.used])
-    spent = Spent("share", min(used, 1.0), 1.0, gradients.used, total, "rounds")
-    return wrap_up(run, solution, recorder, guarantee, spent, gradients.used)
+    if given["calibration"] == "proven":
+        return run_proven(run, _shares(run))
+    return run_published(run, _published_budgets(run), given["epsilon"])
 
 
-def _published(run: Run, recorder: common.Recorder) -> Outcome:
+def _shares(run: Run) -> list[float]:
+    """Of μ², for each gradient, as the schedule grows."""
     given = run.parameters
-    epsilon, delta, first = given["epsilon"], given["delta"], given["first_epsilon"]
+    shares = growing_shares(given["schedule"], given["growth"], given["gradients"])
+    return [float(share * share) for share in shares]
+
+
+def _planned(run: Run) -> tuple[Event, ...]:
+    run = prepared(run)
+    return planned_gradients(run, _shares(run))
+
+
+def _published_budgets(run: Run) -> list[float]:
+    """ε of each gradient that Lemma 2 allows; raises ParameterError for none, or too many."""
+    given = run.parameters
+    epsilon, first = given["epsilon"], given["first_epsilon"]
     total = lemma_count(given["schedule"], epsilon, first)
     if not 1 <= total <= _MOST:
         what = "less than one gradient" if total < 1 else f"more than {_MOST:,} gradients"
@@ -61,19 +54,7 @@ def _published(run: Run, recorder: common.Recorder) -> Outcome:
             f"epsilon {epsilon:g} pays for {what} with a first budget of {first:g} on the "
             f"{given['schedule']} schedule; {change} first-epsilon."
         )
-    charges = [float(charge) for charge in budgets(given["schedule"], first, total)]
-    gradients = NoisyGradients(run, [gaussian_mu(e, delta) for e in charges], charges, recorder)
-    solution = descend(run, gradients, total)
-    used = math.fsum(charges[: gradients.used])
-    guarantee = common.published_guarantee(
-        run,
-        used,
-        min(gradients.used * delta, 1.0),
-        "basic composition, after the run",
-        (FLAW,),
-    )
-    spent = Spent("epsilon", used, epsilon, gradients.used, total, "rounds")
-    return wrap_up(run, solution, recorder, guarantee, spent, gradients.used)
+    return [float(charge) for charge in budgets(given["schedule"], first, total)]
 
 
 CURATE_SCORE = Algorithm(
@@ -98,6 +79,7 @@ CURATE_SCORE = Algorithm(
     reference=reference,
     reference_algorithm="notears",
     needs="moments",
-    published_flaw=f"Not proven: {FLAW}.",
+    planned=_planned,
+    published_flaw=f"Not proven: {FLAW}; {SEARCH_FLAW}.",
     published_epsilon="split",
 )

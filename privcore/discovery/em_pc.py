@@ -18,7 +18,7 @@ from privcore.discovery.em_pc_parameters import (
     SELECTION,
     SOURCE,
 )
-from privcore.discovery.em_pc_rounds import ProvenRounds, Removal
+from privcore.discovery.em_pc_rounds import ProvenRounds, Removal, planned_total
 from privcore.discovery.model import Algorithm, Edge, Outcome, Progress, Run, Spent
 from privcore.discovery.per_test import reference
 from privcore.discovery.published_em_pc import FLAW, PublishedRounds
@@ -143,6 +143,7 @@ EM_PC = Algorithm(
     calibrations=("proven", "published"),
     run=_run,
     reference=_reference,
+    planned=planned_total,
     published_flaw=f"Not proven: {FLAW}.",
     published_epsilon="total",
 )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from privcore.accounting import PrivacyFilter, composition
+from privcore.accounting.events import Event
 from privcore.discovery import common
 from privcore.discovery.em_pc_utilities import Candidate, ProvenUtilities
 from privcore.discovery.model import Edge, Phase, Run, Step
 from privcore.discovery.per_test import measure_of
 from privcore.errors import BudgetError
 from privcore.mechanisms.selection import peel, rho_of_selection, select
+
+# Runs that differ in their noise only ask the same question.
+_rho_for = lru_cache(maxsize=1024)(composition.rho_for)
 
 
 class Removal(NamedTuple):
@@ -22,6 +27,33 @@ class Removal(NamedTuple):
     node: int
     other: int
     candidate: Candidate
+
+
+def _rounds(run: Run) -> int:
+    """Rounds that a run pays for: one for each column and order."""
+    p, limit = len(run.source.names), run.parameters["max_order"]
+    return p * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
+
+
+def _new_filter(run: Run) -> tuple[PrivacyFilter, float]:
+    """The filter, fixed before any data are seen, and the ε of a round."""
+    given, planned = run.parameters, _rounds(run)
+    number, kind = given["number_share"], given["selection"]
+    share = 1 - given["direction_share"]
+    # ρ of a round whose two parts add up to ε = 1; peeling costs least as a whole.
+    unit_rho = rho_of_selection(number, kind) + rho_of_selection(1 - number, kind)
+    rho = _rho_for(given["epsilon"], given["delta"])
+    basic = share * given["epsilon"] / planned
+    zcdp = sqrt(share * rho / (planned * unit_rho))
+    if zcdp > basic:
+        return PrivacyFilter("rho", rho), zcdp
+    return PrivacyFilter("epsilon", given["epsilon"]), basic
+
+
+def planned_total(run: Run) -> tuple[Event, ...]:
+    """A proven run as one step: its filter's total, as the last selections take what is left."""
+    whole, _ = _new_filter(run)
+    return (Event("zcdp" if whole.unit == "rho" else "pure", whole.total),)
 
 
 class ProvenRounds:
@@ -35,28 +67,11 @@ class ProvenRounds:
         source = self.measure.prepare(run.source, run.noise)
         self.utilities = ProvenUtilities(self.measure, source)
         self._kind = given["selection"]
-        p, limit = len(run.source.names), given["max_order"]
-        self.planned = p * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
+        self.planned = _rounds(run)
         self.rounds = 0
-        self._plan()
-
-    def _plan(self) -> None:
-        """Fix the unit, the total and the ε of a round, before any data are seen."""
-        given = self._run.parameters
-        number = given["number_share"]
-        share = 1 - given["direction_share"]
-        # ρ of a round whose two parts add up to ε = 1; peeling costs least as a whole.
-        unit_rho = rho_of_selection(number, self._kind) + rho_of_selection(1 - number, self._kind)
-        rho = composition.rho_for(given["epsilon"], given["delta"])
-        basic = share * given["epsilon"] / self.planned
-        zcdp = sqrt(share * rho / (self.planned * unit_rho))
-        if zcdp > basic:
-            self.filter = PrivacyFilter("rho", rho)
-            self.accountant = "zCDP filter"
-        else:
-            self.filter = PrivacyFilter("epsilon", given["epsilon"])
-            self.accountant = "filter of the sum"
-        size = max(zcdp, basic) * (1 - 1e-12)
+        self.filter, size = _new_filter(run)
+        self.accountant = "zCDP filter" if self.filter.unit == "rho" else "filter of the sum"
+        size, number = size * (1 - 1e-12), given["number_share"]
         self._number, self._which = size * number, size * (1 - number)
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from privcore.accounting.events import Event
 from privcore.counts import CountSource, InMemoryCounts, MomentSource, NumericRows
 from privcore.dataset import Dataset, constant_columns
-from privcore.discovery.model import Discovery, Hooks, NoHooks, Run
+from privcore.discovery.model import Algorithm, Discovery, Hooks, NoHooks, Run
 from privcore.discovery.registry import get_algorithm
 from privcore.errors import DataError, ParameterError
 from privcore.mechanisms import NoiseSource, SimulatedNoise
@@ -36,7 +37,7 @@ def discover(
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
     chosen = get_algorithm(algorithm)
-    checked = parse_all(chosen.parameters, parameters or {}, chosen.name)
+    checked = checked_parameters(algorithm, parameters)
     if seed is not None and noise is not None:
         raise ParameterError("Give either a seed or a noise source, not both.")
     if seed is not None:
@@ -79,9 +80,34 @@ def discover(
         unreached=outcome.unreached,
         unit=outcome.unit,
         weights=outcome.weights,
+        weight_threshold=outcome.weight_threshold,
         convergence=outcome.convergence,
         trace=outcome.trace,
+        planned=_planned(chosen, run),
     )
+
+
+def planned_events(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource
+) -> tuple[Event, ...]:
+    """The steps that a proven run would take, without running it; empty where none are fixed.
+
+    Of the source only its number of rows, its columns' names and what is public of them are used.
+    Raises ParameterError.
+    """
+    checked = checked_parameters(algorithm, parameters)
+    run = Run(cast(CountSource, source), checked, SimulatedNoise(0), NoHooks(), keep_trace=False)
+    return _planned(get_algorithm(algorithm), run)
+
+
+def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All parameters of an algorithm, with defaults; raises ParameterError."""
+    chosen = get_algorithm(algorithm)
+    return parse_all(chosen.parameters, parameters or {}, chosen.name)
+
+
+def _planned(chosen: Algorithm, run: Run) -> tuple[Event, ...]:
+    return chosen.planned(run) if run.parameters.get("calibration") == "proven" else ()
 
 
 def count(dataset: Dataset) -> InMemoryCounts | NumericRows:

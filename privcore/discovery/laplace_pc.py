@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from math import comb
 
+from privcore.accounting.events import Event
 from privcore.discovery import common, parameters
 from privcore.discovery.model import Algorithm, Outcome, Run
-from privcore.discovery.per_test import PerTest, reference, run_per_test
+from privcore.discovery.per_test import PerTest, planned_steps, reference, run_per_test
 from privcore.discovery.tie_correction import corrected
 from privcore.independence import margin
 from privcore.parameter import Parameter
@@ -81,6 +82,10 @@ def _run(run: Run) -> Outcome:
     return run_per_test(run, _NoisyThreshold(run, common.Recorder(run.keep_trace)))
 
 
+def _planned(run: Run) -> tuple[Event, ...]:
+    return planned_steps(run, planned_tests(run), ("laplace",))
+
+
 LAPLACE_PC = Algorithm(
     name="laplace-pc",
     title="Laplace-PC",
@@ -103,5 +108,6 @@ LAPLACE_PC = Algorithm(
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,
+    planned=_planned,
     published_flaw=f"Not proven: {_FLAW}.",
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from privcore.accounting.events import Event
 from privcore.counts.noisy import NoisyTable
 from privcore.discovery import common, parameters
 from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
@@ -75,6 +76,10 @@ def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("score", "threshold", "max_order", "stable")}
 
 
+def _planned(run: Run) -> tuple[Event, ...]:
+    return (Event("pure", run.parameters["epsilon"]),)
+
+
 LAPMECH = Algorithm(
     name="lapmech",
     title="LapMech",
@@ -93,6 +98,7 @@ LAPMECH = Algorithm(
     calibrations=("proven", "published"),
     run=_run,
     reference=_reference,
+    planned=_planned,
     published_flaw=f"Not proven: {_FLAW}.",
     published_epsilon="total",
 )

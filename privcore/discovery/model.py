@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.accounting import Guarantee
+from privcore.accounting.events import Event
 from privcore.counts import CountSource
 from privcore.graphs import PDAG
 from privcore.mechanisms import NoiseSource
@@ -113,6 +114,8 @@ class Discovery:
     unit: of the scores in the trace, such as "|Z|".
     weights: W[i, j] of the edge i → j, shape (p, p), where the graph is cut from weights, and
     convergence: how the optimiser got there; both covered by the same guarantee.
+    weight_threshold: where the graph was cut.
+    planned: of a proven run, all its steps as fixed before it; empty where they are not.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -130,17 +133,23 @@ class Discovery:
     unreached: Unreached | None = None
     unit: str = ""
     weights: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     trace: tuple[Step, ...] = field(default=(), repr=False)
+    planned: tuple[Event, ...] = ()
 
 
 class Progress(NamedTuple):
-    """Where a search is: testing `order`, `done` of `pairs` pairs of this order looked at."""
+    """Where a search is: testing `order`, `done` of `pairs` pairs of this order looked at.
+
+    noun: what is counted, where it is not pairs; an optimiser's steps then stand for its tests.
+    """
 
     order: int
     done: int
     pairs: int
     tests_run: int
+    noun: Literal["pair", "iteration", "gradient"] = "pair"
 
 
 class Hooks(Protocol):
@@ -189,7 +198,12 @@ class Outcome(NamedTuple):
     unreached: Unreached | None = None
     unit: str = ""
     weights: NDArray[np.float64] | None = None
+    weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = ()
+
+
+def _no_plan(run: Run) -> tuple[Event, ...]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -200,6 +214,8 @@ class Algorithm:
     published one is not proven.  published_epsilon: what ε is then: the cost of one "round" or test
     with the total computed after the run, a total to "split" of which what was spent is computed
     after the run, or the "total" itself as in the proven form.
+    planned: the steps of a proven run, from public facts alone: its parameters, number of rows,
+    and columns.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
     well.  reference: parameters to those of the non-private algorithm that the run is compared
     with, PC unless it says otherwise.  output: a CPDAG, or one DAG.
@@ -218,6 +234,7 @@ class Algorithm:
     needs: Literal["tables", "moments"] = "tables"
     published_flaw: str = ""
     published_epsilon: Literal["round", "split", "total"] = "round"
+    planned: Callable[[Run], tuple[Event, ...]] = _no_plan
 
     @property
     def private(self) -> bool:

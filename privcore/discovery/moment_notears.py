@@ -16,8 +16,8 @@ from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
 from privcore.discovery.notears import optimise
 from privcore.discovery.score_based_common import (
     check_finite,
-    check_rows,
     in_units,
+    prepared,
     reference,
     wrap_up,
 )
@@ -29,12 +29,9 @@ PROOF = "docs/proofs/weighted_moments.md"
 
 def fit(run: Run) -> Outcome:
     """Weights and graph from one noisy covariance matrix."""
+    run = prepared(run)
     given, n, p = run.parameters, run.source.n, len(run.source.names)
-    check_rows(run)
-    share = given["radius"]
-    if share is None:
-        share = 0.2 if hasattr(run.source, "bounds") else 0.7
-    radius = share * math.sqrt(p)
+    radius = given["radius"] * math.sqrt(p)
     moments = run.source.moments(radius)
     check_finite(moments)
     released = release_moments(moments, n, radius, given["epsilon"], given["delta"], run.noise)
@@ -75,4 +72,5 @@ MOMENT_NOTEARS = Algorithm(
     reference=reference,
     reference_algorithm="notears",
     needs="moments",
+    planned=common.planned_release,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from privcore.mechanisms.gaussian import analytic_sigma
 from privcore.mechanisms.second_moments import l1_sensitivity, l2_sensitivity, upper_triangle
 
 Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
 
 
 class Released(NamedTuple):
@@ -79,27 +81,51 @@ def positive(matrix: Matrix, floor: float) -> Matrix:
     return np.asarray((vectors * raised) @ vectors.T)
 
 
-def noise_variance(sigma: Matrix, deviation: float, x: int, y: int, given: Sequence[int]) -> float:
+@cache
+def _strictly_above(size: int) -> NDArray[np.bool_]:
+    """Which entries of a square matrix are above its diagonal."""
+    return np.triu(np.ones((size, size), dtype=bool), 1)
+
+
+def noise_variance(
+    sigma: Matrix,
+    deviation: float,
+    x: int,
+    y: int,
+    given: Sequence[int],
+    known: dict[tuple[int, ...], Vector] | None = None,
+) -> float:
     """Variance of a partial correlation, near 0, that noise on the covariances adds.
 
     To first order: the residual covariance is aᵀΣb, where a and b are (1, −β) of the regressions
     of x and y on the columns given, and each entry of Σ has independent noise, the same above and
     below the diagonal.
+
+    known: −β by column and columns given, filled as they are needed: many pairs share them.
     """
-    nodes = [x, y, *given]
+    known = {} if known is None else known
+    nodes = np.array([x, y, *given])
     a, b = np.zeros(len(nodes)), np.zeros(len(nodes))
     a[0] = b[1] = 1.0
     if given:
-        rest = list(given)
-        inner = sigma[np.ix_(rest, rest)]
-        a[2:] = -np.linalg.solve(inner, sigma[rest, x])
-        b[2:] = -np.linalg.solve(inner, sigma[rest, y])
-    block = sigma[np.ix_(nodes, nodes)]
-    outer = np.outer(a, b)
-    above = np.triu(outer + outer.T, 1)
-    spread = float((above * above).sum() + (np.diag(outer) ** 2).sum())
+        a[2:] = _regressed(sigma, x, given, known)
+        b[2:] = _regressed(sigma, y, given, known)
+    block = sigma[nodes[:, None], nodes]
+    outer = a[:, None] * b
+    above = np.where(_strictly_above(len(nodes)), outer + outer.T, 0.0)
+    spread = float((above * above).sum() + (outer.diagonal() ** 2).sum())
     residual = float(a @ block @ a) * float(b @ block @ b)
     return deviation * deviation * spread / max(residual, 1e-300)
+
+
+def _regressed(
+    sigma: Matrix, column: int, given: Sequence[int], known: dict[tuple[int, ...], Vector]
+) -> Vector:
+    key = (column, *given)
+    if key not in known:
+        rest = np.array(given)
+        known[key] = -np.linalg.solve(sigma[rest[:, None], rest], sigma[rest, column])
+    return known[key]
 
 
 class NoisyFisher(Decision):
@@ -115,13 +141,15 @@ class NoisyFisher(Decision):
         self._released = released
         self._quantile = z_threshold(run.parameters["threshold"])
         self._recorder = recorder
+        self._regressions: dict[tuple[int, ...], Vector] = {}
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
         sigma = self._released.sigma
         value = abs(fisher_z(partial_correlation(sigma, x, y, given), self._n, len(given)))
         threshold = self._quantile
         if self._aware:
-            extra = noise_variance(sigma, self._released.deviation, x, y, given)
+            deviation = self._released.deviation
+            extra = noise_variance(sigma, deviation, x, y, given, self._regressions)
             threshold *= math.sqrt(1 + max(self._n - len(given) - 3, 0) * extra)
         verdict = value <= threshold
         self._recorder.add(

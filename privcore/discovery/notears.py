@@ -8,11 +8,11 @@ from privcore.discovery.common import Recorder
 from privcore.discovery.model import Algorithm, Outcome, Run, Spent
 from privcore.discovery.score_based_common import (
     Matrix,
+    Watching,
     check_columns,
     check_finite,
-    check_rows,
     in_units,
-    watching,
+    prepared,
     wrap_up,
 )
 from privcore.independence.fisher import covariance
@@ -25,22 +25,29 @@ def optimise(run: Run, sigma: Matrix) -> Solution:
     """Plain NOTEARS on a covariance matrix in the run's units, exact or made private before."""
     given = run.parameters
     sparsity = given["sparsity"]
+    watching = Watching(run, "iteration", given["iterations"])
+
+    def smooth(weights: Matrix) -> tuple[float, Matrix]:
+        watching.step()
+        return least_squares(sigma, weights)
+
     return solve(
-        exact_steps(lambda weights: least_squares(sigma, weights)),
+        exact_steps(smooth),
         len(sigma),
         Settings(sparsity, iterations=given["iterations"]),
         objective=lambda w: least_squares(sigma, w)[0] + sparsity * float(abs(w).sum()),
-        watch=watching(run, given["iterations"]),
+        watch=watching.advance,
     )
 
 
 def fit(run: Run) -> Outcome:
-    """Weights and graph; raises DataError for data that least squares cannot tell apart."""
-    check_rows(run)
+    """Weights and graph; raises DataError for columns that least squares cannot tell apart."""
+    run = prepared(run)
     moments = run.source.moments()
     check_finite(moments)
     sigma = covariance(moments)
-    check_columns(run.source.names, sigma)
+    if run.parameters["degenerate"] == "refuse":
+        check_columns(run.source.names, sigma)
     solution = optimise(run, in_units(run, sigma))
     return wrap_up(run, solution, Recorder(False), Guarantee.none(), Spent("none", 0.0, 0.0))
 
@@ -52,7 +59,13 @@ NOTEARS = Algorithm(
     summary="Linear weights that explain each column by others at the least squared error, under a "
     "smooth constraint that forbids cycles. Levels are coded −1 … 1 in their order, which supposes "
     "that effects are linear in the codes.",
-    parameters=(own.SPARSITY, own.WEIGHT_THRESHOLD, own.MOMENT_UNITS, own.ITERATIONS),
+    parameters=(
+        own.SPARSITY,
+        own.WEIGHT_THRESHOLD,
+        own.MOMENT_UNITS,
+        own.ITERATIONS,
+        own.DEGENERATE,
+    ),
     calibrations=("none",),
     run=fit,
     output="dag",

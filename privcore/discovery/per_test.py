@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 from privcore.accounting import Guarantee, Plan, PrivacyFilter, composition, plan_rounds
+from privcore.accounting.events import Event, Kind
 from privcore.discovery import common
 from privcore.discovery.model import Outcome, Phase, Run, Spent, Step
 from privcore.discovery.skeleton import Decision, Skeleton
-from privcore.discovery.tie_correction import share_for_tests
+from privcore.discovery.tie_correction import planned_release, share_for_tests
 from privcore.errors import ParameterError
 from privcore.independence import (
     Measure,
@@ -57,6 +59,37 @@ def measure_of(parameters: Mapping[str, Any]) -> Measure:
     return ScoreMeasure(score, parameters["calibration"], parameters["space"], level)
 
 
+# Runs that differ in their noise only have the same plan.
+_planned = lru_cache(maxsize=1024)(plan_rounds)
+
+
+def plan_of(
+    run: Run, measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
+) -> tuple[Plan, float]:
+    """A proven run's plan, and the δ that each of its tests has for its own where it needs one."""
+    epsilon = run.parameters["epsilon"] * share_for_tests(run)
+    delta = test_delta = float(run.parameters["delta"])
+    if measure.needs_delta:
+        # Half of δ for the tests' own, half for their composition.
+        delta /= 2
+        test_delta = delta / rounds
+    return _planned(epsilon, delta, rounds, tuple(shares)), test_delta
+
+
+def planned_steps(
+    run: Run, rounds: int, kinds: Sequence[Kind] = ("pure",), shares: Sequence[float] = (1.0,)
+) -> tuple[Event, ...]:
+    """A proven run's steps, one kind for each share; all pure where a test has a δ of its own."""
+    measure = measure_of(run.parameters)
+    plan, test_delta = plan_of(run, measure, rounds, shares)
+    steps = zip(kinds, plan.step_epsilons, strict=True)
+    if measure.needs_delta:
+        events = [Event("pure", epsilon, rounds, test_delta) for _, epsilon in steps]
+    else:
+        events = [Event(kind, epsilon, rounds) for kind, epsilon in steps]
+    return (*events, *planned_release(run))
+
+
 class PerTest(Decision):
     """A decision with a plan: equal rounds of one or more steps, paid for before they are made.
 
@@ -88,13 +121,7 @@ class PerTest(Decision):
         self.epsilons: tuple[float, ...] = ()
         self.test_delta = float(run.parameters["delta"])
         if self.proven and planned:
-            epsilon = run.parameters["epsilon"] * share_for_tests(run)
-            delta = run.parameters["delta"]
-            if self.measure.needs_delta:
-                # Half of δ for the tests' own, half for their composition.
-                delta /= 2
-                self.test_delta = delta / rounds
-            self.plan = plan_rounds(epsilon, delta, rounds, shares)
+            self.plan, self.test_delta = plan_of(run, self.measure, rounds, shares)
             self.epsilons = self.plan.step_epsilons
             self.filter = self.plan.new_filter()
         self.source = self.measure.prepare(run.source, run.noise)
@@ -115,6 +142,8 @@ class PerTest(Decision):
         noisy_margin: float, margin_threshold: float, verdict: bool, charge: float,
     ) -> None:  # fmt: skip
         """Add a step, with margins turned back into values."""
+        if not self.recorder.keep:
+            return
         self.recorder.add(
             Step(
                 order=len(given),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from privcore.accounting.events import Event
 from privcore.counts import CountSource
 from privcore.discovery import common, parameters
 from privcore.discovery.model import Algorithm, Outcome, Run
-from privcore.discovery.per_test import PerTest, reference, run_per_test
+from privcore.discovery.per_test import PerTest, planned_steps, reference, run_per_test
 from privcore.discovery.priv_pc_parameters import (
     MAX_ROUNDS,
     RATE,
@@ -29,6 +30,17 @@ _FLAW = (
 )
 
 
+def planned_rounds(run: Run) -> int:
+    """The number of rounds that a run pays for."""
+    given: int | None = run.parameters["max_rounds"]
+    return given or default_rounds(len(run.source.names))
+
+
+def _shares(run: Run) -> tuple[float, float]:
+    share = run.parameters["sieve_share"]
+    return share, 1 - share
+
+
 class _SieveAndExamine(PerTest):
     """Asks the sieve on a sub-sample, and the examination on all rows."""
 
@@ -39,9 +51,7 @@ class _SieveAndExamine(PerTest):
 
     def __init__(self, run: Run, recorder: common.Recorder) -> None:
         given = run.parameters
-        rounds = given["max_rounds"] or default_rounds(len(run.source.names))
-        share = given["sieve_share"]
-        super().__init__(run, recorder, rounds=rounds, shares=(share, 1 - share))
+        super().__init__(run, recorder, rounds=planned_rounds(run), shares=_shares(run))
         if not self.proven:
             self.epsilons = (given["epsilon"] / 2, given["epsilon"] / 2)
         self._rows = sample_size(run.source.n, given, sum(self.epsilons))
@@ -114,6 +124,10 @@ def _run(run: Run) -> Outcome:
     return run_per_test(run, _SieveAndExamine(run, common.Recorder(run.keep_trace)))
 
 
+def _planned(run: Run) -> tuple[Event, ...]:
+    return planned_steps(run, planned_rounds(run), ("pure", "laplace"), _shares(run))
+
+
 PRIV_PC = Algorithm(
     name="priv-pc",
     title="Priv-PC",
@@ -133,5 +147,6 @@ PRIV_PC = Algorithm(
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,
+    planned=_planned,
     published_flaw=f"Not proven: {_FLAW}.",
 )

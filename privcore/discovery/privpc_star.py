@@ -74,6 +74,7 @@ PRIVPC_STAR = Algorithm(
     run=_run,
     reference=_reference,
     needs="moments",
+    planned=common.planned_release,
     published_flaw=f"Not proven: {_FLAW}.",
     published_epsilon="total",
 )

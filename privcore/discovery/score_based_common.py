@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.accounting import Guarantee
+from privcore.discovery import score_based_parameters as own
 from privcore.discovery.common import Recorder
 from privcore.discovery.model import Outcome, Progress, Run, Spent
-from privcore.errors import Cancelled, DataError
+from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
-from privcore.score_based.augmented_lagrangian import Iteration, Solution, Watch
+from privcore.score_based import Settings, Solution, solve
+from privcore.score_based.augmented_lagrangian import Search, noisy_steps
 from privcore.score_based.thresholding import strong_edges
 from privcore.text import short
 
@@ -23,6 +26,16 @@ Vector = NDArray[np.float64]
 
 # Of the smallest eigenvalue of the correlations: below it, a column is called determined.
 _COLLINEAR = 1e-10
+
+# A variance of columns in −1 … 1 that is nothing but rounding.
+_CONSTANT = 1e-24
+
+
+def prepared(run: Run) -> Run:
+    """The run with its automatic parameters filled in; raises DataError for too few rows."""
+    check_rows(run)
+    numeric = hasattr(run.source, "bounds")
+    return replace(run, parameters=own.settled(run.parameters, numeric=numeric))
 
 
 def half_widths(run: Run) -> Vector:
@@ -42,11 +55,12 @@ def half_widths(run: Run) -> Vector:
 def in_units(run: Run, sigma: Matrix) -> Matrix:
     """A covariance matrix of columns in −1 … 1, in the units asked for, with mean variance 1."""
     if run.parameters["units"] == "unit variance":
-        widths = 1 / np.sqrt(np.diag(sigma))
+        variances = np.diag(sigma)
+        widths = np.where(variances > _CONSTANT, 1 / np.sqrt(np.maximum(variances, _CONSTANT)), 0.0)
     else:
         widths = half_widths(run)
     scaled = sigma * np.outer(widths, widths)
-    return np.asarray(scaled / np.trace(scaled) * len(scaled))
+    return np.asarray(scaled / max(float(np.trace(scaled)), _CONSTANT) * len(scaled))
 
 
 def check_rows(run: Run) -> None:
@@ -71,7 +85,7 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
     """Raises DataError for constant or collinear columns; it looks at the data."""
     variances = np.diag(sigma)
     for name, variance in zip(names, variances, strict=True):
-        if variance <= 1e-24:
+        if variance <= _CONSTANT:
             raise DataError(
                 f"Column {short(name)!r} has the same value in every row; leave it out."
             )
@@ -85,15 +99,60 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
         )
 
 
-def watching(run: Run, planned: int) -> Watch:
-    """Tells the run's hooks after each outer iteration, of `planned` at most, and may cancel."""
+class Watching:
+    """Tells the run's hooks how far it is, and lets them cancel it, between the smallest steps."""
 
-    def watch(number: int, _: Iteration) -> None:
-        run.hooks.progress(Progress(0, number, planned, number))
-        if run.hooks.cancelled():
+    def __init__(self, run: Run, noun: Literal["iteration", "gradient"], planned: int) -> None:
+        self._run, self._noun, self._planned = run, noun, planned
+        self._done = self._steps = 0
+
+    def advance(self, *_: object) -> None:
+        """One of those planned is done."""
+        self._done += 1
+        self.step()
+
+    def step(self, *_: object) -> None:
+        """One more step of the optimiser; raises Cancelled if the hooks say so."""
+        self._steps += 1
+        progress = Progress(0, self._done, self._planned, self._steps, self._noun)
+        self._run.hooks.progress(progress)
+        if self._run.hooks.cancelled():
             raise Cancelled
 
-    return watch
+
+def descend(
+    run: Run,
+    gradient: Callable[[Matrix], Matrix],
+    total: int,
+    steps: Sequence[float],
+    search: Search | None = None,
+) -> Solution:
+    """The augmented Lagrangian with `total` noisy gradients, in stages of equal length.
+
+    steps, search: as in `noisy_steps`.
+    """
+    given = run.parameters
+    count = math.ceil(total / given["stages"])
+    stages = math.ceil(total / count)
+    watching = Watching(run, "gradient", total)
+
+    def watched(weights: Matrix) -> Matrix:
+        watching.advance()
+        return gradient(weights)
+
+    return solve(
+        noisy_steps(watched, steps, count, total, given["weight_limit"], search),
+        len(run.source.names),
+        Settings(given["sparsity"], iterations=stages, tolerance=-1.0),
+    )
+
+
+def too_small(run: Run) -> ParameterError:
+    """That the noise of ε would drown even one gradient."""
+    return ParameterError(
+        f"epsilon is {run.parameters['epsilon']:g}, too small for even one step: the noise would "
+        f"exceed the largest gradient of {run.source.n:,} rows; raise epsilon."
+    )
 
 
 def wrap_up(
@@ -120,10 +179,12 @@ def wrap_up(
         trace=tuple(recorder.steps),
         unit="|W|",
         weights=solution.weights,
+        weight_threshold=run.parameters["weight_threshold"],
         convergence=solution.convergence,
     )
 
 
 def reference(given: Mapping[str, Any]) -> dict[str, Any]:
-    """NOTEARS with the run's penalty, threshold and units."""
-    return {name: given[name] for name in ("sparsity", "weight_threshold", "units")}
+    """NOTEARS with the run's penalty, threshold and units, on columns as they are."""
+    same = {name: given[name] for name in ("sparsity", "weight_threshold", "units")}
+    return {**same, "degenerate": "keep"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from privcore.discovery import parameters
 from privcore.parameter import Parameter
@@ -12,6 +14,33 @@ ZHENG = "Zheng, Aragam, Ravikumar & Xing 2018"
 MA = "Ma, Ji, Pang & Wang 2022"
 BHATTACHARJEE = "Bhattacharjee & Tandon 2024"
 _OURS = "choice made here"
+
+# What "auto" means, for columns of numbers and for columns of levels.  Those of levels were chosen
+# on random tables, not on the networks: effects of codes are weaker, and their rare values longer.
+_AUTOMATIC: dict[str, tuple[float, float]] = {
+    "sparsity": (0.05, 0.02),
+    "weight_threshold": (0.3, 0.05),
+    "radius": (0.2, 0.7),
+    "clip": (1.0, 4.0),
+    "reach": (4.0, 1.5),
+}
+
+
+def _auto_help(name: str) -> str:
+    numbers, levels = _AUTOMATIC[name]
+    return f"{numbers:g} for numbers, {levels:g} for levels"
+
+
+def settled(given: Mapping[str, Any], *, numeric: bool) -> dict[str, Any]:
+    """The parameters with those left to the kind of the columns filled in."""
+    values = dict(given)
+    for name, (numbers, levels) in _AUTOMATIC.items():
+        if name in values and values[name] is None:
+            values[name] = numbers if numeric else levels
+    if values.get("step_rule", "") is None:
+        values["step_rule"] = "fixed" if values["calibration"] == "proven" else "line search"
+    return values
+
 
 PROVEN_ONLY = replace(
     parameters.CALIBRATION,
@@ -29,9 +58,11 @@ SPARSITY = Parameter(
     title="Sparsity penalty",
     symbol="λ",
     kind="float",
-    default=0.05,
+    default=None,
     low=0.0,
     high=10.0,
+    optional=True,
+    auto_help=_auto_help("sparsity"),
     slider=(0.0, 0.5),
     help="Weight of the sum of all |W|, in units of the columns' mean variance. Larger values give "
     "fewer edges, and shrink the weights of those that stay.",
@@ -42,12 +73,15 @@ WEIGHT_THRESHOLD = Parameter(
     title="Weight threshold",
     symbol="w",
     kind="float",
-    default=0.3,
+    default=None,
     low=0.0,
     high=100.0,
+    optional=True,
+    auto_help=_auto_help("weight_threshold"),
     slider=(0.0, 1.0),
     help="Edges whose weight is below this in size are left out. A public choice, made without the "
-    "true graph; changing it afterwards costs no privacy.",
+    "true graph; changing it afterwards costs no privacy. Codes of levels have weaker linear "
+    "effects than numbers.",
     source=f"{ZHENG}, Section 4.2",
 )
 UNITS = Parameter(
@@ -69,6 +103,19 @@ MOMENT_UNITS = replace(
     help=f"{UNITS.help} unit variance: each column divided by its standard deviation, which takes "
     "away what tells directions.",
 )
+DEGENERATE = Parameter(
+    name="degenerate",
+    advanced=True,
+    title="Constant or collinear columns",
+    symbol="degenerate",
+    kind="choice",
+    default="refuse",
+    choices=("refuse", "keep"),
+    help="refuse: such a column is named, and the run ends, because weights are not unique. keep: "
+    "the penalty chooses among weights that explain the columns equally well; so it is for the "
+    "reference of private runs, which cannot look for such columns.",
+    source=_OURS,
+)
 RADIUS = Parameter(
     name="radius",
     advanced=True,
@@ -80,7 +127,7 @@ RADIUS = Parameter(
     open_low=True,
     high=1.0,
     optional=True,
-    auto_help="0.2 for numbers, 0.7 for levels",
+    auto_help=_auto_help("radius"),
     slider=(0.05, 1.0),
     help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to it: the "
     "shorter, the less noise. Shortened rows keep their direction, which is what matters most "
@@ -139,9 +186,40 @@ STEP = Parameter(
     high=10.0,
     scale="log",
     slider=(0.01, 1.0),
-    help="How far each noisy gradient is followed, in place of a line search, which would look at "
-    "the data again. Smaller steps average the noise out, but need more gradients.",
+    help="How far each noisy gradient is followed where the step is fixed. Smaller steps average "
+    "the noise out, but need more gradients.",
     source=_OURS,
+    only_with=("step_rule", (None, "fixed")),
+)
+STEP_RULE = Parameter(
+    name="step_rule",
+    advanced=True,
+    title="Step",
+    symbol="step",
+    kind="choice",
+    default=None,
+    choices=("fixed", "line search"),
+    optional=True,
+    auto_help="fixed when proven, line search when published",
+    help="line search: noisy values of the loss at three steps choose among them, for a quarter of "
+    "the budget of each gradient. It would rather go too far than not far enough, and at equal "
+    "budgets it finds no better graphs than a fixed step. Published: the authors' line search, "
+    "on 1,000 of the rows without noise.",
+    source=f"{MA}; docs/proofs/clipped_gradients.md",
+)
+CENTRING = Parameter(
+    name="centring",
+    advanced=True,
+    title="Means",
+    symbol="μ",
+    kind="choice",
+    default="released",
+    choices=("released", "middle"),
+    help="released: a tenth of the budget goes to noisy means and mean squares, by which columns "
+    "are centred and scaled. middle: the middle of the bounds is taken as the mean, with a little "
+    "less noise, but wrong where it is not, as for levels of which one is rare.",
+    source="docs/proofs/clipped_gradients.md",
+    calibrations=("proven",),
 )
 CLIP = Parameter(
     name="clip",
@@ -149,14 +227,17 @@ CLIP = Parameter(
     title="Largest gradient",
     symbol="C",
     kind="float",
-    default=1.0,
+    default=None,
     low=0.0,
     open_low=True,
     high=1000.0,
+    optional=True,
+    auto_help=_auto_help("clip"),
     scale="log",
     slider=(0.1, 10.0),
     help="A longer gradient of a single record is shortened to C times the number of columns, in "
-    "units of the columns' supposed variance. Less lets in less noise, but bends the mean.",
+    "units of the columns' variance, as released or supposed. Less lets in less noise, but bends "
+    "the mean, most of all for rare levels.",
     source="Abadi et al. 2016; docs/proofs/clipped_gradients.md",
     calibrations=("proven",),
 )
@@ -187,7 +268,7 @@ REACH = Parameter(
     low=0.1,
     high=1000.0,
     optional=True,
-    auto_help="4 for numbers, 1.5 for levels",
+    auto_help=_auto_help("reach"),
     scale="log",
     slider=(1.0, 20.0),
     unit="standard deviations",
@@ -195,6 +276,8 @@ REACH = Parameter(
     "λ, C and the step size are in units of the variance that follows, so that no variance has to "
     "be read from the data.",
     source=_OURS,
+    calibrations=("proven",),
+    only_with=("centring", ("middle",)),
 )
 WEIGHT_LIMIT = Parameter(
     name="weight_limit",
@@ -260,9 +343,11 @@ DESCENT = (
     WEIGHT_THRESHOLD,
     CLIP,
     ENTRY_CLIP,
+    STEP_RULE,
     STEP,
     STAGES,
     UNITS,
+    CENTRING,
     REACH,
     WEIGHT_LIMIT,
 )

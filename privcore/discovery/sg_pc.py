@@ -8,6 +8,7 @@ from math import log, sqrt
 import numpy as np
 
 from privcore.accounting import Guarantee
+from privcore.accounting.events import Event
 from privcore.accounting.sampled_gaussian import SampledGaussian
 from privcore.discovery import common, parameters
 from privcore.discovery.laplace_pc import MAX_TESTS, planned_tests
@@ -15,7 +16,7 @@ from privcore.discovery.model import Algorithm, Outcome, Run, Spent
 from privcore.discovery.per_test import PerTest, reference, run_per_test
 from privcore.discovery.priv_pc_parameters import RATE, checked_rows
 from privcore.discovery.skeleton import Skeleton
-from privcore.discovery.tie_correction import corrected, share_for_tests
+from privcore.discovery.tie_correction import corrected, planned_release, share_for_tests
 from privcore.errors import BudgetError, ParameterError
 from privcore.independence import margin
 from privcore.independence.score import strata_of
@@ -30,6 +31,14 @@ SAMPLE_RATE = replace(
     "best: a sub-sample shrinks the signal by more than it saves.",
     source="Wang, Pang & Song 2020, Section 4.2",
 )
+
+
+def _planned_multiplier(run: Run) -> float:
+    """σ over sensitivity of every test of a proven run."""
+    given, n = run.parameters, run.source.n
+    mechanism = SampledGaussian(n, checked_rows(n, given["rate"]))
+    epsilon = given["epsilon"] * share_for_tests(run)
+    return mechanism.multiplier(epsilon, given["delta"], planned_tests(run))
 
 
 class _SampledGaussian(PerTest):
@@ -51,8 +60,7 @@ class _SampledGaussian(PerTest):
         self._planned = planned_tests(run)
         self.mechanism = SampledGaussian(n, self._rows)
         if self.proven:
-            epsilon = given["epsilon"] * share_for_tests(run)
-            self._multiplier = self.mechanism.multiplier(epsilon, given["delta"], self._planned)
+            self._multiplier = _planned_multiplier(run)
         else:
             # The classic calibration of one Gaussian release, as the moments accountant starts.
             self._multiplier = sqrt(2 * log(1.25 / given["delta"])) / given["epsilon"]
@@ -108,6 +116,12 @@ def _run(run: Run) -> Outcome:
     return run_per_test(run, _SampledGaussian(run, common.Recorder(run.keep_trace)))
 
 
+def _planned(run: Run) -> tuple[Event, ...]:
+    """Without what sub-sampling amplifies, which these events do not know of."""
+    tests = Event("gaussian", _planned_multiplier(run), planned_tests(run))
+    return (tests, *planned_release(run))
+
+
 SG_PC = Algorithm(
     name="sg-pc",
     title="SG-PC",
@@ -124,5 +138,6 @@ SG_PC = Algorithm(
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,
+    planned=_planned,
     published_flaw=f"Not proven: {_FLAW}.",
 )

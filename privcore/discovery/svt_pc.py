@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import comb, log, sqrt
 
 from privcore.accounting import Guarantee
+from privcore.accounting.events import Event
 from privcore.discovery import common, parameters
 from privcore.discovery.model import Algorithm, Outcome, Run
-from privcore.discovery.per_test import PerTest, reference, run_per_test
+from privcore.discovery.per_test import PerTest, planned_steps, reference, run_per_test
 from privcore.discovery.skeleton import Skeleton
 from privcore.discovery.tie_correction import corrected
 from privcore.errors import BudgetError
@@ -40,6 +41,12 @@ MAX_DELETIONS = Parameter(
 )
 
 
+def planned_deletions(run: Run) -> int:
+    """The number of deletions that a run pays for."""
+    given: int | None = run.parameters["max_deletions"]
+    return given or comb(len(run.source.names), 2)
+
+
 class _SparseVector(PerTest):
     """Each deletion ends one run of the sparse vector technique; the next is paid for anew."""
 
@@ -48,8 +55,7 @@ class _SparseVector(PerTest):
     flaw = _FLAW
 
     def __init__(self, run: Run, recorder: common.Recorder) -> None:
-        pairs = comb(len(run.source.names), 2)
-        self._quota = run.parameters["max_deletions"] or pairs
+        self._quota = planned_deletions(run)
         super().__init__(run, recorder, rounds=self._quota)
         sensitivity = self.measure.sensitivity(run.source.n)
         if self.proven:
@@ -115,6 +121,10 @@ def _run(run: Run) -> Outcome:
     return run_per_test(run, _SparseVector(run, common.Recorder(run.keep_trace)))
 
 
+def _planned(run: Run) -> tuple[Event, ...]:
+    return planned_steps(run, planned_deletions(run))
+
+
 SVT_PC = Algorithm(
     name="svt-pc",
     title="SVT-PC",
@@ -130,6 +140,7 @@ SVT_PC = Algorithm(
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,
+    planned=_planned,
     published_flaw=f"Not proven: its sensitivity is too small, and {_FLAW}.",
     published_epsilon="total",
 )

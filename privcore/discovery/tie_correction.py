@@ -11,6 +11,7 @@ from math import sqrt
 
 import numpy as np
 
+from privcore.accounting.events import Event
 from privcore.discovery.model import Run
 from privcore.errors import ParameterError
 from privcore.independence import Measure, ScoreMeasure, z_threshold
@@ -24,6 +25,13 @@ _RANK_SCORES = ("z-star", "kendall-fixed", "spearman-fixed")
 def share_for_tests(run: Run) -> float:
     """The part of ε that is left for tests."""
     return 1.0 if run.parameters["correction"] == "none" else 1.0 - SHARE
+
+
+def planned_release(run: Run) -> tuple[Event, ...]:
+    """The release of one-column counts, if the run asks for one."""
+    if run.parameters["correction"] == "none":
+        return ()
+    return (Event("pure", SHARE * run.parameters["epsilon"]),)
 
 
 def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:

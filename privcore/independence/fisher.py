@@ -30,13 +30,13 @@ def partial_correlation(sigma: Matrix, x: int, y: int, given: Sequence[int]) -> 
 
     sigma: a symmetric positive semi-definite matrix.
     """
-    pair = [x, y]
-    block = sigma[np.ix_(pair, pair)]
+    pair = np.array([x, y])
+    block = sigma[pair[:, None], pair]
     if given:
-        rest = list(given)
-        across = sigma[np.ix_(pair, rest)]
+        rest = np.array(given)
+        across = sigma[pair[:, None], rest]
         # Least squares, so that collinear columns among those given do no harm.
-        solved = np.linalg.lstsq(sigma[np.ix_(rest, rest)], across.T, rcond=_DETERMINED)[0]
+        solved = np.linalg.lstsq(sigma[rest[:, None], rest], across.T, rcond=_DETERMINED)[0]
         block = block - across @ solved
     if block[0, 0] <= _DETERMINED * sigma[x, x] or block[1, 1] <= _DETERMINED * sigma[y, y]:
         return 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import erfc, prod, sqrt
 from typing import Literal, NamedTuple
 
@@ -24,6 +25,7 @@ class ScoreValue(NamedTuple):
     p_value: float
 
 
+@lru_cache(maxsize=1024)
 def z_threshold(level: float) -> float:
     """The |Z| above which a two-sided test at significance `level` rejects independence."""
     return float(-ndtri(level / 2))

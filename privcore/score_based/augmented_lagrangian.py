@@ -2,13 +2,13 @@
 
 Plain NOTEARS solves each inner problem exactly (`exact_steps`); private forms take a few noisy
 steps (`noisy_steps`).  Both share the penalised minimiser, and the rule by which ρ and α grow
-(Zheng et al. 2018, Algorithm 1).
+(Zheng et al. 2018, Algorithm 1).  A run ends early where a loss raises `Exhausted`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -30,6 +30,12 @@ class Penalty(NamedTuple):
     rho: float
     alpha: float
     sparsity: float
+
+    def of(self, weights: Matrix) -> float:
+        """Its value, which needs no data."""
+        h, _ = acyclicity(weights)
+        lasso = self.sparsity * float(np.abs(weights).sum())
+        return lasso + self.alpha * h + 0.5 * self.rho * h * h
 
 
 class Iteration(NamedTuple):
@@ -66,8 +72,13 @@ class Solution(NamedTuple):
     converged: bool
 
 
+class Exhausted(Exception):
+    """Raised by a loss that may not be looked at again."""
+
+
 Inner = Callable[[Matrix, Penalty], Matrix]
 Watch = Callable[[int, Iteration], None]
+Search = Callable[[Matrix, Sequence[Matrix], Penalty], Matrix]
 
 
 def solve(
@@ -80,7 +91,7 @@ def solve(
 ) -> Solution:
     """Weights near h(W) = 0, from W = 0.
 
-    inner: from weights and a penalty to better weights.
+    inner: from weights and a penalty to better weights; may raise Exhausted, before any is found.
     objective: of the weights, without the penalties on h.
     watch: called after each iteration with its number from 1; what it raises ends the run.
     """
@@ -106,7 +117,10 @@ def _solve(
     rho, alpha, best = 1.0, 0.0, math.inf
     record: list[Iteration] = []
     for number in range(1, settings.iterations + 1):
-        weights = inner(weights, Penalty(rho, alpha, settings.sparsity))
+        try:
+            weights = inner(weights, Penalty(rho, alpha, settings.sparsity))
+        except Exhausted:
+            break
         h, _ = acyclicity(weights)
         record.append(Iteration(objective(weights), h, rho, alpha))
         watch(number, record[-1])
@@ -121,19 +135,31 @@ def _solve(
     return Solution(weights, tuple(record), False)
 
 
-def minimise(smooth: Smooth, start: Matrix, penalty: Penalty, limit: float = math.inf) -> Matrix:
+def minimise(
+    smooth: Smooth,
+    start: Matrix,
+    penalty: Penalty,
+    limit: float = math.inf,
+    keep: Callable[[Matrix], None] = lambda weights: None,
+) -> Matrix:
     """A local minimum of smooth(W) + λ|W|₁ + αh + ρh²/2 with |W| at most `limit`.
 
     W is split into W⁺ − W⁻, both at least 0, so that |W|₁ is smooth; the diagonal's bounds are 0.
+    smooth: what it raises ends the search.  keep: called with the weights after each iteration.
     """
     nodes = len(start)
 
-    def value(both: Matrix) -> tuple[float, Matrix]:
+    def joined(both: Matrix) -> Matrix:
         plus, minus = both.reshape(2, nodes, nodes)
-        weights = plus - minus
+        return np.asarray(plus - minus)
+
+    def value(both: Matrix) -> tuple[float, Matrix]:
+        weights = joined(both)
         loss, slope = smooth(weights)
         h, h_slope = acyclicity(weights)
-        slope = slope + (penalty.alpha + penalty.rho * h) * h_slope
+        # A step far too long makes these infinite, and the line search turns back.
+        with np.errstate(over="ignore"):
+            slope = slope + (penalty.alpha + penalty.rho * h) * h_slope
         total = loss + penalty.alpha * h + 0.5 * penalty.rho * h * h
         total += penalty.sparsity * float(both.sum())
         return total, np.concatenate(
@@ -144,9 +170,15 @@ def minimise(smooth: Smooth, start: Matrix, penalty: Penalty, limit: float = mat
     start = np.clip(start, -limit, limit)
     split = np.concatenate((np.maximum(start, 0).ravel(), np.maximum(-start, 0).ravel()))
     bounds = [(0.0, high) for high in np.concatenate((upper, upper))]
-    found = minimize(value, split, jac=True, method="L-BFGS-B", bounds=bounds)
-    plus, minus = found.x.reshape(2, nodes, nodes)
-    return np.asarray(plus - minus)
+    found = minimize(
+        value,
+        split,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        callback=lambda both: keep(joined(both)),
+    )
+    return joined(found.x)
 
 
 def exact_steps(smooth: Smooth) -> Inner:
@@ -154,22 +186,52 @@ def exact_steps(smooth: Smooth) -> Inner:
     return partial(minimise, smooth)
 
 
+def limited_steps(smooth: Smooth, limit: float) -> Inner:
+    """Each inner problem solved, as far as a loss goes that raises Exhausted in the end."""
+
+    def inner(weights: Matrix, penalty: Penalty) -> Matrix:
+        best = None
+
+        def keep(found: Matrix) -> None:
+            nonlocal best
+            best = found
+
+        try:
+            return minimise(smooth, weights, penalty, limit, keep)
+        except Exhausted:
+            if best is None:
+                raise
+            return best
+
+    return inner
+
+
 def noisy_steps(
-    gradient: Callable[[Matrix], Matrix], step: float, count: int, total: int, limit: float
+    gradient: Callable[[Matrix], Matrix],
+    steps: Sequence[float],
+    count: int,
+    total: int,
+    limit: float,
+    search: Search | None = None,
 ) -> Inner:
     """Inner problems of `count` noisy gradients each, `total` in all; then weights stay.
 
     The penalties need no data, so each step minimises them exactly beside the linear model that
-    the gradient gives; no loss, and no line search on it, is ever asked for.
-    step: public step size, at most 2 over the largest eigenvalue of the second moments.
+    the gradient gives.
+    steps: public step sizes to try, at most 2 over the largest eigenvalue of the second moments.
+    search: chooses among the weights that they lead to; not needed where there is one.
     """
     left = total
 
     def inner(weights: Matrix, penalty: Penalty) -> Matrix:
         nonlocal left
         for _ in range(min(count, left)):
-            model = partial(linearised, gradient(weights), weights, step)
-            weights = minimise(model, weights, penalty, limit)
+            slope = gradient(weights)
+            trials = [
+                minimise(partial(linearised, slope, weights, step), weights, penalty, limit)
+                for step in steps
+            ]
+            weights = search(weights, trials, penalty) if search else trials[0]
             left -= 1
         return weights
 

@@ -14,6 +14,7 @@ up to 2s, so only √(d(d − 1))·2s holds for unbounded rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -24,8 +25,8 @@ from privcore.score_based.least_squares import least_squares
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-# Rows worked on at a time: a few megabytes for tens of columns.
-_BLOCK = 1 << 15
+# Rows worked on at a time: few enough to stay in a processor's cache.
+_BLOCK = 1 << 13
 
 
 class RowSource(Protocol):
@@ -36,30 +37,40 @@ class RowSource(Protocol):
         ...
 
 
+def scaled_blocks(
+    rows: Matrix, multiplicities: Vector, widths: Vector | float, centre: Vector | float
+) -> Iterator[tuple[Matrix, Vector]]:
+    """(x − centre)·width of some rows at a time, so that no second copy of them is held, and their
+    multiplicities."""
+    for start in range(0, len(rows), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        yield (rows[part] - centre) * widths, multiplicities[part]
+
+
 def clipped_mean(
     rows: Matrix,
     multiplicities: Vector,
     weights: Matrix,
     clip: float,
     widths: Vector | float = 1.0,
+    centre: Vector | float = 0.0,
 ) -> Matrix:
     """Mean over the rows of their clipped gradients, shape (d, d), zero diagonal.
 
     rows: unique rows, shape (u, d); multiplicities: how often each occurs, shape (u,).
-    clip: C, in squared units of the columns.  widths: what each column is multiplied by first,
-        block by block, so that no second copy of the rows is held.
+    clip: C, in squared units of the scaled columns.
+    widths, centre: each column becomes (x − centre)·width first, by numbers that are public or
+        were released before.
     """
     total = np.zeros(weights.shape)
-    for start in range(0, len(rows), _BLOCK):
-        x = rows[start : start + _BLOCK] * widths
+    for x, times in scaled_blocks(rows, multiplicities, widths, centre):
         residual = x - x @ weights
         # |g|² without the diagonal, without forming the (d, d) matrix of each record.
         squares, residuals = x * x, residual * residual
         norm = squares.sum(axis=1) * residuals.sum(axis=1) - (squares * residuals).sum(axis=1)
         norm = np.sqrt(np.maximum(norm, 0.0))
         share = np.minimum(1.0, clip / np.maximum(norm, 1e-300))
-        share = share * multiplicities[start : start + _BLOCK]
-        total -= (x * share[:, None]).T @ residual
+        total -= (x * (share * times)[:, None]).T @ residual
     np.fill_diagonal(total, 0.0)
     return np.asarray(total / multiplicities.sum())
 

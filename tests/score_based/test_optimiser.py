@@ -11,7 +11,13 @@ from privcore.dataset.equations import LinearGaussian, random_weights
 from privcore.dataset.random_graph import random_dag
 from privcore.errors import Cancelled
 from privcore.score_based import Penalty, Settings, solve
-from privcore.score_based.augmented_lagrangian import exact_steps, minimise, noisy_steps
+from privcore.score_based.augmented_lagrangian import (
+    Exhausted,
+    exact_steps,
+    limited_steps,
+    minimise,
+    noisy_steps,
+)
 from privcore.score_based.least_squares import least_squares
 from privcore.score_based.thresholding import strong_edges
 
@@ -137,7 +143,7 @@ def test_noisy_steps_without_noise_come_to_the_same_graph():
         np.fill_diagonal(result, 0.0)
         return result
 
-    inner = noisy_steps(gradient, 0.2, 30, 295, 3.0)
+    inner = noisy_steps(gradient, (0.2,), 30, 295, 3.0)
     found = solve(inner, 6, Settings(0.005, iterations=10, tolerance=-1.0))
     assert len(asked) == 295
     assert strong_edges(found.weights, 0.3) == set(dag.edges)
@@ -173,6 +179,51 @@ def test_what_the_watcher_raises_ends_the_run():
 
     with pytest.raises(Cancelled):
         solve(lambda w, penalty: w, 3, Settings(0.1), watch=watch)
+
+
+def test_a_search_is_asked_at_every_step_and_followed():
+    _, _, sigma = equations(3, 6, 0.4)
+    asked = []
+
+    def search(weights, trials, penalty):
+        asked.append((weights, trials, penalty))
+        return trials[-1]
+
+    inner = noisy_steps(lambda w: least_squares(sigma, w)[1], (0.01, 0.02), 4, 6, 3.0, search)
+    found = solve(inner, 6, Settings(0.005, iterations=2, tolerance=-1.0))
+    assert len(asked) == 6
+    for before, after in pairwise(asked):
+        assert after[0] is before[1][-1]
+    assert found.weights is asked[-1][1][-1]
+    assert [penalty.rho for _, _, penalty in asked[3:5]] == [1.0, found.convergence[1].rho]
+
+
+def test_a_loss_that_ends_gives_what_was_found_before():
+    _, _, sigma = equations(3, 6, 0.4)
+    left = 40
+
+    def limited(w):
+        nonlocal left
+        if not left:
+            raise Exhausted
+        left -= 1
+        return least_squares(sigma, w)
+
+    found = solve(limited_steps(limited, 3.0), 6, Settings(0.005))
+    assert left == 0
+    assert not found.converged
+    assert len(found.convergence) >= 1
+    assert np.abs(found.weights).max() > 0.3
+    # Nothing at all can be found: the weights stay where they began.
+    none = solve(limited_steps(limited, 3.0), 6, Settings(0.005))
+    assert not none.weights.any()
+    assert none.convergence == ()
+
+
+def test_the_penalty_is_what_the_minimiser_adds():
+    w = np.array([[0.0, 0.5], [-0.8, 0.0]])
+    h = np.trace(expm(w * w)) - 2
+    assert Penalty(4.0, 2.0, 0.1).of(w) == pytest.approx(0.13 + 2 * h + 2 * h * h)
 
 
 def test_cycles_lose_their_weakest_edge_only():
