@@ -49,7 +49,7 @@ def test_from_a_table_to_a_certificate(own_server, visit, tmp_path):
     settle(page, "Release")
     page.get_by_label("Name of the data set's budget").fill("study")
     page.get_by_role("button", name="Make this budget").click()
-    shown(page, "Spent by 0 releases")
+    shown(page, "Spent by 0 charges")
     settle(page, "Release")
     page.get_by_text("Charge (ε = 1,").click()
     settle(page, "Release")

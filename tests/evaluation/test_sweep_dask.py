@@ -4,6 +4,7 @@ import builtins
 import os
 import signal
 import sys
+import types
 
 import pytest
 from distributed import LocalCluster
@@ -30,7 +31,18 @@ def expected():
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def plain_main():
+    """A main module without a file while processes start.
+
+    Streamlit's test harness leaves a page as the main module, and a new process would run it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster(plain_main):
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         yield cluster
 
