@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import nan, sqrt
 from typing import NamedTuple
 
@@ -16,9 +15,6 @@ from privcore.discovery.model import Edge, Phase, Run, Step
 from privcore.discovery.per_test import measure_of
 from privcore.errors import BudgetError
 from privcore.mechanisms.selection import peel, rho_of_selection, select
-
-# Runs that differ in their noise only ask the same question.
-_rho_for = lru_cache(maxsize=1024)(composition.rho_for)
 
 
 class Removal(NamedTuple):
@@ -42,7 +38,7 @@ def _new_filter(run: Run) -> tuple[PrivacyFilter, float]:
     share = 1 - given["direction_share"]
     # ρ of a round whose two parts add up to ε = 1; peeling costs least as a whole.
     unit_rho = rho_of_selection(number, kind) + rho_of_selection(1 - number, kind)
-    rho = _rho_for(given["epsilon"], given["delta"])
+    rho = composition.rho_for(given["epsilon"], given["delta"])
     basic = share * given["epsilon"] / planned
     zcdp = sqrt(share * rho / (planned * unit_rho))
     if zcdp > basic:

@@ -143,13 +143,14 @@ class Progress(NamedTuple):
     """Where a search is: testing `order`, `done` of `pairs` pairs of this order looked at.
 
     noun: what is counted, where it is not pairs; an optimiser's steps then stand for its tests.
+    Of changes to a graph it is not known how many there will be: pairs is 0.
     """
 
     order: int
     done: int
     pairs: int
     tests_run: int
-    noun: Literal["pair", "iteration", "gradient"] = "pair"
+    noun: Literal["pair", "iteration", "gradient", "change"] = "pair"
 
 
 class Hooks(Protocol):

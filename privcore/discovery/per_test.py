@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 from privcore.accounting import Guarantee, Plan, PrivacyFilter, composition, plan_rounds
@@ -59,10 +58,6 @@ def measure_of(parameters: Mapping[str, Any]) -> Measure:
     return ScoreMeasure(score, parameters["calibration"], parameters["space"], level)
 
 
-# Runs that differ in their noise only have the same plan.
-_planned = lru_cache(maxsize=1024)(plan_rounds)
-
-
 def plan_of(
     run: Run, measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
 ) -> tuple[Plan, float]:
@@ -73,7 +68,7 @@ def plan_of(
         # Half of δ for the tests' own, half for their composition.
         delta /= 2
         test_delta = delta / rounds
-    return _planned(epsilon, delta, rounds, tuple(shares)), test_delta
+    return plan_rounds(epsilon, delta, rounds, tuple(shares)), test_delta
 
 
 def planned_steps(

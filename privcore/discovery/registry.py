@@ -9,6 +9,7 @@ from privcore.discovery.laplace_pc import LAPLACE_PC
 from privcore.discovery.lapmech import LAPMECH
 from privcore.discovery.model import Algorithm
 from privcore.discovery.moment_notears import MOMENT_NOTEARS
+from privcore.discovery.moment_search import MOMENT_SEARCH
 from privcore.discovery.noleaks import NOLEAKS
 from privcore.discovery.notears import NOTEARS
 from privcore.discovery.pc import PC
@@ -23,6 +24,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     algorithm.name: algorithm
     for algorithm in (
         PC,
+        MOMENT_SEARCH,
         LAPLACE_PC,
         SVT_PC,
         PRIV_PC,

@@ -182,6 +182,8 @@ TABLES = [
     ("privpc-star", {}),
     ("privpc-star", {"mechanism": "laplace", "centring": "middle"}),
     ("sg-pc", {}),
+    ("moment-search", {}),
+    ("moment-search", {"table_noise_ratio": 10_000.0, "candidate_level": 0.9}),
 ]
 
 
@@ -237,7 +239,7 @@ def test_what_noisy_tests_could_tell_composes_to_the_total(algorithm, parameters
 
 @settings(max_examples=40, deadline=None)
 @given(drawn=neighbours, epsilon=st.sampled_from([0.3, 3.0, 40.0]))
-@pytest.mark.parametrize("algorithm", ["sg-pc", "privpc-star"])
+@pytest.mark.parametrize("algorithm", ["sg-pc", "privpc-star", "moment-search"])
 def test_gaussian_transcripts_keep_to_the_total(algorithm, drawn, epsilon):
     """All shifts over their σ together are one Gaussian mechanism, converted exactly."""
     one, other, seed = pair_of(drawn)

@@ -67,6 +67,14 @@ _TINY_TABLE = TablePair(
     (0, 0),
     (0, 1),
 )
+_SMALL_TABLE = TablePair(
+    "28 records of two columns with two levels, more alike than not; one of them turns from alike "
+    "to different",
+    (2, 2),
+    (((0, 0), 10), ((0, 1), 3), ((1, 0), 3), ((1, 1), 11)),
+    (0, 0),
+    (0, 1),
+)
 
 
 def _corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
@@ -133,7 +141,23 @@ _ALL = (
         _ONE_FALLS,
         {"threshold": significance(4, _N), "number_share": 0.95, "direction_share": 0.0},
     ),
+    audit_of_algorithm(
+        "moment-search",
+        _SMALL_TABLE,
+        {"false_edges": 0.01, "candidate_level": 0.5, "threshold": 0.5, "table_share": 0.01},
+        delta=_GAUSSIAN_DELTA,
+        runs=20_000,
+        ci_runs=800,
+    ),
     audit_of_algorithm("lapmech", _TINY_TABLE, {"max_order": 0}),
+    audit_of_algorithm(
+        "moment-search",
+        _TINY_TABLE,
+        {"false_edges": 0.05},
+        delta=_GAUSSIAN_DELTA,
+        runs=20_000,
+        ci_runs=2000,
+    ),
     audit_of_algorithm(
         "privpc-star",
         _PRODUCT_TURNS,

@@ -1,0 +1,199 @@
+"""Noise-aware search over moments (ours), the algorithm that the product recommends.
+
+All one-way and two-way counts are released once; what they show decides which larger tables are
+released next, with the rest of the budget.  Everything else is post-processing: a PC search whose
+tests know the noise, a search over DAGs that scores whole families, and a choice of edges that
+keeps false ones to a level.  Proof: docs/proofs/moment_search.md; design and measurements:
+docs/moment_search.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import nan
+from typing import Any
+
+from privcore.accounting.events import Event
+from privcore.discovery import common, parameters
+from privcore.discovery import moment_search_parameters as own
+from privcore.discovery.model import Algorithm, Outcome, Progress, Run, Spent, Step
+from privcore.discovery.score_based_parameters import DELTA, PROVEN_ONLY
+from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
+from privcore.errors import Cancelled
+from privcore.graphs import cpdag_of_dag
+from privcore.noise_aware.dag_search import Parents, search_dag
+from privcore.noise_aware.edge_selection import kept_edges
+from privcore.noise_aware.family_tables import FamilyTables, choose_tables
+from privcore.noise_aware.local_score import Evidence
+from privcore.noise_aware.pair_moments import PairMoments
+from privcore.noise_aware.plan import MomentPlan, plan_moments
+
+PROOF = "docs/proofs/moment_search.md"
+_CANDIDATE_ORDER = 1
+# Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
+_LEAST_LEFT = 0.05
+
+
+class _NoiseAware(Decision):
+    """Independent when the test that knows the noise does not reject, and could have.
+
+    tabulated: conditioning sets of two and more columns count only where a table holds them.
+    """
+
+    def __init__(
+        self, evidence: Evidence, level: float, recorder: common.Recorder, *, tabulated: bool
+    ) -> None:
+        self._evidence, self._level, self._tabulated = evidence, level, tabulated
+        self._recorder = recorder
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        if self._tabulated and len(given) > 1 and not self._evidence.tabulated(x, y, *given):
+            return False
+        tested = self._evidence.test(x, y, given)
+        found = tested.p_value
+        verdict = found > self._level and tested.left >= _LEAST_LEFT
+        self._recorder.add(
+            Step(len(given), x, y, given, "test", found, 0.0, found, self._level, verdict)
+        )
+        return verdict
+
+
+def planned(run: Run) -> MomentPlan:
+    given = run.parameters
+    return plan_moments(
+        run.source.n, run.source.levels, given["epsilon"], given["delta"],
+        share=given["table_share"], tables=given["table_noise_ratio"],
+    )  # fmt: skip
+
+
+def _events(run: Run) -> tuple[Event, ...]:
+    plan = planned(run)
+    shares = (plan.mu_pairs, plan.mu_tables)
+    return tuple(Event("gaussian", 1 / mu) for mu in shares if mu)
+
+
+def _run(run: Run) -> Outcome:
+    given, plan = run.parameters, planned(run)
+    recorder = common.Recorder(run.keep_trace)
+    pairs = PairMoments(run.source, plan.pairs_sigma, run.noise)
+    _record(recorder, plan.pairs_sigma, plan.pairs_share, 1)
+    settings = {"penalty": given["penalty"], "level": given["candidate_level"]}
+    evidence = Evidence(pairs, None, **settings)
+    candidates = _narrowed(run, evidence, given["candidate_level"], recorder, None)
+    around = _neighbours(candidates)
+    searched = [candidates]
+    start: Parents = (frozenset(),) * len(run.source.names)
+
+    def strength(x: int, y: int) -> float:
+        found = pairs.test(x, y)
+        return found.value / found.freedom**0.5 if found.second else 0.0
+
+    if plan.cells:
+        chosen = choose_tables(around, strength, run.source.levels, plan.cells)
+        if chosen:
+            sigma = plan.tables_sigma(len(chosen))
+            tables = FamilyTables(run.source, chosen, sigma, run.noise)
+            _record(recorder, sigma, 1 - plan.pairs_share, 2)
+            evidence = Evidence(pairs, tables, **settings)
+            refined = _narrowed(run, evidence, given["threshold"], recorder, candidates)
+            searched.append(refined)
+            start = _searched(run, evidence, _neighbours(refined), start)
+    found = _searched(run, evidence, around, start)
+    found = kept_edges(evidence, found, given["false_edges"])
+    releases = 1 + (len(searched) > 1)
+    edges = {(parent, c) for c, parents in enumerate(found) for parent in parents}
+    graph = cpdag_of_dag(run.source.names, edges)
+    separating = {
+        pair: given_set
+        for skeleton in searched
+        for pair, given_set in skeleton.separating_sets.items()
+        if pair not in graph.skeleton
+    }
+    used = 1.0 if releases > 1 else plan.pairs_share
+    return Outcome(
+        graph=graph,
+        separating_sets=separating,
+        guarantee=common.proven_guarantee(run, "Gaussian DP", (PROOF,)),
+        spent=Spent("share", used, 1.0, releases, 2 if plan.cells else 1, "releases"),
+        tests_run=sum(skeleton.tests_run for skeleton in searched),
+        orders_run=max(skeleton.orders_run for skeleton in searched),
+        stopped=None,
+        trace=tuple(recorder.steps),
+        unit="p-value",
+    )
+
+
+def _record(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
+    recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
+
+
+def _narrowed(
+    run: Run,
+    evidence: Evidence,
+    level: float,
+    recorder: common.Recorder,
+    within: Skeleton | None,
+) -> Skeleton:
+    """PC's search: over all pairs, or within the edges that an earlier one left."""
+    largest = run.parameters["max_order"]
+    if within is None:
+        largest = _CANDIDATE_ORDER if largest is None else min(largest, _CANDIDATE_ORDER)
+    return search_skeleton(
+        run.source.names,
+        _NoiseAware(evidence, level, recorder, tabulated=within is not None),
+        max_order=largest,
+        hooks=run.hooks,
+        start=None if within is None else within.graph.undirected,
+    )
+
+
+def _neighbours(skeleton: Skeleton) -> dict[int, set[int]]:
+    around: dict[int, set[int]] = {c: set() for c in range(len(skeleton.graph.nodes))}
+    for i, j in skeleton.graph.undirected:
+        around[i].add(j)
+        around[j].add(i)
+    return around
+
+
+def _searched(
+    run: Run, evidence: Evidence, candidates: dict[int, set[int]], start: Parents
+) -> Parents:
+    def between(moves: int) -> None:
+        run.hooks.progress(Progress(0, moves, 0, moves, "change"))
+        if run.hooks.cancelled():
+            raise Cancelled
+
+    return search_dag(
+        evidence.score, candidates, start,
+        max_parents=run.parameters["max_parents"], between=between,
+    )  # fmt: skip
+
+
+def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"score": "g2", **{name: given[name] for name in ("threshold", "max_order")}}
+
+
+MOMENT_SEARCH = Algorithm(
+    name="moment-search",
+    title="Moment search",
+    citation="ours",
+    summary="Noise on the counts of all pairs once, then on a few larger tables that these show to "
+    "matter; tests that know the noise find the edges, scores of whole families their directions.",
+    parameters=(
+        PROVEN_ONLY,
+        parameters.EPSILON,
+        DELTA,
+        own.LEVEL,
+        own.THRESHOLD,
+        own.CANDIDATES,
+        own.SHARE,
+        own.TABLES,
+        own.PENALTY,
+        own.MAX_PARENTS,
+        parameters.MAX_ORDER,
+    ),
+    calibrations=("proven",),
+    run=_run,
+    reference=_reference,
+    planned=_events,
+)

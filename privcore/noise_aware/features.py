@@ -1,0 +1,47 @@
+"""Feature vectors of categorical records whose sums are all one-way and two-way counts.
+
+A column with r levels is coded by u(x) = the row of x in Q, an orthonormal basis (r, r − 1) of
+the vectors that sum to 0, so that ⟨u(x), u(x′)⟩ = 1[x = x′] − 1/r.  A record's features are the
+u_i of its columns and the products u_i ⊗ u_j of its pairs of columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+
+@lru_cache(maxsize=256)
+def sum_zero_basis(levels: int) -> Matrix:
+    """Q, shape (levels, levels − 1): orthonormal columns that each sum to 0 (Helmert contrasts)."""
+    basis = np.zeros((levels, levels - 1))
+    for k in range(1, levels):
+        basis[:k, k - 1] = 1
+        basis[k, k - 1] = -k
+        basis[:, k - 1] /= math.sqrt(k * (k + 1))
+    basis.setflags(write=False)
+    return basis
+
+
+def pair_features_sensitivity(levels: Sequence[int]) -> float:
+    """The largest Euclidean change of a record's features when the record is replaced.
+
+    Exact: docs/proofs/moment_search.md, statement 1.  levels: of each column.
+    """
+    own = [1 - 1 / r for r in levels]
+    total, squares = math.fsum(own), math.fsum(k * k for k in own)
+    # With m columns that differ, the inner product is least when they are those of fewest levels.
+    gains = sorted((2 / r - 1 for r in levels), reverse=True)
+    same = total + (total * total - squares) / 2
+    largest = 0.0
+    for differing in range(1, len(levels) + 1):
+        squares += gains[differing - 1]
+        left = total - differing
+        largest = max(largest, 2 * (same - left - (left * left - squares) / 2))
+    return math.sqrt(largest)

@@ -1,0 +1,81 @@
+"""How well the parents of a column explain it, on noisy counts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.noise_aware.family_tables import FamilyTables
+from privcore.noise_aware.pair_moments import PairMoments
+from privcore.noise_aware.statistic import Statistic
+
+Matrix = NDArray[np.float64]
+_CLEAR = 4.0
+
+
+class Evidence:
+    """Tests and scores, each on the best counts that were released for it."""
+
+    def __init__(
+        self, pairs: PairMoments, tables: FamilyTables | None, *, penalty: float, level: float
+    ) -> None:
+        self.pairs, self.tables = pairs, tables
+        self._penalty, self._level = penalty, level
+        self._scores: dict[tuple[int, frozenset[int]], float] = {}
+
+    def tabulated(self, *columns: int) -> bool:
+        return self.tables is not None and self.tables.covers(columns)
+
+    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """On a table where one covers x, y and `given`, otherwise linear, on the pairs."""
+        if self.tables is not None and self.tables.covers((x, y, *given)):
+            return self.tables.test(x, y, given)
+        return self.pairs.test(x, y, given)
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        """Deviance that the parents explain, less its expectation from noise and a penalty.
+
+        0 without parents; higher is better.
+        """
+        key = (column, parents)
+        if key not in self._scores:
+            listed = sorted(parents)
+            if not listed:
+                found = 0.0
+            elif self.tabulated(column, *listed):
+                found = self._tabulated_score(column, listed)
+            else:
+                found = self._linear_score(column, listed)
+            self._scores[key] = found
+        return self._scores[key]
+
+    def _linear_score(self, column: int, parents: list[int]) -> float:
+        """Gains of the parents one after the other, in the order of the columns."""
+        return sum(
+            self.pairs.test(parent, column, tuple(parents[:k])).gain(self._level)
+            for k, parent in enumerate(parents)
+        )
+
+    def _tabulated_score(self, column: int, parents: list[int]) -> float:
+        """G² of the column against the parents' configurations, less `penalty` per freedom.
+
+        Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell
+        had 1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` in the
+        place of log n.
+        """
+        assert self.tables is not None
+        counts, variance = self.tables.marginal([*parents, column])
+        r = self.tables.levels[column]
+        strata = counts.reshape(-1, r)
+        clear = strata.sum(axis=1) > max(1.0, _CLEAR * math.sqrt(variance * r))
+        strata = np.maximum(strata[clear], 0.0)
+        if not strata.size:
+            return 0.0
+        sizes = strata.sum(axis=1, keepdims=True)
+        expected = sizes * self.pairs.shares(column)
+        deviance = 2 * float((strata * np.log(np.maximum(strata, 1e-300) / expected)).sum())
+        each = 1 + variance / np.maximum(strata, max(math.sqrt(variance), 1.0))
+        freedom = float((each.sum(axis=1) - each.mean(axis=1)).sum()) - (r - 1)
+        return deviance - self._penalty * freedom

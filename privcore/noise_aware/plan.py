@@ -1,0 +1,59 @@
+"""How a total (ε, δ) is split over the two releases, from public facts alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from privcore.mechanisms.gaussian import gaussian_mu
+from privcore.noise_aware.features import pair_features_sensitivity
+
+# Below this many cells no table would hold more than what the pairs say already.
+LEAST_CELLS = 16
+MOST_CELLS = 1_000_000
+# Two Gaussian releases of the whole, rounded, must not exceed it in the last digit.
+_SLACK = 1 - 1e-12
+
+
+@dataclass(frozen=True)
+class MomentPlan:
+    """mu_pairs, mu_tables: Gaussian-DP parameters of the two releases; mu_tables is 0 where the
+    second is left out.  sensitivity: of the pairs' features.  cells: of a table, at most."""
+
+    mu_pairs: float
+    mu_tables: float
+    sensitivity: float
+    cells: int
+
+    @property
+    def pairs_sigma(self) -> float:
+        """Noise on each feature's sum, in counts."""
+        return self.sensitivity / self.mu_pairs
+
+    def tables_sigma(self, tables: int) -> float:
+        """Noise on each cell of `tables` tables: a replaced record moves each by √2 at most."""
+        return math.sqrt(2 * tables) / self.mu_tables
+
+    @property
+    def pairs_share(self) -> float:
+        """Part of μ² that the pairs take."""
+        return self.mu_pairs**2 / (self.mu_pairs**2 + self.mu_tables**2)
+
+
+def plan_moments(
+    n: int, levels: Sequence[int], epsilon: float, delta: float, *, share: float, tables: float
+) -> MomentPlan:
+    """share: of μ² that the tables get.  tables: how much larger than the sampling variance the
+    noise's part may be in a test on a whole table, which limits the number of cells.
+
+    A test on a table of c cells has a noise variance of about c σ²/n of its sampling variance;
+    with a table for each column σ² = 2p/μ².
+    """
+    mu = gaussian_mu(epsilon, delta) * _SLACK
+    second = share * mu * mu
+    cells = min(tables * n * second / (2 * len(levels)), MOST_CELLS)
+    sensitivity = pair_features_sensitivity(levels)
+    if cells < LEAST_CELLS or len(levels) < 3:
+        return MomentPlan(mu, 0.0, sensitivity, 0)
+    return MomentPlan(mu * math.sqrt(1 - share), mu * math.sqrt(share), sensitivity, int(cells))

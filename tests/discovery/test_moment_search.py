@@ -1,0 +1,98 @@
+"""The noise-aware search over moments: its limit, its false edges, and what it releases."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from privcore.dataset import Column, Dataset, load_network
+from privcore.discovery import count, discover
+from privcore.evaluation import cpdag_metrics, skeleton_metrics
+from privcore.graphs import cpdag_of_names
+from privcore.mechanisms.gaussian import gaussian_mu
+from privcore.noise_aware.features import pair_features_sensitivity
+
+
+def sampled(network, rows, seed=3):
+    data = load_network(network).sample(rows, seed)
+    return count(data), cpdag_of_names(data.names, data.true_edges)
+
+
+@pytest.mark.parametrize("network", ["cancer", "earthquake", "survey", "sachs"])
+def test_with_a_vast_budget_the_true_edges_are_found(network):
+    source, truth = sampled(network, 100_000)
+    found = discover(source, "moment-search", {"epsilon": 1e5}, seed=1).graph
+    reference = discover(source, "pc", {"score": "g2", "threshold": 0.01}).graph
+    assert skeleton_metrics(found, truth).f1 >= skeleton_metrics(reference, truth).f1 - 1e-9
+    assert cpdag_metrics(found, truth).f1 >= cpdag_metrics(reference, truth).f1 - 1e-9
+
+
+def test_where_pc_loses_edges_to_a_gate_they_are_kept():
+    """asia's `either` is an OR: PC deletes its effects given its causes."""
+    source, truth = sampled("asia", 100_000)
+    reference = discover(source, "pc", {"score": "g2", "threshold": 0.01}).graph
+    found = discover(source, "moment-search", {"epsilon": 1e5}, seed=1).graph
+    assert skeleton_metrics(reference, truth).recall < 1
+    assert skeleton_metrics(found, truth).recall == 1
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 1e4])
+def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon):
+    """The share of runs with any edge is q = .03, but for approximations; more than .08 would be
+    caught.  Fails by chance less than once in a million where it is .05."""
+    generator = np.random.default_rng(5)
+    runs, any_edge = 150, 0
+    levels = (2, 2, 3, 2, 4, 2)
+    columns = tuple(
+        Column(f"c{k}", "nominal", tuple(map(str, range(r))), declared=True)
+        for k, r in enumerate(levels)
+    )
+    for seed in range(runs):
+        rare = generator.uniform(0.03, 0.5, 6)
+        values = tuple(
+            np.where(generator.random(5_000) < s, generator.integers(1, r, 5_000), 0)
+            for s, r in zip(rare, levels, strict=True)
+        )
+        source = count(Dataset("t", columns, tuple(v.astype(np.uint8) for v in values)))
+        found = discover(source, "moment-search", {"epsilon": epsilon}, seed=seed)
+        any_edge += bool(found.graph.skeleton)
+    assert binom.sf(any_edge - 1, runs, 0.05) > 1e-6
+
+
+def test_the_releases_have_the_noise_that_was_derived():
+    source, _ = sampled("survey", 50_000)
+    result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
+    pairs, tables = (step for step in result.trace if step.phase == "release")
+    mu = gaussian_mu(1.0, 1e-6)
+    sensitivity = pair_features_sensitivity(source.levels)
+    assert pairs.noise_scale == pytest.approx(sensitivity / (mu * math.sqrt(0.4)))
+    # Each of K tables changes by √2 at most.
+    many = (tables.noise_scale * mu * math.sqrt(0.6)) ** 2 / 2
+    assert many == pytest.approx(round(many))
+    assert 1 <= round(many) <= len(source.names)
+    assert [step.charge for step in (pairs, tables)] == pytest.approx([0.4, 0.6])
+    assert result.guarantee.holds
+
+
+def test_a_small_budget_buys_one_release():
+    source, _ = sampled("survey", 2_000)
+    result = discover(source, "moment-search", {"epsilon": 0.05}, seed=1)
+    assert result.spent.rounds == result.spent.planned_rounds == 1
+    assert [step.charge for step in result.trace if step.phase == "release"] == [1.0]
+
+
+def test_more_budget_finds_more():
+    """On average over seeds; the figures are far apart."""
+    source, truth = sampled("sachs", 20_000)
+
+    def quality(epsilon):
+        return np.mean([
+            skeleton_metrics(
+                discover(source, "moment-search", {"epsilon": epsilon}, seed=s).graph, truth
+            ).f1
+            for s in range(6)
+        ])  # fmt: skip
+
+    low, middle, high = map(quality, (0.03, 0.3, 10.0))
+    assert low + 0.2 < middle < high
