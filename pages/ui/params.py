@@ -24,6 +24,8 @@ def log_grid(parameter: Parameter) -> list[float]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     points = {float(f"{m}e{d}") for d in decades for m in mantissas}
     points = {v for v in points if low <= v <= high} | {low, high}
+    if parameter.kind == "int":
+        points = {v for v in points if v == math.floor(v)}
     if parameter.default is not None:
         points.add(float(parameter.default))
     if parameter.low == 0 and not parameter.open_low:
@@ -133,7 +135,8 @@ def control(parameter: Parameter, key: str | None = None) -> Any:
     if parameter.scale == "log":
         grid = [number_text(v) for v in _with_current(log_grid(parameter), common["key"])]
         value = number_text(float(parameter.default))
-        return float(st.select_slider(options=grid, value=value, **common))
+        chosen = float(st.select_slider(options=grid, value=value, **common))
+        return int(chosen) if parameter.kind == "int" else chosen
     low, high = parameter.slider or (parameter.low, parameter.high)
     if parameter.kind == "int":
         return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)

@@ -8,7 +8,7 @@ given in its place.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -72,11 +72,13 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
     return accounts
 
 
-def by_rounds(event: Event, counts: Sequence[int], delta: float) -> list[Curve]:
+def by_rounds(
+    event: Event, counts: Sequence[int], delta: float, names: Collection[str] | None = None
+) -> list[Curve]:
     """Each accountant that is defined for the event, at each number of steps.
 
-    By privacy-loss distributions, at a few of the numbers only.  Raises ParameterError unless
-    counts are at least 1 and δ lies in (0, 1).
+    names: of the accountants wanted; all by default.  By privacy-loss distributions, at a few of
+    the numbers only.  Raises ParameterError unless counts are at least 1 and δ lies in (0, 1).
     """
     if not counts or min(counts) < 1:
         raise ParameterError("Give numbers of steps of at least 1.")
@@ -86,6 +88,8 @@ def by_rounds(event: Event, counts: Sequence[int], delta: float) -> list[Curve]:
     few = np.unique(np.linspace(0, numbers.size - 1, _FEW).round().astype(np.int64))
     curves = []
     for name, account in _ACCOUNTANTS.items():
+        if names is not None and name not in names:
+            continue
         chosen = numbers[few] if name == "privacy-loss distribution" else numbers
         if event.delta > 0:
             chosen = chosen[chosen * event.delta < delta]

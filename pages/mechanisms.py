@@ -1,0 +1,35 @@
+"""Mechanisms: how each private step works, with controls that answer at once."""
+
+import streamlit as st
+
+from pages.ui.address import follow_address, write_address
+from pages.ui.frame import require_frame
+from pages.ui.mechanism_panels import controls, show_panel
+from privcore.demonstrations import PANELS
+from privcore.demonstrations.sensitivity_presets import PRESETS
+from privcore.errors import PrivcoreError
+
+require_frame("pages/mechanisms.py")
+st.title("Mechanisms")
+st.caption(
+    "What private algorithms are made of, one step at a time. The controls are in the sidebar; "
+    "the address keeps them, so a link shows what you see. Everything here is simulated: no data "
+    "are used."
+)
+follow_address("panel", list(PANELS), "panel_choice")
+name = st.segmented_control(
+    "Panel", list(PANELS), required=True, key="panel_choice", persist_state="session",
+    format_func=lambda n: PANELS[n].title, label_visibility="collapsed",
+)  # fmt: skip
+write_address("panel", name)
+panel = PANELS[name]
+st.subheader(panel.question, anchor=False)
+try:
+    with st.sidebar:
+        st.markdown(f"**{panel.title}**")
+        values = controls(panel, panel.name)
+    if panel.name == "sensitivity":
+        st.markdown(PRESETS[values["preset"]].words)
+    show_panel(panel, values, panel.name)
+except PrivcoreError as error:
+    st.error(str(error), icon=":material/error:")

@@ -1,0 +1,88 @@
+"""What a panel of the page Mechanisms is: one demonstration, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from privcore.parameter import Kind, Parameter, parse_all
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A demonstration of one mechanism.
+
+    formula: LaTeX; sentence: what to see, in one sentence; source: where the formula stands.
+    compute: values of the parameters, by name, to a result of plain arrays and numbers.
+    code: the same values to a script over the engine; each name in `reproduces` is a field of the
+        result and a variable of the script, and both hold the same numbers.
+    """
+
+    name: str
+    title: str
+    question: str
+    formula: str
+    sentence: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    compute: Callable[[Mapping[str, Any]], Any]
+    code: Callable[[Mapping[str, Any]], str]
+    reproduces: tuple[str, ...]
+
+    def checked(self, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """All values, with defaults for those not given; raises ParameterError."""
+        return parse_all(self.parameters, values or {}, f"The panel {self.name}")
+
+    def with_defaults(self, values: Mapping[str, Any]) -> Panel:
+        """The same panel with other defaults; raises ParameterError for bad ones."""
+        checked = self.checked(values)
+        changed = tuple(replace(p, default=checked[p.name]) for p in self.parameters)
+        return replace(self, parameters=changed)
+
+
+def number(
+    name: str,
+    title: str,
+    symbol: str,
+    default: float,
+    slider: tuple[float, float],
+    help_text: str,
+    source: str,
+    *,
+    kind: Literal["float", "int"] = "float",
+    log: bool = False,
+    only_with: tuple[str, tuple[Any, ...]] | None = None,
+) -> Parameter:
+    """A number that may take the values that its slider shows."""
+    low, high = slider
+    return Parameter(
+        name=name, title=title, symbol=symbol, kind=kind, default=default, low=low, high=high,
+        slider=slider, scale="log" if log else "linear", help=help_text, source=source,
+        only_with=only_with,
+    )  # fmt: skip
+
+
+def choice(
+    name: str, title: str, default: str, choices: tuple[str, ...], help_text: str, source: str
+) -> Parameter:
+    """One of several words."""
+    kind: Kind = "choice"
+    return Parameter(
+        name=name, title=title, symbol=name, kind=kind, default=default, choices=choices,
+        help=help_text, source=source,
+    )  # fmt: skip
+
+
+def seed_parameter() -> Parameter:
+    """The seed of a panel's simulated noise."""
+    return number(
+        "seed", "Seed", "seed", 1, (1, 100), "Another seed draws other noise.",
+        "NumPy's default generator", kind="int",
+    )  # fmt: skip
+
+
+def epsilon_parameter(default: float, help_text: str, source: str) -> Parameter:
+    """ε on a logarithmic slider."""
+    return number("epsilon", "Privacy budget", "ε", default, (0.05, 20.0), help_text, source,
+                  log=True)  # fmt: skip

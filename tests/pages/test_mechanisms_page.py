@@ -1,0 +1,89 @@
+"""The page Mechanisms, through Streamlit's own test harness."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from privcore.demonstrations import PANELS
+from privcore.demonstrations.sensitivity_presets import PRESETS
+from privcore.demonstrations.sparse_vector import BROKEN
+from privcore.evaluation.audit import PLANTED
+
+ROOT = __file__.rsplit("/tests/", 1)[0]
+
+
+def start(**query):
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
+    app.run()
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.switch_page("pages/mechanisms.py").run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_every_panel_is_drawn_with_its_code(name):
+    app = start(panel=name)
+    panel = PANELS[name]
+    assert app.subheader[0].value == panel.question
+    assert len(app.get("plotly_chart")) >= 1
+    assert app.latex[0].value.strip("$\n ") == panel.formula
+    assert any(m.value == panel.sentence for m in app.markdown)
+    assert any(c.value.startswith("Source: ") for c in app.caption)
+    compile(app.code[0].value, name, "exec")
+    shown = app.code[0].value.strip()
+    assert name == "sensitivity" or shown == panel.code(panel.checked()).strip()
+    assert not app.warning
+
+
+def test_the_address_sets_panel_and_values_and_bad_ones_fall_back():
+    app = start(panel="noise", noise_mechanism="gaussian", noise_epsilon="0.2")
+    assert "analytic_sigma(1.0, 0.2, 0.01)" in app.code[0].value
+    app = start(panel="no such panel", noise_epsilon="-3")
+    assert app.subheader[0].value == PANELS["noise"].question
+    assert "scale = 1 / 1.0" in app.code[0].value
+
+
+def test_a_control_answers_and_another_panel_keeps_its_values():
+    app = start(panel="selection")
+    app.slider(key="selection_u1").set_value(-3.0).run()
+    assert "[-3.0, 3.0, 1.0, -2.0, -5.0]" in app.code[0].value
+    app.segmented_control(key="panel_choice").set_value("noise").run()
+    assert app.query_params["panel"] == "noise"
+    app.segmented_control(key="panel_choice").set_value("selection").run()
+    assert not app.exception
+    assert "[-3.0, 3.0, 1.0, -2.0, -5.0]" in app.code[0].value
+
+
+def test_values_too_far_apart_are_warned_of():
+    app = start(panel="noise")
+    app.slider(key="noise_neighbour").set_value(3.0).run()
+    assert "further apart than the sensitivity" in app.warning[0].value
+
+
+@pytest.mark.parametrize("variant", BROKEN)
+def test_a_broken_variant_is_told_and_leads_to_its_audit(variant):
+    app = start(panel="sparse-vector", sparse_vector_variant=variant)
+    assert app.error[0].value.startswith("Broken: ")
+    button = next(b for b in app.button if b.label == "Catch it on the Audit page")
+    button.click().run()
+    assert not app.exception
+    assert app.title[0].value == "Audit"
+    assert any(m.value == f"**The bug:** {PLANTED[variant].flaw}" for m in app.markdown)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_of_the_playground_is_drawn(preset):
+    app = start(panel="sensitivity", sensitivity_preset=preset)
+    frame = next(f for f in app.dataframe if f.proto.alt == "Scores before and after").value
+    broken = frame["verdict"] == "published constant broken"
+    assert len(app.error) == broken.sum()
+    assert broken.any() == (preset not in ("rare-cell", "ordinary"))
+    assert (
+        frame["proven bound"].isna() | (frame["moved by"] <= frame["proven bound"] + 1e-9)
+    ).all()
+
+
+def test_one_page_of_pages_says_when_no_iteration_fits():
+    app = start(panel="allocation", allocation_epsilon="0.05", allocation_first="0.5")
+    assert any("Not one iteration fits" in i.value for i in app.info)
