@@ -15,41 +15,70 @@ from privcore.errors import PrivcoreError
 from privcore.evaluation.audit import (
     AUDITS,
     MECHANISMS,
+    PAIRWISE,
     PLANTED,
     AuditCase,
     AuditResult,
     Outputs,
     audit,
+    find_audit,
     simulate,
 )
 
 require_frame("pages/audit.py")
-KINDS = {"algorithms": AUDITS, "mechanisms": MECHANISMS, "planted bugs": PLANTED}
+KINDS = {
+    "algorithms": AUDITS, "mechanisms": MECHANISMS, "cause and effect": PAIRWISE,
+    "planted bugs": PLANTED,
+}  # fmt: skip
+USUAL = {"algorithms": "priv-pc", "cause and effect": "hsic-root-both"}
+ADDRESSED = "_audit_case"
 # In this process: a slider move must not wait for others to start.
 RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
-PICTURE_RUNS = 4_000
+PICTURE_RUNS = (1_000, 4_000)
+
+
+def open_case() -> None:
+    """Choose the audit that the address names, `?case=NAME`, of whatever kind it is."""
+    name = st.query_params.get("case")
+    # What `choose` wrote there itself: the controls decide.
+    if name is None or name == st.session_state.get(ADDRESSED):
+        return
+    try:
+        find_audit(name)
+    except PrivcoreError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    kind = next(kind for kind, cases in KINDS.items() if name in cases)
+    st.session_state["audit_kind"] = kind
+    st.session_state[case_key(kind)] = name
+
+
+def case_key(kind: str) -> str:
+    """Of the control that chooses among the audits of one kind."""
+    return f"audit_{kind.split()[0]}"
 
 
 def choose() -> tuple[AuditCase, dict[str, Any]]:
     """What to audit, and how hard."""
+    open_case()
+    st.session_state.setdefault("audit_kind", "algorithms")
     kind = st.segmented_control(
-        "Audit", list(KINDS), default="algorithms", required=True, key="audit_kind",
-        bind="query-params", persist_state="session",
-        help="Whole algorithms on tiny data, the mechanisms that they are made of, or variants "
-        "with a bug, to see that an audit catches it.",
+        "Audit", list(KINDS), required=True, key="audit_kind", persist_state="session",
+        help="Whole algorithms on tiny data, the mechanisms that they are made of, the releases "
+        "behind a direction between two variables, or variants with a bug, to see that an audit "
+        "catches it.",
     )  # fmt: skip
     cases = KINDS[kind]
     names = list(cases)
-    usual = "priv-pc" if kind == "algorithms" else names[0]
+    st.session_state.setdefault(case_key(kind), USUAL.get(kind, names[0]))
     name = st.selectbox(
-        "What", names, index=names.index(usual), key=f"audit_{kind.split()[0]}",
-        bind="query-params", persist_state="session",
+        "What", names, key=case_key(kind), persist_state="session",
         format_func=lambda n: cases[n].title,
     )  # fmt: skip
+    st.session_state[ADDRESSED] = st.query_params["case"] = name
     case = cases[name]
-    grid = [0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0]
     epsilon = st.select_slider(
-        "Claimed ε", [number_text(v) for v in sorted({*grid, case.epsilon})],
+        "Claimed ε", [number_text(v) for v in (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)],
         value=number_text(case.epsilon), key="audit_epsilon", bind="query-params",
         persist_state="session", help="The algorithm is set to this total; the audit tests it.",
     )  # fmt: skip
@@ -116,10 +145,12 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
         f"correct mechanism is flagged in at most {percent(1 - result.confidence)} of audits. "
         f"{result.runs:,} runs on each data set in {result.seconds:.1f} s, seed {result.seed}."
     )
+    few, many = PICTURE_RUNS
+    runs = max(few, min(many, case.ci_runs // 2))
     found: tuple[Outputs, Outputs] | None = kept(
         ("audit-picture", case.kind, case.name, result.epsilon, seed),
         "Drawing outputs",
-        lambda hooks: simulate(case.make(result.epsilon, result.delta), PICTURE_RUNS, seed, 1),
+        lambda hooks: simulate(case.make(result.epsilon, result.delta), runs, seed, 1),
     )
     if found is not None:
         names = [name for name in found[0].features if name in found[1].features]

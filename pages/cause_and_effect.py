@@ -10,6 +10,7 @@ import streamlit as st
 from pages.ui import charts, pair_charts, panels
 from pages.ui.algorithm import choose_seed
 from pages.ui.frame import require_frame
+from pages.ui.layout import wrapping_thirds
 from pages.ui.pair_data import choose_pair
 from pages.ui.pair_texts import (
     NOT_PRIVATE,
@@ -84,7 +85,7 @@ def pictures(result: Inference, pair: Pair) -> None:
             pair_charts.Line("y from x, exact", exact.grid, exact.forward, True, False),
             pair_charts.Line("x from y, exact", exact.grid, exact.backward, False, False),
         ]
-    left, middle, right = st.columns(3)
+    left, middle, right = wrapping_thirds("pair-pictures")
     with left:
         charts.show(
             pair_charts.points_and_fits(tested.x, tested.y, pair.names, lines),

@@ -8,6 +8,7 @@ import streamlit as st
 from pages.ui import release_panels as panels
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
+from pages.ui.release_archive import archive
 from pages.ui.release_panels import Shown
 from pages.ui.texts import odds_sentence, plain
 from privcore.accounting.ledger import Ledger
@@ -121,5 +122,6 @@ except PrivcoreError as error:
 panels.released_before()
 try:
     panels.history(Ledger())
+    archive(Ledger())
 except PrivcoreError as error:
     st.error(plain(str(error)), icon=":material/error:")

@@ -1,6 +1,7 @@
 """Trade-off: what does privacy cost, for every algorithm at every ε?"""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import streamlit as st
 from pages.ui import charts, tradeoff_charts
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
+from pages.ui.six_networks import six_networks_view
 from pages.ui.sweeping import BackgroundSweep, sweep_of
 from pages.ui.texts import plain
 from pages.ui.tradeoff_controls import (
@@ -34,6 +36,31 @@ require_frame("pages/tradeoff.py")
 # A plan of at most so many runs begins by itself.
 AT_ONCE = 1_500
 POLL_SECONDS = 0.7
+
+
+def statistic(title: str, text: str) -> Any:
+    """A column of the table of one measure."""
+    return st.column_config.NumberColumn(title, help=text, format="%.3f")
+
+
+# Of the table, in order.
+COLUMNS = {
+    "algorithm": st.column_config.TextColumn("algorithm"),
+    "calibration": st.column_config.TextColumn(
+        "calibration",
+        help="Proven: with a guarantee. Published: the paper's own noise. None: not private.",
+    ),
+    "epsilon": st.column_config.NumberColumn("ε", help="Privacy budget of the run.", format="%g"),
+    "runs": st.column_config.NumberColumn("runs", help="That have this measure."),
+    "refused": st.column_config.NumberColumn(
+        "refused", help="Runs that the settings or the data do not allow."
+    ),
+    "mean": statistic("mean", "Of the measure chosen above, over the runs."),
+    "sd": statistic("std. deviation", "Standard deviation over the runs, with n − 1."),
+    "q05": statistic("5 % below", "5th percentile: one run in twenty is lower."),
+    "median": statistic("median", "Half of the runs are lower."),
+    "q95": statistic("95 % below", "95th percentile: one run in twenty is higher."),
+}
 
 
 def progress(sweep: BackgroundSweep, key: str) -> None:
@@ -273,9 +300,12 @@ def effort_view(sweep: BackgroundSweep) -> None:
 def table_view(sweep: BackgroundSweep, view: View) -> None:
     def draw(rows: list[Row]) -> None:
         table = summarise(rows, view.metric)
-        names = ["algorithm", "calibration", "epsilon", "runs", "refused", "mean", "sd", "q05",
-                 "median", "q95"]  # fmt: skip
-        st.dataframe(table[names], hide_index=True, alt=f"{view.title} by algorithm and ε")
+        shown = table[list(COLUMNS)].assign(
+            algorithm=[ALGORITHMS[name].title for name in table["algorithm"]]
+        )
+        st.dataframe(
+            shown, hide_index=True, alt=f"{view.title} by algorithm and ε", column_config=COLUMNS
+        )
         for sentence in sorted({r["error"] for r in rows if r["error"]}):
             st.caption(f"Refused: {sentence}")
         with st.container(horizontal=True):
@@ -304,11 +334,16 @@ def results(loaded: Loaded) -> None:
     if plan is None:
         st.info("Choose at least one algorithm on the left.")
         return
-    views = ["Quality", "Two parameters", "Edges", "Tests and time", "Table & download"]
+    views = [
+        "Quality", "Six networks", "Two parameters", "Edges", "Tests and time", "Table & download"
+    ]  # fmt: skip
     chosen = st.segmented_control(
         "View", views, default=views[0], required=True, key="sweep_view", bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
+    if chosen == "Six networks":
+        six_networks_view()
+        return
     has_truth = loaded.dataset.true_edges is not None
     if chosen == "Two parameters":
         map_view(loaded, plan, choose_view(has_truth))

@@ -13,7 +13,7 @@ from pages.ui import charts
 from pages.ui.data import Loaded
 from pages.ui.graph_view import graph_html, show_graph
 from pages.ui.panels import settings_key
-from pages.ui.running import kept
+from pages.ui.running import LiveHooks, forget_cancelled, kept
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.accounting.accountants import by_rounds, side_by_side
@@ -21,7 +21,12 @@ from privcore.accounting.ledger import Ledger
 from privcore.discovery import ALGORITHMS
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.evaluation.surrogate import Quality, Shape, Surrogates
-from privcore.evaluation.targets import Reached, epsilon_for_noise, epsilon_for_quality
+from privcore.evaluation.targets import (
+    Reached,
+    epsilon_for_noise,
+    epsilon_for_quality,
+    most_runs,
+)
 from privcore.graphs.layout import Positions
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.certificate_html import certificate_html
@@ -142,14 +147,18 @@ def quality(loaded: Loaded) -> None:
     slow = ALGORITHMS[name].reference_algorithm == "notears" or loaded.dataset.p > 30
     if slow and key not in st.session_state.get("_results", {}):
         asked = st.button(
-            "Simulate the expected quality", help="Takes up to a minute for this algorithm."
-        )
+            "Simulate the expected quality", on_click=forget_cancelled,
+            help="Takes up to a minute for this algorithm.",
+        )  # fmt: skip
         if not asked:
             return
+    held = surrogates(loaded)
     found: Quality | None = kept(
         key,
         "Simulating on public surrogate data",
-        lambda hooks: surrogates(loaded).quality(name, values),
+        lambda hooks: held.quality(
+            name, values, lambda done: hooks.part(done, len(held.seeds), "simulation")
+        ),
     )
     if found is None:
         return
@@ -197,7 +206,17 @@ def wishes(loaded: Loaded) -> None:
         target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.8, 0.05, key="release_target")
         key: tuple[Hashable, ...] = ("release-wish", loaded.key, name, settings, target)
         if wished("Smallest ε for this F1", key, "release_find_quality"):
-            say(key, lambda: epsilon_for_quality(surrogates(loaded), name, values, target))
+            held = surrogates(loaded)
+            say(
+                key,
+                lambda hooks: epsilon_for_quality(
+                    held,
+                    name,
+                    values,
+                    target,
+                    watch=lambda done: hooks.part(done, most_runs(held), "simulation"),
+                ),
+            )
     with right:
         share = st.slider(
             "Noise as a share of the threshold", 0.1, 2.0, 0.5, 0.1, key="release_share",
@@ -205,7 +224,7 @@ def wishes(loaded: Loaded) -> None:
         )  # fmt: skip
         key = ("release-noise", loaded.key, name, settings, share)
         if wished("Smallest ε for this noise", key, "release_find_noise"):
-            say(key, lambda: epsilon_for_noise(Shape.of(loaded.dataset), name, values, share))
+            say(key, lambda hooks: epsilon_for_noise(Shape.of(loaded.dataset), name, values, share))
 
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
@@ -213,9 +232,9 @@ def wished(title: str, key: Hashable, widget: str) -> bool:
     return st.button(title, key=widget) or key in st.session_state.get("_results", {})
 
 
-def say(key: Hashable, find: Callable[[], Reached]) -> None:
+def say(key: Hashable, find: Callable[[LiveHooks], Reached]) -> None:
     try:
-        found = kept(key, "Simulating at several ε", lambda hooks: find())
+        found = kept(key, "Simulating at several ε", find)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/block:")
         return
@@ -326,9 +345,13 @@ def released(number: int, shown: Shown) -> None:
             f"certificate-{identity}.html", "text/html", on_click="ignore",
             key=f"certificate-html-{number}",
         )  # fmt: skip
+    copy = (
+        f"A copy of the certificate is kept in {plain(str(made.path))}. "
+        if made.path
+        else "Save the certificate now: the graph is kept in this session only. "
+    )
     st.caption(
-        "Save the certificate now: the graph is kept in this session only. Anyone can check it "
-        f"with `python -m privcore verify certificate-{identity}.json`."
+        f"{copy}Anyone can check it with `python -m privcore verify certificate-{identity}.json`."
     )
 
 

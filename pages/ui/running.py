@@ -10,6 +10,7 @@ from typing import TypeVar
 import streamlit as st
 
 from privcore.discovery import Progress
+from privcore.discovery.model import NoHooks
 
 Value = TypeVar("Value")
 _KEPT = 24
@@ -38,6 +39,7 @@ class LiveHooks:
             "pair": f"order {progress.order}: pair {done} of {pairs}, {steps} tests so far",
             "iteration": f"{done} of at most {pairs} iterations done, {steps} steps so far",
             "gradient": f"gradient {done} of {pairs}",
+            "change": f"looking for causes, {done} changes to the graph so far",
         }
         self.update(share, text[progress.noun])
 
@@ -57,8 +59,23 @@ class LiveHooks:
     def cancelled(self) -> bool:
         return False
 
+    def part(self, number: int, parts: int, noun: str) -> Part:
+        """Hooks of one of several runs, which count as one."""
+        return Part(self, number, parts, noun)
+
     def done(self) -> None:
         self._place.empty()
+
+
+class Part(NoHooks):
+    """One of several runs, all of which are shown as one."""
+
+    def __init__(self, whole: LiveHooks, number: int, parts: int, noun: str) -> None:
+        self._whole, self._number, self._parts, self._noun = whole, number, parts, noun
+
+    def progress(self, progress: Progress) -> None:
+        at = f"{self._noun} {self._number + 1} of {self._parts}"
+        self._whole.update(self._number / self._parts, at)
 
 
 def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Value | None:
@@ -69,7 +86,7 @@ def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Va
         return results[key]
     if st.session_state.get("_cancelled") == key:
         st.info("The run was cancelled. Change a setting, or start it again.")
-        st.button("Run again", on_click=_forget_cancelled, key=f"again-{title}")
+        st.button("Run again", on_click=forget_cancelled, key=f"again-{title}")
         return None
 
     def cancel() -> None:
@@ -84,5 +101,6 @@ def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Va
     return value
 
 
-def _forget_cancelled() -> None:
+def forget_cancelled() -> None:
+    """So that a cancelled run starts when it is asked for again."""
     st.session_state.pop("_cancelled", None)

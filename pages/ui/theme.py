@@ -19,7 +19,10 @@ ThemeName = Literal["light", "dark"]
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of one theme, as #RRGGBB."""
+    """Colours of one theme, as #RRGGBB.
+
+    map_end: of maps, whose colours begin with the surface; the text is read on all of them.
+    """
 
     background: str
     surface: str
@@ -31,6 +34,7 @@ class Palette:
     node: str
     node_border: str
     halo: str
+    map_end: str
     series: tuple[str, ...]
 
 
@@ -65,6 +69,7 @@ PALETTES: Mapping[ThemeName, Palette] = {
         node="#EAF1F7",
         node_border="#6B7C8C",
         halo="#F2D98A",
+        map_end="#56B4E9",
         series=("#0072B2", "#D55E00", "#009E73", "#AA4499", "#56606B", "#8C6D00"),
     ),
     "dark": Palette(
@@ -78,6 +83,7 @@ PALETTES: Mapping[ThemeName, Palette] = {
         node="#26323E",
         node_border="#7C8B9A",
         halo="#6B5A1E",
+        map_end="#00659E",
         series=("#56B4E9", "#E8743B", "#2BB893", "#CC79A7", "#9AA5B1", "#E6B422"),
     ),
 }

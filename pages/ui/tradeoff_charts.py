@@ -10,7 +10,7 @@ from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from privcore.discovery import ALGORITHMS
 
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def series_name(algorithm: str, calibration: str) -> str:
@@ -62,7 +62,7 @@ def quality(
             line={
                 "color": colour,
                 "width": 2.5,
-                "dash": _DASHES[number // len(palette.series) + (calibration == "published")],
+                "dash": DASHES[number // len(palette.series) + (calibration == "published")],
             },
             marker={"size": 7},
             customdata=np.column_stack(
@@ -78,7 +78,7 @@ def quality(
             y=[row["mean"]] * 2,
             name=ALGORITHMS[row["algorithm"]].title,
             mode="lines",
-            line={"color": palette.text, "width": 1.5, "dash": _DASHES[1 + line % 2]},
+            line={"color": palette.text, "width": 1.5, "dash": DASHES[1 + line % 2]},
             hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
         )
     if target is not None:
@@ -108,6 +108,13 @@ def _ticks(figure: go.Figure, values: pd.Series) -> None:
     figure.update_xaxes(tickvals=shown, ticktext=[f"{v:g}" for v in shown])
 
 
+def _number(value: object) -> str:
+    """A value of an axis; whole numbers with separators."""
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:g}"
+    return f"{value:,.0f}" if isinstance(value, float | int) else str(value)
+
+
 def pair_map(
     table: pd.DataFrame, other: str, other_title: str, title: str, bounded: bool
 ) -> go.Figure:
@@ -118,10 +125,11 @@ def pair_map(
         go.Heatmap(
             z=wide.to_numpy(),
             x=[f"{v:g}" for v in wide.columns],
-            y=[f"{v:g}" if isinstance(v, float | int) else str(v) for v in wide.index],
+            y=[_number(v) for v in wide.index],
             zmin=0 if bounded else None,
             zmax=1 if bounded else None,
-            colorscale=[[0, palette.surface], [1, palette.series[0]]],
+            colorscale=[[0, palette.surface], [1, palette.map_end]],
+            textfont={"color": palette.text},
             text=[["" if np.isnan(v) else f"{v:.2f}" for v in row] for row in wide.to_numpy()],
             texttemplate="%{text}",
             colorbar={"title": title},
@@ -154,7 +162,8 @@ def edge_map(table: pd.DataFrame, share: str) -> go.Figure:
             y=list(wide.index),
             zmin=0,
             zmax=1,
-            colorscale=[[0, palette.surface], [1, palette.series[0]]],
+            colorscale=[[0, palette.surface], [1, palette.map_end]],
+            textfont={"color": palette.text},
             text=[[f"{v:.2f}" for v in row] for row in wide.to_numpy()],
             texttemplate="%{text}" if wide.size <= 300 else None,
             colorbar={"title": "share of runs"},

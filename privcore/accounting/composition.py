@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -69,6 +70,8 @@ def zcdp(rho: float, delta: float) -> float:
     return max(0.0, min(bound(float(found.x)), bound(centre), zcdp_classic(rho, delta)))
 
 
+# Runs that differ in their noise only ask the same question.
+@lru_cache(maxsize=1024)
 def rho_for(epsilon: float, delta: float) -> float:
     """The largest ρ (up to rounding, from below) whose `zcdp` at δ is at most ε.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scipy.optimize import brentq
 
@@ -58,6 +59,14 @@ def plan_rounds(
 
     Raises ParameterError if the parameters are out of range.
     """
+    return _planned(epsilon, delta, rounds, tuple(shares), rho_factor)
+
+
+# Runs that differ in their noise only have the same plan.
+@lru_cache(maxsize=1024)
+def _planned(
+    epsilon: float, delta: float, rounds: int, shares: tuple[float, ...], rho_factor: float
+) -> Plan:
     if not (math.isfinite(epsilon) and epsilon > 0):
         raise ParameterError(f"epsilon is {epsilon}; it must be a positive number.")
     if not 0 <= delta < 1:

@@ -15,6 +15,7 @@ from privcore.cli import discover as discover_command
 from privcore.cli import ledger as ledger_command
 from privcore.cli import listing
 from privcore.cli import release as release_command
+from privcore.cli import reproduce as reproduce_command
 from privcore.cli import sweep as sweep_command
 from privcore.errors import PrivcoreError
 
@@ -43,6 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     ledger_command.add_command(commands)
     release_command.add_commands(commands)
     audit_command.add_command(commands)
+    reproduce_command.add_command(commands)
     return parser
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from privcore.evaluation.audit import SETTINGS, AuditCase, AuditResult, all_proven, audit, get_audit
 from privcore.evaluation.audit.case import Kind
 
-_KINDS: tuple[Kind, ...] = ("mechanism", "algorithm", "planted")
+_KINDS: tuple[Kind, ...] = ("mechanism", "algorithm", "pairwise", "planted")
 # Of the case, where none is given.
 _OF_CASE = ("epsilon", "delta", "runs")
 
@@ -21,8 +21,11 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     which = command.add_mutually_exclusive_group()
     which.add_argument("--mechanism", metavar="NAME", help="such as laplace or sparse-vector")
     which.add_argument("--algorithm", metavar="NAME", help="a private algorithm, see `algorithms`")
+    which.add_argument(
+        "--pairwise", metavar="NAME", help="a release behind a direction, such as hsic-root-both"
+    )
     which.add_argument("--planted", metavar="NAME", help="a known bug, such as half-noise")
-    which.add_argument("--all", action="store_true", help="all mechanisms and algorithms (default)")
+    which.add_argument("--all", action="store_true", help="all but planted bugs (default)")
     for parameter in SETTINGS:
         usual = "of the audit" if parameter.name in _OF_CASE else f"{parameter.default}"
         command.add_argument(

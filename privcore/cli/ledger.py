@@ -1,4 +1,4 @@
-"""`ledger`: what data sets have spent, totals, and exports."""
+"""`ledger`: what data sets have spent, totals, exports, and the certificates kept beside it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 from privcore.accounting.ledger import Ledger
 from privcore.accounting.ledger_sums import Budget, Spending
 from privcore.errors import ParameterError
+from privcore.reporting.archive import kept_certificates
 from privcore.text import short
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "what has been spent, by budget; set totals; export"
+    text = "what has been spent, by budget; set totals; export; list certificates"
     command = commands.add_parser("ledger", help=text, description=text)
     actions = command.add_subparsers(dest="action")
     listing = actions.add_parser("list", help="budgets and charges")
@@ -26,7 +27,8 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     )  # fmt: skip
     export = actions.add_parser("export", help="all of it, to standard output")
     export.add_argument("--form", default="csv", choices=("csv", "json"), help="(csv)")
-    for each in (command, listing, total, export):
+    kept = actions.add_parser("certificates", help="the certificates kept beside the ledger")
+    for each in (command, listing, total, export, kept):
         # Without a default of its own, so that the option may stand before the action or after.
         each.add_argument(
             "--ledger", metavar="FILE", default=argparse.SUPPRESS,
@@ -36,6 +38,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     listing.set_defaults(run=_list)
     total.set_defaults(run=_total)
     export.set_defaults(run=_export)
+    kept.set_defaults(run=_certificates)
 
 
 def open_ledger(options: argparse.Namespace) -> Ledger:
@@ -90,3 +93,12 @@ def _total(options: argparse.Namespace) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     print(open_ledger(options).export(options.form), end="")
+
+
+def _certificates(options: argparse.Namespace) -> None:
+    directory = open_ledger(options).path.parent
+    found = kept_certificates(directory)
+    for kept in found:
+        print(f"{kept.time} {short(kept.budget)} {short(kept.algorithm)} {kept.path}")
+    if not found:
+        print(f"{directory}: no certificates")

@@ -63,6 +63,8 @@ def _release(options: argparse.Namespace) -> None:
     print(_words(made))
     budget = ledger.budget(options.budget_name)
     print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
+    if made.path is not None:
+        print(f"a copy of the certificate is kept in {made.path}")
     stem = directory / f"certificate-{made.certificate['id']}"
     for path, text in (
         (stem.with_suffix(".json"), certificate_json(made.certificate)),

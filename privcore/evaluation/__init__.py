@@ -1,7 +1,13 @@
 """How good a graph is, against a named reference."""
 
 from privcore.evaluation.comparison import CLASSES, Comparison, PairComparison, compare
-from privcore.evaluation.metrics import Metrics, cpdag_metrics, evaluate, skeleton_metrics
+from privcore.evaluation.metrics import (
+    Metrics,
+    cpdag_metrics,
+    evaluate,
+    ordered_pair_f1,
+    skeleton_metrics,
+)
 
 __all__ = [
     "CLASSES",
@@ -11,5 +17,6 @@ __all__ = [
     "compare",
     "cpdag_metrics",
     "evaluate",
+    "ordered_pair_f1",
     "skeleton_metrics",
 ]

@@ -74,6 +74,19 @@ def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
     )
 
 
+def ordered_pair_f1(graph: PDAG, reference: PDAG) -> float:
+    """F1 over ordered pairs, an undirected edge being both (Wang, Pang & Song 2020, footnote 4).
+
+    1 when both graphs have no edge.
+    """
+    here, there = _ordered_pairs(graph), _ordered_pairs(reference)
+    return 2 * len(here & there) / (len(here) + len(there)) if here or there else 1.0
+
+
+def _ordered_pairs(graph: PDAG) -> frozenset[tuple[int, int]]:
+    return graph.directed | graph.undirected | {(j, i) for i, j in graph.undirected}
+
+
 def evaluate(graph: PDAG, references: Mapping[str, PDAG]) -> dict[str, dict[str, dict[str, float]]]:
     """Metrics by reference name, then "skeleton" or "cpdag", then metric."""
     return {

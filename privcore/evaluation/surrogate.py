@@ -8,7 +8,7 @@ are Dirichlet draws, its equations linear: real data may be easier, or harder.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from statistics import fmean, stdev
@@ -24,6 +24,7 @@ from privcore.dataset.sampling import MAX_ROWS
 from privcore.dataset.structural import MAX_TABLE_CELLS, random_tables
 from privcore.discovery import count, discover, get_algorithm
 from privcore.discovery.engine import checked_parameters
+from privcore.discovery.model import Hooks, NoHooks
 from privcore.errors import DataError, PrivcoreError
 from privcore.evaluation.metrics import evaluate
 from privcore.evaluation.references import non_private_settings, true_graph
@@ -133,23 +134,32 @@ class Surrogates:
         self._edges: dict[int, tuple[tuple[str, str], ...]] = {}
         self._references: dict[tuple[object, ...], PDAG] = {}
 
-    def quality(self, algorithm: str, parameters: Mapping[str, Any]) -> Quality:
+    def quality(
+        self,
+        algorithm: str,
+        parameters: Mapping[str, Any],
+        watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+    ) -> Quality:
         """F1 of one run on each surrogate, noise simulated from its seed.
 
-        Raises ParameterError for an unknown algorithm or bad parameters.
+        watch: gives the hooks of the runs on the next surrogate, told how many are done.
+        Raises ParameterError for an unknown algorithm or bad parameters, and Cancelled.
         """
         chosen = get_algorithm(algorithm)
         checked = checked_parameters(algorithm, parameters)
         scores: dict[tuple[str, str], list[float]] = {}
         failures: list[str] = []
-        for seed in self.seeds:
+        for done, seed in enumerate(self.seeds):
+            hooks = watch(done)
             try:
                 source = self._source(seed)
-                found = discover(source, algorithm, parameters, seed=seed, keep_trace=False)
+                found = discover(
+                    source, algorithm, parameters, seed=seed, hooks=hooks, keep_trace=False
+                )
                 name, settings = non_private_settings(chosen, checked)
                 references = {
                     "truth": true_graph(chosen, source.names, self._edges[seed]),
-                    "non_private": self._reference(seed, name, settings),
+                    "non_private": self._reference(seed, name, settings, hooks),
                 }
             except PrivcoreError as error:
                 failures.append(str(error))
@@ -172,11 +182,13 @@ class Surrogates:
             self._sources[seed] = count(dataset)
         return self._sources[seed]
 
-    def _reference(self, seed: int, algorithm: str, settings: Mapping[str, Any]) -> PDAG:
+    def _reference(
+        self, seed: int, algorithm: str, settings: Mapping[str, Any], hooks: Hooks
+    ) -> PDAG:
         key = (seed, algorithm, *sorted(settings.items()))
         if key not in self._references:
             source = self._source(seed)
-            found = discover(source, algorithm, settings, keep_trace=False)
+            found = discover(source, algorithm, settings, hooks=hooks, keep_trace=False)
             self._references[key] = found.graph
         return self._references[key]
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote
-
-from threadpoolctl import ThreadpoolController
 
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.counts.cache import Cache
@@ -20,6 +17,7 @@ from privcore.evaluation.metrics import cpdag_metrics, skeleton_metrics
 from privcore.evaluation.references import true_graph
 from privcore.evaluation.sweep_plan import Cell, Reference, SweepPlan
 from privcore.graphs import PDAG
+from privcore.threads import one_thread
 
 Row = dict[str, Any]
 REFERENCES = ("truth", "non_private")
@@ -90,13 +88,9 @@ class Runner:
         self._loaded: Cache[Loaded] = Cache(_KEPT_BYTES, _bytes)
         self._truths: dict[tuple[int, str], PDAG] = {}
 
-    @cached_property
-    def _threads(self) -> ThreadpoolController:
-        return ThreadpoolController()
-
     def reference(self, asked: Reference) -> ReferenceGraph:
         """The graph of one of the plan's references."""
-        with self._threads.limit(limits=1, user_api="blas"):
+        with one_thread():
             try:
                 source = self._load(asked.data, asked.rows).source
                 found = discover(
@@ -113,7 +107,7 @@ class Runner:
         """
         rows: list[Row] = []
         end = time.monotonic() + seconds
-        with self._threads.limit(limits=1, user_api="blas"):
+        with one_thread():
             for cell in batch.cells:
                 rows.append(self.row(cell, batch.references))
                 if time.monotonic() > end:

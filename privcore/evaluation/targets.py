@@ -16,6 +16,7 @@ from scipy.optimize import isotonic_regression
 from privcore.counts import CountSource
 from privcore.discovery import get_algorithm
 from privcore.discovery.engine import checked_parameters, planned_events
+from privcore.discovery.model import Hooks, NoHooks
 from privcore.discovery.per_test import measure_of
 from privcore.discovery.priv_pc_parameters import checked_rows
 from privcore.errors import ParameterError
@@ -163,18 +164,24 @@ def epsilon_for_quality(
     low: float = 0.05,
     high: float = 50.0,
     points: int = 9,
+    watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> Reached:
     """The smallest ε with a mean skeleton F1 of at least `target` against the surrogates' truth.
 
     Means are taken on a logarithmic grid of `points`, then on both sides of where they pass the
     target.  They are noisy: what counts is their non-decreasing fit (least squares).
+
+    watch: as in `Surrogates.quality`, told how many runs of at most `most_runs` are done.
     """
     if not 0 < low < high or points < 2:
         raise ParameterError("The range of epsilon must be positive, with at least 2 points.")
     values: dict[float, float] = {}
 
     def mean(epsilon: float) -> float:
-        found = surrogates.quality(algorithm, {**parameters, "epsilon": epsilon})
+        before = len(values) * len(surrogates.seeds)
+        found = surrogates.quality(
+            algorithm, {**parameters, "epsilon": epsilon}, lambda done: watch(before + done)
+        )
         values[epsilon] = found.f1["truth"]["skeleton"].mean if found.runs else 0.0
         return values[epsilon]
 
@@ -195,6 +202,11 @@ def epsilon_for_quality(
         f"mean skeleton F1 against the truth of surrogates with the seeds {seeds}, at least "
         f"{target:g}",
     )
+
+
+def most_runs(surrogates: Surrogates, points: int = 9) -> int:
+    """How many runs `epsilon_for_quality` makes at most."""
+    return (points + _HALVINGS) * len(surrogates.seeds)
 
 
 def _fitted(values: Mapping[float, float]) -> tuple[list[float], np.ndarray[Any, Any]]:

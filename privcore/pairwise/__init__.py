@@ -3,7 +3,6 @@
 from privcore.pairwise.generator_parameters import GENERATORS, generator_parameters
 from privcore.pairwise.generators import PairGenerator
 from privcore.pairwise.inference import (
-    Prepared,
     baseline,
     decide_many,
     infer,
@@ -20,6 +19,7 @@ from privcore.pairwise.model import (
 )
 from privcore.pairwise.pair import LEAST_ROWS, Direction, Pair, is_numeric
 from privcore.pairwise.parameters import PARAMETERS, check_parameters, scores_of
+from privcore.pairwise.prepared import Prepared
 
 __all__ = [
     "GENERATORS",

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from privcore.errors import LedgerError, ParameterError, ReleaseError
 from privcore.evaluation.surrogate import Shape, surrogate
 from privcore.graphs import PDAG
 from privcore.mechanisms import SecureNoise
+from privcore.reporting.archive import keep
 from privcore.reporting.certificate import certificate
 from privcore.reporting.effect import large_delta_sentence
 from privcore.reporting.signing import load_key, signed
@@ -63,7 +65,8 @@ class Release:
 
     weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
     note: on how the search ended, if early; it follows from the noisy answers.
-    certificate: signed, with all of this but the convergence.
+    certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
+    None if it could not be written.
     """
 
     graph: PDAG
@@ -74,6 +77,7 @@ class Release:
     weights: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
     weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
+    path: Path | None = field(default=None, compare=False)
 
 
 def check_release(
@@ -140,7 +144,8 @@ def release(
     """Charge `budget`, run once with secure noise, and sign a certificate.
 
     content: the file that the data set was made of, if there is one, so that another preparation
-    of it finds the same budget.  The signing key is kept beside the ledger.
+    of it finds the same budget.  The signing key and a copy of the certificate are kept beside the
+    ledger.
     checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
@@ -184,7 +189,14 @@ def release(
             "shown, as it could depend on the data: try the settings on simulated data."
         ) from None
     checkpoint("certified")
-    warnings = check.warnings
+    warnings, path = check.warnings, None
+    try:
+        path = keep(ledger.path.parent, document)
+    except OSError:
+        warnings = (
+            *warnings,
+            "No copy of the certificate could be written beside the ledger; save it yourself now.",
+        )
     try:
         ledger.finish(charge.sequence, "released")
     except LedgerError as error:
@@ -199,6 +211,7 @@ def release(
         weights=result.weights,
         weight_threshold=result.weight_threshold,
         convergence=result.convergence,
+        path=path,
     )
 
 

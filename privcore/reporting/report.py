@@ -10,7 +10,8 @@ from privcore.counts import MomentSource
 from privcore.dataset import Dataset
 from privcore.discovery import Discovery, Hooks, discover, get_algorithm
 from privcore.evaluation import evaluate
-from privcore.graphs import PDAG, cpdag_of_names
+from privcore.evaluation.references import non_private_settings, true_graph
+from privcore.graphs import PDAG
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
 
@@ -25,8 +26,8 @@ def non_private_reference(
     algorithm = get_algorithm(result.algorithm)
     if not algorithm.private:
         return result
-    settings = algorithm.reference(result.parameters)
-    return discover(source, algorithm.reference_algorithm, settings, hooks=hooks, keep_trace=False)
+    name, settings = non_private_settings(algorithm, result.parameters)
+    return discover(source, name, settings, hooks=hooks, keep_trace=False)
 
 
 def references_of(dataset: Dataset, non_private: Discovery) -> dict[str, PDAG]:
@@ -36,9 +37,8 @@ def references_of(dataset: Dataset, non_private: Discovery) -> dict[str, PDAG]:
     """
     references = {}
     if dataset.true_edges is not None:
-        as_dag = get_algorithm(non_private.algorithm).output == "dag"
-        make = PDAG.from_names if as_dag else cpdag_of_names
-        references["truth"] = make(dataset.names, dataset.true_edges)
+        algorithm = get_algorithm(non_private.algorithm)
+        references["truth"] = true_graph(algorithm, dataset.names, dataset.true_edges)
     references["non_private"] = non_private.graph
     return references
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from threadpoolctl import ThreadpoolController
 
 from privcore.score_based.acyclicity import acyclicity
 from privcore.score_based.least_squares import linearised
+from privcore.threads import one_thread
 
 Matrix = NDArray[np.float64]
 Smooth = Callable[[Matrix], tuple[float, Matrix]]
@@ -95,15 +95,8 @@ def solve(
     objective: of the weights, without the penalties on h.
     watch: called after each iteration with its number from 1; what it raises ends the run.
     """
-    with _linear_algebra().limit(limits=1, user_api="blas"):
+    with one_thread():
         return _solve(inner, nodes, settings, objective, watch)
-
-
-@cache
-def _linear_algebra() -> ThreadpoolController:
-    """Threads of the linear algebra: on small matrices more than one get in each other's way,
-    a hundredfold where another process is busy too."""
-    return ThreadpoolController()
 
 
 def _solve(

@@ -47,6 +47,11 @@ def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
     code, out, _ = run(capsys, "ledger", "export", "--form", "json")
     assert json.loads(out)["charges"][0]["state"] == "released"
     assert len(run(capsys, "ledger", "export")[1].splitlines()) == 2
+    code, out, _ = run(capsys, "ledger", "certificates")
+    (kept,) = out.splitlines()
+    assert " clinic lapmech " in kept
+    assert kept.endswith(f"certificates/{Path(paths[0]).name}")
+    assert Path(kept.split(" ", 3)[3]).read_text() == Path(paths[0]).read_text()
     tampered = files / "tampered.json"
     tampered.write_text(Path(paths[0]).read_text().replace("0.75", "0.15"))
     assert "was changed" in refused(capsys, "verify", str(tampered))
@@ -57,6 +62,7 @@ def test_the_ledger_may_be_another_file(files, capsys):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0", "--ledger", other)
     assert "clinic" in run(capsys, "ledger", "--ledger", other)[1]
     assert "0 budgets" in run(capsys, "ledger")[1]
+    assert "no certificates" in run(capsys, "ledger", "certificates")[1]
     code, *_ = run(capsys, *asked(files, "--levels-public", "--ledger", other))
     assert code == 0
     assert len(list((files / "out").iterdir())) == 2

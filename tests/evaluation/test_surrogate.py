@@ -8,12 +8,14 @@ import pytest
 
 from privcore.dataset import Dataset, StructuralExample, load_network
 from privcore.discovery import discover
-from privcore.errors import DataError, ParameterError
+from privcore.discovery.model import NoHooks
+from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.evaluation.surrogate import Shape, Surrogates, expected_quality, surrogate
 from privcore.evaluation.targets import (
     epsilon_for_errors,
     epsilon_for_noise,
     epsilon_for_quality,
+    most_runs,
     noise_against_threshold,
     sieve_errors,
 )
@@ -118,6 +120,39 @@ def test_the_smallest_epsilon_for_both_errors():
     assert errors.type_two <= 0.01
     less = sieve_errors(shape, {"epsilon": reached.epsilon * (1 - 1e-5)}, 3.0)
     assert less.type_one > 0.05 or less.type_two > 0.01
+
+
+class Counted(NoHooks):
+    def __init__(self, done, stop=False):
+        self.done, self.stop, self.heard = done, stop, 0
+
+    def progress(self, progress):
+        self.heard += 1
+
+    def cancelled(self):
+        return self.stop
+
+
+def test_the_quality_can_be_watched_and_cancelled():
+    """Every run reports, and one that is cancelled is no failure among the others."""
+    surrogates = Surrogates(Shape(500, levels=(2, 2, 3)), (1, 2, 3))
+    made = []
+
+    def watch(done):
+        made.append(Counted(done))
+        return made[-1]
+
+    quality = surrogates.quality("priv-pc", {"epsilon": 1}, watch)
+    assert [hooks.done for hooks in made] == [0, 1, 2]
+    assert all(hooks.heard for hooks in made)
+    assert quality == surrogates.quality("priv-pc", {"epsilon": 1})
+    with pytest.raises(Cancelled):
+        surrogates.quality("priv-pc", {"epsilon": 1}, lambda done: Counted(done, stop=done == 1))
+    made.clear()
+    epsilon_for_quality(surrogates, "priv-pc", {}, 0.8, points=3, watch=watch)
+    told = [hooks.done for hooks in made]
+    assert told == list(range(len(told)))
+    assert len(told) <= most_runs(surrogates, points=3)
 
 
 def test_the_smallest_epsilon_for_a_quality():

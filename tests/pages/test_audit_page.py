@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from privcore.evaluation.audit import AUDITS, MECHANISMS, PLANTED
+from privcore.evaluation.audit import AUDITS, MECHANISMS, PAIRWISE, PLANTED
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 ALL = [
@@ -13,10 +13,9 @@ ALL = [
 ]
 
 
-def start(kind, name, **query):
+def start(name, **query):
     app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120)
-    asked = {"audit_kind": kind, f"audit_{kind.split()[0]}": name, "audit_runs": "1000", **query}
-    for key, value in asked.items():
+    for key, value in {"case": name, "audit_runs": "1000", **query}.items():
         app.query_params[key] = value
     app.run()
     app.switch_page("pages/audit.py").run()
@@ -26,7 +25,9 @@ def start(kind, name, **query):
 
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_every_registered_audit_is_drawn(kind, name):
-    app = start(kind, name)
+    app = start(name)
+    assert app.session_state["audit_kind"] == kind
+    assert app.selectbox(key=f"audit_{kind.split()[0]}").value == name
     answers = [*app.success, *app.error]
     assert len(answers) == 1
     assert "at 95 % confidence the true ε is at least" in answers[0].value
@@ -34,6 +35,34 @@ def test_every_registered_audit_is_drawn(kind, name):
 
 
 def test_a_planted_bug_is_told_and_caught():
-    app = start("planted bugs", "half-noise")
+    app = start("half-noise")
     assert app.error[0].value.startswith("Violated")
     assert any(m.value.startswith("**The bug:**") for m in app.markdown)
+
+
+def test_the_address_follows_the_controls_and_the_controls_a_new_address():
+    app = start("quantile")
+    app.selectbox(key="audit_mechanisms").select("exponential").run()
+    assert app.query_params["case"] == "exponential"
+    assert app.selectbox(key="audit_mechanisms").value == "exponential"
+    app.query_params["case"] = "reused-threshold"
+    app.run()
+    assert app.session_state["audit_kind"] == "planted bugs"
+    assert app.selectbox(key="audit_planted").value == "reused-threshold"
+
+
+def test_an_unknown_case_is_one_sentence_above_the_usual_audit():
+    app = start("no-such-case")
+    assert next(e.value for e in app.error).startswith("There is no audit 'no-such-case'")
+    assert app.selectbox(key="audit_algorithms").value == "priv-pc"
+    assert app.success
+
+
+def test_every_kind_of_release_of_cause_and_effect_is_drawn():
+    app = start("private-curves")
+    assert set(app.selectbox(key="audit_cause").options) == {c.title for c in PAIRWISE.values()}
+    for name in ("private-regression", "hsic-test", "iqr-both", "iqr-ptr-test", "kendall-training"):
+        app.selectbox(key="audit_cause").select(name).run()
+        assert not app.exception
+        assert len([*app.success, *app.error]) == 1
+        assert len(app.get("plotly_chart")) >= 1

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from privcore.accounting.ledger import Ledger
+from privcore.reporting.archive import kept_certificates
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.verification import verify
 
@@ -62,6 +63,19 @@ def test_a_release_is_charged_shown_and_certified(ledger):
     assert json.loads(text)
     # The box is empty again: one more click releases nothing.
     assert button(app, "Release").disabled
+
+
+def test_a_certificate_is_there_in_another_session(ledger):
+    button(agree(make_budget(start())), "Release").click().run()
+    app = start()
+    assert app.session_state["_released"] == []
+    (kept,) = kept_certificates(ledger.path.parent)
+    assert app.selectbox(key="release_kept").value == kept
+    table = next(d.value for d in app.dataframe if "file" in d.value)
+    assert list(table["file"]) == [kept.path.name]
+    # One that was changed by hand is still no traceback.
+    kept.path.write_text('{"time": "t", "ledger": {"budget": "b"}, "algorithm": {"name": "a"}}')
+    assert not start().exception
 
 
 def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):

@@ -54,13 +54,23 @@ def test_the_first_view_says_which_algorithm_to_take():
     assert list(table["algorithm"]) == ["Laplace-PC", "Priv-PC"]
 
 
-@pytest.mark.parametrize("view", ["Two parameters", "Edges", "Tests and time", "Table & download"])
+@pytest.mark.parametrize(
+    "view", ["Six networks", "Two parameters", "Edges", "Tests and time", "Table & download"]
+)
 def test_every_view_draws(view):
     app = few(start())
     app.segmented_control(key="sweep_view").set_value(view)
     app = finished(app.run())
     assert not app.error
     assert app.get("plotly_chart") or app.dataframe
+
+
+def test_six_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
+    app = start(sweep_view="Six networks")
+    assert any(m.value.startswith("At ε = 1 pick **") for m in app.markdown)
+    app.select_slider(key="six_epsilon").set_value(10.0).run()
+    assert any(m.value.startswith("At ε = 10 pick **") for m in app.markdown)
+    assert len(app.get("plotly_chart")) == 1
 
 
 def test_published_runs_are_named_as_such():

@@ -12,6 +12,7 @@ from privcore.dataset import StructuralExample, load_network
 from privcore.discovery import ALGORITHMS
 from privcore.errors import (
     BudgetError,
+    CertificateError,
     DataError,
     LedgerError,
     ParameterError,
@@ -19,7 +20,10 @@ from privcore.errors import (
 )
 from privcore.mechanisms import SimulatedNoise
 from privcore.reporting import release as module
+from privcore.reporting.archive import FOLDER, keep, kept_certificates, kept_document
+from privcore.reporting.certificate import certificate_json
 from privcore.reporting.release import STEPS, Release, check_release, release
+from privcore.reporting.verification import verify
 
 FORK = multiprocessing.get_context("fork")
 TABLES = [a.name for a in ALGORITHMS.values() if a.private and a.needs == "tables"]
@@ -54,8 +58,61 @@ def test_every_private_algorithm_can_be_released(asia, ledger, name):
 def test_only_what_is_covered_is_kept():
     assert {field.name for field in fields(Release)} == {
         "graph", "guarantee", "note", "warnings", "certificate", "weights", "weight_threshold",
-        "convergence",
+        "convergence", "path",
     }  # fmt: skip
+
+
+def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):
+    made = release(asia, "lapmech", ledger=ledger, budget="clinic")
+    other = release(asia, "lapmech", {"epsilon": 0.5}, ledger=ledger, budget="clinic")
+    folder = ledger.path.parent / FOLDER
+    assert made.path is not None
+    assert made.path.parent == folder
+    assert made.path.read_text("utf-8") == certificate_json(made.certificate)
+    assert verify(made.path.read_text("utf-8")).verified
+    # Nothing of the release is in the name, and no part of a file is left.
+    assert made.path.name == f"certificate-{made.certificate['id']}.json"
+    assert {p.name for p in folder.iterdir()} == {made.path.name, other.path.name}
+    kept = kept_certificates(ledger.path.parent)
+    assert {(k.path, k.budget, k.algorithm) for k in kept} == {
+        (made.path, "clinic", "lapmech"), (other.path, "clinic", "lapmech"),
+    }  # fmt: skip
+    assert kept_document(made.path) == dict(made.certificate)
+
+
+@pytest.mark.parametrize("damage", ["[]", "{", '{"time": 1}', "\xff"])
+def test_other_files_are_not_listed_as_certificates(asia, ledger, damage):
+    made = release(asia, "lapmech", ledger=ledger, budget="clinic")
+    folder = made.path.parent
+    (folder / "certificate-00.json").write_text(damage, "latin-1")
+    (folder / "notes.txt").write_text("mine")
+    assert [kept.path for kept in kept_certificates(ledger.path.parent)] == [made.path]
+
+
+def test_certificates_without_a_folder_and_with_one_that_is_none(tmp_path):
+    assert kept_certificates(tmp_path) == []
+    (tmp_path / FOLDER).write_text("")
+    with pytest.raises(CertificateError, match="cannot be read"):
+        kept_certificates(tmp_path)
+
+
+def test_a_copy_that_cannot_be_written_is_a_warning_and_no_lost_release(asia, ledger):
+    (ledger.path.parent / FOLDER).write_text("in the way")
+    made = release(asia, "lapmech", ledger=ledger, budget="clinic")
+    assert made.path is None
+    assert made.graph.nodes == asia.names
+    assert [w for w in made.warnings if "save it yourself now" in w]
+    assert ledger.charges()[0].state == "released"
+
+
+def test_a_half_written_copy_is_not_left(asia, ledger, monkeypatch):
+    def full(file):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("privcore.reporting.archive.os.fsync", full)
+    with pytest.raises(OSError, match="space"):
+        keep(ledger.path.parent, {"id": "ab"})
+    assert list((ledger.path.parent / FOLDER).iterdir()) == []
 
 
 def test_numbers_are_released_with_their_weights(ledger):

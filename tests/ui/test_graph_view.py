@@ -121,6 +121,8 @@ def test_contrast(theme):
     for series in palette.series:
         assert contrast(series, palette.background) >= 3
     assert contrast(palette.text, palette.background) >= 4.5
+    for end in (palette.surface, palette.map_end):
+        assert contrast(palette.text, end) >= 4.5
     assert contrast(palette.muted, palette.background) >= 4.5
     assert contrast(palette.text, palette.node) >= 4.5
     assert contrast(palette.text, palette.halo) >= 4.5

@@ -12,6 +12,7 @@ from privcore.evaluation.audit.case import Side, Trial
 from privcore.evaluation.audit.outputs import Outputs
 from privcore.evaluation.audit.trials import (
     Drawn,
+    Medians,
     NoisyNumbers,
     Selections,
     SieveRounds,
@@ -93,6 +94,14 @@ class Selecting:
     def __call__(self, epsilon: float, delta: float) -> Trial:
         lead = 4 / epsilon
         return Selections(((lead, *(0.0,) * 9), (lead - 1, *(1.0,) * 9)), epsilon, self.kind)
+
+
+# Of the candidates 0, 1, …, 16 the many below 15 become worse by one, and 16 better by one.
+_FIFTEEN = ((0.0, 0.0, 15.0, 16.0, 16.0), (0.0, 15.0, 16.0, 16.0, 16.0))
+
+
+def median(epsilon: float, delta: float) -> Trial:
+    return Medians(_FIFTEEN, tuple(map(float, range(17))), epsilon)
 
 
 def smooth_median(epsilon: float, delta: float) -> Trial:

@@ -74,6 +74,12 @@ _ALL = (
         claims.Selecting("permute-and-flip"),
     ),
     _case(
+        "quantile",
+        "Median on a public grid",
+        "values 0, 0, 15, 16, 16 on the grid 0, 1, …, 16, of which one goes from 0 to 16",
+        claims.median,
+    ),
+    _case(
         "smooth-median",
         "Median with smooth sensitivity",
         "five block values 0, 0, 0, 1, 1, of which one turns from 0 to 1",

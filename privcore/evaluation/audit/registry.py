@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from privcore.errors import ParameterError
 from privcore.evaluation.audit.algorithms import AUDITS
 from privcore.evaluation.audit.case import AuditCase, Kind
+from privcore.evaluation.audit.directions import PAIRWISE
 from privcore.evaluation.audit.engine import audit
 from privcore.evaluation.audit.mechanisms import MECHANISMS
 from privcore.evaluation.audit.planted import PLANTED
@@ -19,7 +20,15 @@ CI_FALSE_ALARM = 1e-6
 _BY_KIND: dict[Kind, dict[str, AuditCase]] = {
     "mechanism": MECHANISMS,
     "algorithm": AUDITS,
+    "pairwise": PAIRWISE,
     "planted": PLANTED,
+}
+
+_NOUNS: dict[Kind, str] = {
+    "mechanism": "mechanism",
+    "algorithm": "algorithm",
+    "pairwise": "pairwise release",
+    "planted": "planted bug",
 }
 
 
@@ -28,18 +37,28 @@ def get_audit(kind: Kind, name: str) -> AuditCase:
     known = _BY_KIND[kind]
     if name not in known:
         raise ParameterError(
-            f"There is no audited {kind} {short(name)!r}; choose one of {', '.join(known)}."
+            f"There is no audited {_NOUNS[kind]} {short(name)!r}; choose one of {', '.join(known)}."
         )
     return known[name]
 
 
+def find_audit(name: str) -> AuditCase:
+    """The audit of that name, whatever its kind; raises ParameterError if there is none."""
+    for known in _BY_KIND.values():
+        if name in known:
+            return known[name]
+    raise ParameterError(
+        f"There is no audit {short(name)!r}; choose one of those that the Audit page lists."
+    )
+
+
 def all_proven() -> list[AuditCase]:
-    """Mechanisms and algorithms whose claims are proven."""
-    return [*MECHANISMS.values(), *AUDITS.values()]
+    """Mechanisms, algorithms and releases behind a direction, whose claims are proven."""
+    return [*MECHANISMS.values(), *AUDITS.values(), *PAIRWISE.values()]
 
 
 def ci_audit(seed: int = 1) -> Iterator[AuditResult]:
-    """A short audit of every mechanism and algorithm, as they are done.
+    """A short audit of all that is proven, as they are done.
 
     By the union bound one of them calls a true claim violated with probability at most
     CI_FALSE_ALARM, over seeds.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from privcore.evaluation.audit.case import Side
 from privcore.evaluation.audit.outputs import Outcome, Outputs
 from privcore.mechanisms import NoiseSource, SieveAndExamine, SieveScales, SparseVectorScales
+from privcore.mechanisms.quantile import chosen_quantile, quantile_utilities
 from privcore.mechanisms.selection import Selection, select
 from privcore.mechanisms.sparse_vector import SparseVector
 
@@ -86,6 +87,25 @@ class Selections:
         chosen = [select(values, self.epsilon, noise, self.selection) for _ in range(runs)]
         outcomes = [Outcome(f"candidate {k + 1}") for k in range(values.size)]
         return Outputs.of_outcomes(outcomes, np.array(chosen, dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Medians:
+    """A private median.
+
+    values: on D and on D′, which differ in one of them; grid: its public candidates.
+    """
+
+    values: tuple[tuple[float, ...], tuple[float, ...]]
+    grid: tuple[float, ...]
+    epsilon: float
+    batch: int = BATCH
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        grid = np.array(self.grid)
+        utilities = quantile_utilities(np.array(self.values[side]), 0.5, grid)
+        chosen = [chosen_quantile(utilities, grid, self.epsilon, noise) for _ in range(runs)]
+        return Outputs.of_numbers(["median"], np.array(chosen)[:, None])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,217 @@
+"""Papers: do we reproduce the literature?  Each table and figure, published beside ours."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui import charts, paper_charts
+from pages.ui.frame import require_frame
+from pages.ui.running import LiveHooks, kept
+from privcore.errors import PrivcoreError
+from privcore.evaluation.reproductions import (
+    PAPERS,
+    REPRODUCTIONS,
+    SERIES,
+    TIMED,
+    Reproduced,
+    Reproduction,
+    Work,
+    reproduce,
+)
+from privcore.evaluation.reproductions.results import (
+    Shipped,
+    as_csv,
+    as_json,
+    as_texts,
+    command_of,
+    series_of,
+    shipped,
+)
+
+require_frame("pages/papers.py")
+KINDS = {
+    "proven": "proven (solid)",
+    "published": "published, not proven (dashed)",
+    "exact": "no privacy (dotted)",
+}
+FIRST = next(iter(REPRODUCTIONS))
+
+
+def items_of(paper: str) -> list[str]:
+    return [name for name, item in REPRODUCTIONS.items() if item.paper.name == paper]
+
+
+def choose() -> Reproduction:
+    """The paper, and which of its tables and figures; the address names the item."""
+    # Not bound by Streamlit, which would write the title of an item, and titles repeat.
+    asked = st.session_state.get("item") or st.query_params.get("item", FIRST)
+    name = asked if asked in REPRODUCTIONS else FIRST
+    if asked != name:
+        st.info(f"There is no item of that name; this is {name}.")
+    st.session_state["item"], st.session_state["paper"] = name, REPRODUCTIONS[name].paper.name
+
+    def first_item() -> None:
+        st.session_state["item"] = items_of(st.session_state["paper"])[0]
+
+    st.selectbox(
+        "Paper", list(PAPERS), key="paper", on_change=first_item,
+        format_func=lambda p: PAPERS[p].title,
+    )  # fmt: skip
+    chosen = st.segmented_control(
+        "Table or figure", items_of(REPRODUCTIONS[name].paper.name), required=True, key="item",
+        format_func=lambda n: REPRODUCTIONS[n].item,
+    )  # fmt: skip
+    if st.query_params.get("item") != chosen:
+        st.query_params["item"] = chosen
+    return REPRODUCTIONS[chosen]
+
+
+def rerun(item: Reproduction) -> Reproduced | None:
+    """A quick result made now, if it was asked for; None if not, or if it was cancelled."""
+    asked = st.session_state.setdefault("_made_here", set())
+    if item.name not in asked:
+        return None
+    plural = "replicate" if item.quick == 1 else "replicates"
+
+    def compute(hooks: LiveHooks) -> Reproduced:
+        def tick(share: float) -> None:
+            hooks.update(share, f"{100 * share:.0f} % done ({item.quick} {plural})")
+
+        return reproduce(item, Work(runs=item.quick, tick=tick))
+
+    return kept(("reproduction", item.name), f"Making {item.item} again", compute)
+
+
+def measures_of(item: Reproduction, result: Reproduced) -> list[str]:
+    """The values of the column "measure", of which one is drawn at a time."""
+    if "measure" not in item.columns:
+        return []
+    place = item.columns.index("measure")
+    return list(dict.fromkeys(str(line.case[place]) for line in result.lines))
+
+
+def picture(item: Reproduction, result: Reproduced) -> None:
+    there = [name for name in KINDS if name in series_of(result.lines)]
+    measures, lines = measures_of(item, result), result.lines
+    with st.container(horizontal=True, gap="large"):
+        if len(measures) > 1:
+            chosen = st.segmented_control(
+                "Drawn", measures, default=measures[0], required=True, key=f"measure_{item.name}"
+            )
+            lines = tuple(line for line in lines if chosen in line.case)
+        series = st.pills(
+            "Lines", there, selection_mode="multi", default=there[:2], key=f"series_{item.name}",
+            format_func=lambda name: KINDS[name],
+        )  # fmt: skip
+    if not series:
+        st.info("Choose at least one kind of line.")
+        return
+    charts.show(
+        paper_charts.reproduction_figure(item, lines, series),
+        key=f"paper-{item.name}",
+        alt=f"Ours in the form of {item.item}",
+    )
+
+
+def table(item: Reproduction, result: Reproduced) -> None:
+    head, *body = as_texts(item, result.lines)
+    st.dataframe(
+        pd.DataFrame(body, columns=head), hide_index=True, alt=f"{item.item}, printed and ours",
+        height="content" if len(body) <= 40 else 600,
+    )  # fmt: skip
+    there = series_of(result.lines)
+    spread = any(mean.sd for line in result.lines for mean in line.ours.values())
+    told = [
+        f"“{SERIES['published']}”: the paper's own constants, which promise nothing."
+        if "published" in there
+        else "",
+        f"“{SERIES['proven']}”: derived and tested here." if "proven" in there else "",
+        f"Mean ± standard deviation, {result.runs:,} runs each." if spread else "",
+        TIMED if item.timed else "",
+        "Computed from exact data and simulated noise: not private.",
+    ]
+    st.caption(" ".join(filter(None, told)))
+
+
+def sentences(title: str, lines: tuple[str, ...]) -> None:
+    if lines:
+        st.markdown("\n".join([f"**{title}**", "", *(f"- {line}" for line in lines)]))
+
+
+def provenance(item: Reproduction, held: Shipped | None, result: Reproduced, made: bool) -> None:
+    if made:
+        st.caption(f"Made here just now: seed {result.seed}, {result.runs} runs each.")
+    elif held is not None:
+        st.caption(
+            f"Shipped with the product: made by version {held.version} on {held.made}, seed "
+            f"{result.seed}, {result.runs} runs each, with"
+        )
+    st.code(command_of(item.name, result.runs, result.seed), language="bash")
+
+
+def buttons(item: Reproduction, result: Reproduced) -> None:
+    with st.container(horizontal=True):
+        if not item.needs_table:
+            st.button(
+                "Run it again here", icon=":material/refresh:", key=f"again_{item.name}",
+                on_click=lambda: st.session_state["_made_here"].add(item.name),
+                help=f"A quick run on this machine, {item.quick} for each number.",
+            )  # fmt: skip
+        st.download_button(
+            "CSV", lambda: as_csv(item, result.lines), f"{item.name}.csv", "text/csv",
+            on_click="ignore", key=f"csv_{item.name}",
+        )  # fmt: skip
+        st.download_button(
+            "JSON", lambda: as_json(item, result), f"{item.name}.json", "application/json",
+            on_click="ignore", key=f"json_{item.name}",
+        )  # fmt: skip
+
+
+def show(item: Reproduction) -> None:
+    st.subheader(item.item)
+    st.markdown(f"{item.shows}  \n*{item.paper.citation}*")
+    held, fresh = shipped(item.name), rerun(item)
+    result = fresh or (held.result if held else None)
+    if fresh is not None and held is not None:
+        which = st.segmented_control(
+            "Result", ["shipped", "made here"], default="made here", required=True,
+            key=f"which_{item.name}",
+        )  # fmt: skip
+        result = fresh if which == "made here" else held.result
+    if result is None:
+        unmade(item)
+        return
+    if item.figure is not None:
+        picture(item, result)
+        with st.expander("Numbers"):
+            table(item, result)
+    else:
+        table(item, result)
+    sentences("What the paper says", item.says)
+    sentences("Why ours differ", item.differences)
+    sentences("Refused", result.refused)
+    provenance(item, held, result, result is fresh)
+    buttons(item, result)
+
+
+def unmade(item: Reproduction) -> None:
+    """An item whose data the user has to bring."""
+    printed = [[*map(str, case), text] for case, text in item.published.items()]
+    st.dataframe(
+        pd.DataFrame(printed, columns=[*item.columns, "paper"]), hide_index=True,
+        alt=f"{item.item} as printed",
+    )  # fmt: skip
+    sentences("What the paper says", item.says)
+    sentences("Why ours differ", item.differences)
+    st.info("The data are not shipped. With the file at hand, this command makes ours:")
+    st.code(f"python -m privcore reproduce {item.name} --table FILE", language="bash")
+
+
+st.title("Papers")
+st.caption(
+    "The tables and figures of the papers that the algorithms come from: what they print, and what "
+    "we find with the same settings, in the papers' own calibration and in the proven one."
+)
+try:
+    show(choose())
+except PrivcoreError as error:
+    st.error(str(error), icon=":material/error:")

@@ -1,0 +1,24 @@
+"""Where things stand on a page."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+# Below it a plot of two variables cannot be read.
+LEAST_WIDTH = 290
+
+
+def wrapping_thirds(key: str) -> list[DeltaGenerator]:
+    """Three columns side by side, or below one another where each would be too narrow.
+
+    key: of the container, for its style; unique on the page.
+    """
+    place = st.container(key=key)
+    with place:
+        st.html(
+            f"<style>.st-key-{key} [data-testid=stHorizontalBlock] {{flex-wrap: wrap}} "
+            f".st-key-{key} [data-testid=stColumn] {{min-width: min({LEAST_WIDTH}px, 100%)}}"
+            "</style>"
+        )
+        return st.columns(3)

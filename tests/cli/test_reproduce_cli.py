@@ -1,0 +1,108 @@
+"""`reproduce` as a script sees it."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from privcore import __version__
+from privcore.cli import main
+from privcore.evaluation.reproductions import REPRODUCTIONS, Work, get_reproduction, reproduce
+
+
+def run(capsys, *arguments):
+    code = main(("reproduce", *arguments))
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    return out
+
+
+def refused(capsys, *arguments):
+    code = main(("reproduce", *arguments))
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+def test_without_a_name_all_are_listed(capsys):
+    lines = run(capsys).splitlines()
+    assert lines[0].split() == ["name", "paper", "item", "shows"]
+    assert [line.split()[0] for line in lines[1:]] == list(REPRODUCTIONS)
+
+
+def test_printed_and_ours_stand_side_by_side_in_columns(capsys):
+    lines = run(capsys, "wang-table-1").splitlines()
+    assert lines[0] == "Wang, Pang & Song 2020: Priv-PC, Table 1"
+    head = next(n for n, line in enumerate(lines) if line.startswith("network"))
+    paper, ours = lines[head].index("paper"), lines[head].index("ours")
+    edges = next(line for line in lines if line.startswith("asia") and "edges" in line)
+    assert (edges[paper:].split()[0], edges[ours:].split()[0]) == ("10", "8")
+    assert "Why ours differ:" in lines
+    assert any("Lauritzen & Spiegelhalter 1988" in line for line in lines)
+
+
+def test_the_three_columns_and_the_sentences(capsys):
+    out = run(capsys, "xu-table-9", "--quick", "--workers", "1", "--seed", "3")
+    head = next(line for line in out.splitlines() if line.startswith("rows n"))
+    assert head.split("  ")[-1] == "ours, proven"
+    assert "ours, published (not proven)" in head
+    assert "Seed 3, 1 run each" in out
+    assert "with the two graphs exchanged" in out
+
+
+def test_csv_and_json_hold_the_same_numbers(capsys, tmp_path):
+    path = tmp_path / "r.json"
+    out = run(capsys, "xu-table-9", "--runs", "1", "--workers", "0", "--csv", "--out", str(path))
+    rows = list(csv.DictReader(io.StringIO(out)))
+    held = json.loads(path.read_text(encoding="utf-8"))
+    result = reproduce(get_reproduction("xu-table-9"), Work(1))
+    assert len(rows) == len(held["lines"]) == len(result.lines)
+    for row, line, made in zip(rows, held["lines"], result.lines, strict=True):
+        assert row["paper"] == line["paper"] == made.paper
+        for series, mean in made.ours.items():
+            assert float(row[f"{series}_mean"]) == line["ours"][series][0] == mean.mean
+    assert held["command"] == "python -m privcore reproduce xu-table-9 --runs 1 --seed 0"
+    assert (held["version"], held["runs"], held["seed"]) == (__version__, 1, 0)
+    assert held["settings"] == get_reproduction("xu-table-9").settings
+
+
+@pytest.fixture
+def adult(tmp_path):
+    noise = np.random.default_rng(2)
+    path = tmp_path / "adult.csv"
+    ages, works = noise.integers(17, 90, 300), noise.choice(["private", "state", "?"], 300)
+    lines = [f"{a},{w},{'>50K' if a > 50 else '<=50K'}" for a, w in zip(ages, works, strict=True)]
+    path.write_text("\n".join(["age,workclass,income", *lines]) + "\n")
+    return str(path)
+
+
+def test_the_users_table(capsys, adult):
+    out = run(capsys, "xu-adult", "--table", adult, "--quick")
+    line = next(line for line in out.splitlines() if line.startswith("PC (not private)"))
+    assert line.split("  ")[-1] != ""
+    assert "0.786" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (("wang-table-9",), "no reproduction 'wang-table-9'"),
+        (("xu-adult",), "give them as a CSV, TSV or Parquet file with --table FILE"),
+        (("xu-adult", "--table", "missing.csv"), "cannot be read"),
+        (("wang-table-1", "--table", "t.csv"), "brings its own data"),
+        (("wang-table-1", "--runs", "0"), "runs is 0"),
+        (("wang-table-1", "--runs", "many"), "runs is many"),
+        (("wang-table-1", "--quick", "--runs", "2"), "leave --runs out"),
+        (("wang-table-1", "--seed", "-1"), "seed is -1"),
+        (("wang-table-1", "--seed", "9999999999"), "The seed is 9999999999"),
+        (("wang-table-1", "--workers", "two"), "workers is two"),
+        (("wang-table-1", "--out", "r.parquet"), "must end in .json"),
+        (("wang-table-1", "--out", "/no/such/folder/r.json"), "cannot be written"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
+    assert match in refused(capsys, *arguments)

@@ -1,0 +1,118 @@
+"""The page Papers, through Streamlit's own test harness."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.paper_charts import Curve, reproduction_figure, small_panels
+from privcore.evaluation.reproductions import PAPERS, REPRODUCTIONS, TIMED
+from privcore.evaluation.reproductions.results import shipped
+
+ROOT = __file__.rsplit("/tests/", 1)[0]
+
+
+def start(**query):
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("pages/papers.py").run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("name", list(REPRODUCTIONS))
+def test_every_item_draws(name):
+    app = start(item=name)
+    item = REPRODUCTIONS[name]
+    assert not app.error
+    assert app.subheader[0].value == item.item
+    assert item.shows in app.markdown[0].value
+    assert app.selectbox(key="paper").value == item.paper.name
+    assert bool(app.get("plotly_chart")) == (item.figure is not None)
+    words = " ".join(m.value for m in app.markdown)
+    assert all(sentence in words for sentence in item.differences)
+    assert any(name in code.value and "privcore reproduce" in code.value for code in app.code)
+    table = app.dataframe[0].value
+    assert "paper" in table.columns or not item.published
+
+
+def test_the_table_has_the_printed_numbers_beside_ours():
+    table = start(item="xu-table-8").dataframe[0].value
+    assert list(table.columns[-3:]) == [
+        "ours, no privacy", "ours, published (not proven)", "ours, proven",
+    ]  # fmt: skip
+    assert table["paper"][0] == "0.975 ± 0.056"
+
+
+@pytest.mark.parametrize(("name", "timed"), [("wang-table-2", True), ("xu-table-8", False)])
+def test_times_are_said_to_be_of_one_machine(name, timed):
+    captions = " ".join(c.value for c in start(item=name).caption)
+    assert (TIMED in captions) == timed
+    assert ("Mean ± standard deviation, 5 runs each" in captions) != timed
+
+
+def test_where_a_shipped_result_came_from_is_said():
+    app = start(item="wang-figure-1")
+    held = shipped("wang-figure-1")
+    assert any(
+        f"version {held.version} on {held.made}, seed 0, 5 runs" in c.value for c in app.caption
+    )
+    assert app.code[0].value == held.command
+
+
+def test_choosing_a_paper_opens_its_first_item_and_the_next_one_its_own():
+    app = start()
+    assert app.subheader[0].value == "Table 1"
+    app.selectbox(key="paper").set_value("kusner").run()
+    assert not app.exception
+    assert app.subheader[0].value == "Table 2"
+    app.segmented_control(key="item").set_value("kusner-figure-1").run()
+    assert app.subheader[0].value == "Figure 1"
+    assert app.selectbox(key="paper").value == "kusner"
+    assert set(app.segmented_control(key="item").options) == {
+        item.item for item in REPRODUCTIONS.values() if item.paper is PAPERS["kusner"]
+    }
+
+
+def test_an_unknown_item_in_the_address_is_told():
+    app = start(item="no-such-table")
+    assert "no item of that name" in app.info[0].value
+    assert app.subheader[0].value == "Table 1"
+
+
+def test_running_it_again_shows_the_new_result_and_keeps_the_shipped_one():
+    app = start(item="curate-figure-3")
+    app.button(key="again_curate-figure-3").click().run()
+    assert not app.exception
+    assert any("Made here just now: seed 0, 1 runs each" in c.value for c in app.caption)
+    app.segmented_control(key="which_curate-figure-3").set_value("shipped").run()
+    assert any(c.value.startswith("Shipped with the product") for c in app.caption)
+
+
+def test_what_needs_the_users_data_says_how():
+    app = start(item="xu-adult")
+    assert "--table FILE" in app.code[0].value
+    assert app.dataframe[0].value["paper"].tolist() == ["31", "28", "0.786", "0.143", "0.710"]
+
+
+def test_a_figure_has_a_panel_for_each_network_and_both_calibrations():
+    item, held = REPRODUCTIONS["wang-figure-1"], shipped("wang-figure-1")
+    lines = [line for line in held.result.lines if line.case[2] == item.settings["measures"][0]]
+    figure = reproduction_figure(item, lines, ["proven", "published"])
+    assert [a.text for a in figure.layout.annotations] == item.settings["networks"]
+    assert len(figure.data) == 4 * 4 * 2
+    assert {trace.line.dash for trace in figure.data} == {"solid", "dash"}
+    # Every name once in the legend, and all of its lines under it.
+    assert sum(trace.showlegend for trace in figure.data) == 4
+    first = figure.data[0]
+    assert len(first.x) == 21
+    assert list(first.x) == sorted(first.x)
+    with pytest.raises(ValueError, match="is a table"):
+        reproduction_figure(REPRODUCTIONS["wang-table-1"], lines, ["proven"])
+
+
+def test_many_names_differ_by_their_symbols():
+    curves = [Curve("p", f"a{k}", "proven", [(1.0, 0.5)]) for k in range(12)]
+    figure = small_panels(curves, x_title="x", y_title="y", bounded=True)
+    assert len({(t.line.color, t.marker.symbol) for t in figure.data}) == 12
+    assert len({(t.line.color, t.line.dash) for t in figure.data}) == 12
