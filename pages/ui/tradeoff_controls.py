@@ -16,7 +16,7 @@ from privcore.discovery import ALGORITHMS, Algorithm, Parameter
 from privcore.discovery.parameters import EPSILON
 from privcore.evaluation.sweep import ExampleData, NetworkData, SweepData, SweepPlan, TableData
 
-_USUAL = ("laplace-pc", "svt-pc", "priv-pc", "em-pc")
+_USUAL = ("moment-search", "svt-pc", "priv-pc", "em-pc")
 _USUAL_NUMBERS = ("privpc-star", "noleaks", "moment-notears")
 MEASURES = {
     "f1": "F1",
