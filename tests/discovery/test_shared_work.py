@@ -9,8 +9,10 @@ from privcore.discovery.curate_allocation import Margins, allocate
 from privcore.discovery.noisy_correlation import noise_variance, positive
 
 
-@pytest.mark.parametrize("name", [n for n, a in ALGORITHMS.items() if a.output == "cpdag"])
-@pytest.mark.parametrize("calibration", ["proven", "published"])
+@pytest.mark.parametrize(
+    ("name", "calibration"),
+    [(n, c) for n, a in ALGORITHMS.items() if a.output == "cpdag" for c in a.calibrations],
+)
 def test_a_run_does_not_depend_on_earlier_ones_or_on_its_trace(name, calibration):
     """Fresh counts with a trace, against counts that served other runs without one."""
     algorithm = ALGORITHMS[name]
