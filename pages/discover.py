@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import panels, tables, texts
+from pages.ui.advice import advice_panel
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
 from pages.ui.graph_view import graph_html, legend_html, show_graph
@@ -14,6 +15,7 @@ from pages.ui.running import LiveHooks, kept
 from pages.ui.theme import EDGES, current
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.discovery import ALGORITHMS, Algorithm, Discovery, discover
+from privcore.discovery.parameters import DELTA
 from privcore.errors import PrivcoreError
 from privcore.evaluation import (
     CLASSES,
@@ -178,6 +180,11 @@ def use(key: str, value: str) -> None:
     st.session_state[key] = value
 
 
+def ask(loaded: Loaded, values: dict[str, Any]) -> None:
+    """Which algorithm to use at this ε, and at this δ, or the usual one where there is none."""
+    advice_panel(loaded, values["epsilon"], values.get("delta") or DELTA.default, use)
+
+
 def refuse_numbers(loaded: Loaded, algorithm: Algorithm) -> None:
     """These columns are numbers and the algorithm needs levels: offer the ways out."""
     st.info(
@@ -260,6 +267,7 @@ def results(loaded: Loaded) -> None:
         "Stability": lambda: panels.stability_panel(loaded, result, reference, label),
         "Export & code": lambda: panels.export_panel(result, loaded, references, seed),
         "Guarantee": lambda: panels.guarantee_panel(result),
+        **({"Advice": lambda: ask(loaded, values)} if private else {}),
     }
     # Only the open panel is made: a slider move must not wait for the others.
     tabs = st.tabs(list(contents), key="discover_tab", on_change="rerun", bind="query-params")

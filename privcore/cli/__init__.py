@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from privcore import __version__
 from privcore.cli import accounts as accounts_command
+from privcore.cli import advise as advise_command
 from privcore.cli import audit as audit_command
 from privcore.cli import direction as direction_command
 from privcore.cli import discover as discover_command
@@ -40,6 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     discover_command.add_command(commands)
     direction_command.add_command(commands)
     sweep_command.add_command(commands)
+    advise_command.add_command(commands)
     accounts_command.add_command(commands)
     ledger_command.add_command(commands)
     release_command.add_commands(commands)
