@@ -5,11 +5,12 @@ Nothing on this page is computed from the exact data, but what a guarantee cover
 
 import streamlit as st
 
+from pages.ui import expectation, released_graphs
 from pages.ui import release_panels as panels
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
 from pages.ui.release_archive import archive
-from pages.ui.release_panels import Shown
+from pages.ui.released_graphs import Shown
 from pages.ui.texts import odds_sentence, plain
 from privcore.accounting.ledger import Ledger
 from privcore.discovery import ALGORITHMS
@@ -94,7 +95,7 @@ def steps(loaded: Loaded) -> None:
     if check is None:
         return
     cost(loaded, check)
-    panels.quality(loaded)
+    expectation.quality(loaded)
     panels.tools(loaded, check)
     st.subheader("3. Release")
     if budget is None:
@@ -119,7 +120,7 @@ try:
 except PrivcoreError as error:
     st.error(plain(str(error)), icon=":material/error:")
 # Whatever went wrong above, what was paid for stays in reach.
-panels.released_before()
+released_graphs.released_before()
 try:
     panels.history(Ledger())
     archive(Ledger())

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.data import Loaded
-from pages.ui.release_panels import surrogates, wished
+from pages.ui.expectation import say, surrogates, wished
 from pages.ui.running import kept
 from pages.ui.texts import plain
 from privcore.discovery import ALGORITHMS
@@ -73,20 +73,15 @@ def answer(
     )
     target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.9, 0.05, key="advice_target")
     key = ("advice-epsilon", loaded.key, best.algorithm, delta, target)
-    if not wished(f"Which ε would {title} need?", key, "advice_enough"):
-        return
-    held = surrogates(loaded)
-    found = kept(
-        key,
-        "Simulating at several ε",
-        lambda hooks: enough(
-            held, best.algorithm, delta, target,
-            watch=lambda done: hooks.part(done, most_runs(held), "simulation"),
-        ),
-    )  # fmt: skip
-    if found is not None:
-        reached = "Not reached." if found.epsilon is None else f"ε = {found.epsilon:.3g}."
-        st.markdown(f"**{reached}** {found.note}")
+    if wished(f"Which ε would {title} need?", key, "advice_enough"):
+        held = surrogates(loaded)
+        say(
+            key,
+            lambda hooks: enough(
+                held, best.algorithm, delta, target,
+                watch=lambda done: hooks.part(done, most_runs(held), "simulation"),
+            ),
+        )  # fmt: skip
 
 
 def row(candidate: Candidate) -> dict[str, str]:

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui import charts
+from pages.ui import charts, expectation
 from pages.ui.data import Loaded
-from pages.ui.graph_view import graph_html, show_graph
 from pages.ui.panels import settings_key
-from pages.ui.running import LiveHooks, forget_cancelled, kept
+from pages.ui.running import kept
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.accounting.accountants import by_rounds, side_by_side
 from privcore.accounting.ledger import Ledger
 from privcore.discovery import ALGORITHMS
 from privcore.errors import ParameterError, PrivcoreError
-from privcore.evaluation.surrogate import Quality, Shape, Surrogates
-from privcore.evaluation.targets import (
-    Reached,
-    epsilon_for_noise,
-    epsilon_for_quality,
-    most_runs,
-)
-from privcore.graphs.layout import Positions
-from privcore.reporting.certificate import certificate_json
-from privcore.reporting.certificate_html import certificate_html
-from privcore.reporting.release import Check, Release, check_release
+from privcore.reporting.release import Check, check_release
 
 NEW = "a new budget …"
 
@@ -140,107 +128,12 @@ def uncovered(ledger: Ledger, budget: str, check: Check) -> str:
     return ""
 
 
-def quality(loaded: Loaded) -> None:
-    """Expected quality, from surrogates of the same shape."""
-    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
-    key = ("release-quality", loaded.key, name, settings_key(values))
-    slow = ALGORITHMS[name].reference_algorithm == "notears" or loaded.dataset.p > 30
-    if slow and key not in st.session_state.get("_results", {}):
-        asked = st.button(
-            "Simulate the expected quality", on_click=forget_cancelled,
-            help="Takes up to a minute for this algorithm.",
-        )  # fmt: skip
-        if not asked:
-            return
-    held = surrogates(loaded)
-    found: Quality | None = kept(
-        key,
-        "Simulating on public surrogate data",
-        lambda hooks: held.quality(
-            name, values, lambda done: hooks.part(done, len(held.seeds), "simulation")
-        ),
-    )
-    if found is None:
-        return
-    if found.failures:
-        st.warning(f"{len(found.failures)} simulations were refused: {plain(found.failures[0])}")
-    if not found.runs:
-        return
-    row = st.container(horizontal=True)
-    for against, title in (("truth", "the truth"), ("non_private", "non-private")):
-        spread = found.f1[against]["skeleton"]
-        shown = f"{spread.mean:.2f}" + (f" ± {spread.sd:.2f}" if found.runs > 1 else "")
-        row.metric(
-            f"Expected F1 against {title}", shown, border=True,
-            help=f"Skeleton F1: mean and standard deviation over {found.runs} random models with "
-            "these very columns, levels or bounds, and as many rows. Your data may be easier or "
-            "harder.",
-        )  # fmt: skip
-
-
-def surrogates(loaded: Loaded) -> Surrogates:
-    """Kept for the session, so that another setting does not draw the data anew."""
-    held = st.session_state.get("_surrogates")
-    if held is None or held[0] != loaded.key:
-        st.session_state["_surrogates"] = held = (
-            loaded.key,
-            Surrogates(Shape.of(loaded.dataset)),
-        )
-    found: Surrogates = held[1]
-    return found
-
-
 def tools(loaded: Loaded, check: Check) -> None:
     """Which ε would reach a wish, and this plan under every accountant."""
     with st.expander("Which ε would be enough?"):
-        wishes(loaded)
+        expectation.wishes(loaded)
     with st.expander("This run under each accountant"):
         accountants(check)
-
-
-def wishes(loaded: Loaded) -> None:
-    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
-    settings = settings_key({**values, "epsilon": 0})
-    left, right = st.columns(2)
-    with left:
-        target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.8, 0.05, key="release_target")
-        key: tuple[Hashable, ...] = ("release-wish", loaded.key, name, settings, target)
-        if wished("Smallest ε for this F1", key, "release_find_quality"):
-            held = surrogates(loaded)
-            say(
-                key,
-                lambda hooks: epsilon_for_quality(
-                    held,
-                    name,
-                    values,
-                    target,
-                    watch=lambda done: hooks.part(done, most_runs(held), "simulation"),
-                ),
-            )
-    with right:
-        share = st.slider(
-            "Noise as a share of the threshold", 0.1, 2.0, 0.5, 0.1, key="release_share",
-            help="Standard deviation of the noise of one test, over the threshold it meets.",
-        )  # fmt: skip
-        key = ("release-noise", loaded.key, name, settings, share)
-        if wished("Smallest ε for this noise", key, "release_find_noise"):
-            say(key, lambda hooks: epsilon_for_noise(Shape.of(loaded.dataset), name, values, share))
-
-
-def wished(title: str, key: Hashable, widget: str) -> bool:
-    """Whether an answer is asked for now, or was found before."""
-    return st.button(title, key=widget) or key in st.session_state.get("_results", {})
-
-
-def say(key: Hashable, find: Callable[[LiveHooks], Reached]) -> None:
-    try:
-        found = kept(key, "Simulating at several ε", find)
-    except PrivcoreError as error:
-        st.warning(plain(str(error)), icon=":material/block:")
-        return
-    if found is not None:
-        answer = "Not reached." if found.epsilon is None else f"ε = {found.epsilon:.3g}."
-        st.markdown(f"**{answer}** {found.note}")
 
 
 def accountants(check: Check) -> None:
@@ -292,67 +185,6 @@ def rounds_figure(event: Any, delta: float) -> go.Figure:
         yaxis={"title": f"ε at δ = {delta:g}", "rangemode": "tozero"},
     )
     return figure
-
-
-class Shown(NamedTuple):
-    """A release as it is kept in the session, with where its nodes stand."""
-
-    made: Release
-    positions: Positions
-    data: str
-
-
-def released_before() -> None:
-    """Everything released in this session, the last one first."""
-    shown: list[Shown] = st.session_state.get("_released", [])
-    for number in reversed(range(len(shown))):
-        released(number, shown[number])
-
-
-def released(number: int, shown: Shown) -> None:
-    """A released graph and its certificate."""
-    made, document = shown.made, dict(shown.made.certificate)
-    identity = str(document["id"])[:8]
-    title = f"Released graph {number + 1}"
-    st.subheader(title)
-    promise = f"(ε = {made.guarantee.epsilon:g}, δ = {made.guarantee.delta:g})"
-    facts = f"“{plain(shown.data)}”, certificate {identity}, {document['time']}"
-    if made.guarantee.caveats:
-        gap = plain("; ".join(made.guarantee.caveats))
-        st.warning(
-            f"Proven {promise}, but not for this: {gap}. Paid for and recorded: {facts}.",
-            icon=":material/warning:",
-        )
-    else:
-        st.success(
-            f"Proven: {promise}; neighbours: {made.guarantee.neighbours}. Paid for and recorded: "
-            f"{facts}.",
-            icon=":material/verified:",
-        )
-    for sentence in (made.note, *made.warnings):
-        if sentence:
-            st.caption(sentence)
-    page = graph_html(made.graph, shown.positions, theme=current(), height=420, caption=title)
-    show_graph(page, height=420, alt=f"{title}: {len(made.graph.skeleton)} edges")
-    with st.container(horizontal=True):
-        st.download_button(
-            "Certificate (JSON, signed)", certificate_json(document),
-            f"certificate-{identity}.json", "application/json", on_click="ignore",
-            key=f"certificate-json-{number}",
-        )  # fmt: skip
-        st.download_button(
-            "Certificate to print (HTML)", certificate_html(document),
-            f"certificate-{identity}.html", "text/html", on_click="ignore",
-            key=f"certificate-html-{number}",
-        )  # fmt: skip
-    copy = (
-        f"A copy of the certificate is kept in {plain(str(made.path))}. "
-        if made.path
-        else "Save the certificate now: the graph is kept in this session only. "
-    )
-    st.caption(
-        f"{copy}Anyone can check it with `python -m privcore verify certificate-{identity}.json`."
-    )
 
 
 def history(ledger: Ledger) -> None:

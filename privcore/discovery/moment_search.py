@@ -143,16 +143,12 @@ def _narrowed(
         _NoiseAware(evidence, level, recorder, tabulated=within is not None),
         max_order=largest,
         hooks=run.hooks,
-        start=None if within is None else within.graph.undirected,
+        start=None if within is None else within.graph,
     )
 
 
 def _neighbours(skeleton: Skeleton) -> dict[int, set[int]]:
-    around: dict[int, set[int]] = {c: set() for c in range(len(skeleton.graph.nodes))}
-    for i, j in skeleton.graph.undirected:
-        around[i].add(j)
-        around[j].add(i)
-    return around
+    return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
 
 
 def _searched(

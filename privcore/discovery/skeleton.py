@@ -7,7 +7,7 @@ and y are independent given S.  Who decides, and at what cost, is the algorithm'
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
 from math import comb
@@ -59,7 +59,7 @@ def search_skeleton(
     stable: bool = True,
     max_order: int | None = None,
     hooks: Hooks | None = None,
-    start: Iterable[Edge] | None = None,
+    start: PDAG | None = None,
 ) -> Skeleton:
     """Remove edges from the complete graph, by conditioning sets of growing size.
 
@@ -67,14 +67,14 @@ def search_skeleton(
         the order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in
         the original.  Sets are taken from the neighbours of either end, each set once.
     max_order: the largest conditioning set, None for no limit.
-    start: edges to begin with in place of the complete graph's.
+    start: a graph to begin with in place of the complete one.
 
     When the decision runs out of budget, edges not yet removed stay.  Raises Cancelled if the
     hooks say so.
     """
     hooks = hooks or NoHooks()
     p = len(nodes)
-    adjacent = [set(range(p)) - {i} for i in range(p)] if start is None else _adjacent(p, start)
+    adjacent = [start.adjacent(i) if start else set(range(p)) - {i} for i in range(p)]
     separating: dict[Edge, frozenset[int]] = {}
     tests = 0
     order = 0
@@ -116,14 +116,6 @@ def search_skeleton(
     edges = frozenset((x, y) for x in range(p) for y in adjacent[x] if x < y)
     graph = PDAG(nodes, undirected=edges)
     return Skeleton(graph, separating, tests, orders_run, stopped, unreached)
-
-
-def _adjacent(p: int, edges: Iterable[Edge]) -> list[set[int]]:
-    adjacent: list[set[int]] = [set() for _ in range(p)]
-    for i, j in edges:
-        adjacent[i].add(j)
-        adjacent[j].add(i)
-    return adjacent
 
 
 def conditioning_sets(

@@ -16,7 +16,7 @@ from privcore.noise_aware.statistic import NOTHING, Statistic, Whitening, statis
 Matrix = NDArray[np.float64]
 _LEAST_EXPECTED = 5.0
 # A stratum is used where its size is this many standard deviations of its noise.
-_CLEAR = 4.0
+CLEAR = 4.0
 
 
 def choose_tables(
@@ -106,7 +106,7 @@ class FamilyTables:
         r, s = self.levels[x], self.levels[y]
         strata = counts.reshape(-1, r, s)
         sizes = strata.sum(axis=(1, 2))
-        clear = sizes > max(_LEAST_EXPECTED, _CLEAR * math.sqrt(variance * r * s))
+        clear = sizes > max(_LEAST_EXPECTED, CLEAR * math.sqrt(variance * r * s))
         strata, sizes = strata[clear], sizes[clear]
         if not sizes.size:
             return NOTHING

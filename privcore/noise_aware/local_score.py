@@ -7,12 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.noise_aware.family_tables import FamilyTables
+from privcore.noise_aware.family_tables import CLEAR, FamilyTables
 from privcore.noise_aware.pair_moments import PairMoments
 from privcore.noise_aware.statistic import Statistic
 
 Matrix = NDArray[np.float64]
-_CLEAR = 4.0
 
 
 class Evidence:
@@ -69,7 +68,7 @@ class Evidence:
         counts, variance = self.tables.marginal([*parents, column])
         r = self.tables.levels[column]
         strata = counts.reshape(-1, r)
-        clear = strata.sum(axis=1) > max(1.0, _CLEAR * math.sqrt(variance * r))
+        clear = strata.sum(axis=1) > max(1.0, CLEAR * math.sqrt(variance * r))
         strata = np.maximum(strata[clear], 0.0)
         if not strata.size:
             return 0.0

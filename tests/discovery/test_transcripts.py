@@ -17,56 +17,10 @@ from privcore.accounting import composition
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.discovery import discover
 from privcore.discovery.em_pc_utilities import ProvenUtilities
-from privcore.mechanisms import SimulatedNoise
 from privcore.mechanisms.gaussian import gaussian_delta, gaussian_mu
+from tests.transcripts import Recorder, Replay
 
 LEVELS = (2, 3, 2, 2)
-
-
-class Recorder(SimulatedNoise):
-    """Simulated noise that writes down every value, scale and output."""
-
-    def __init__(self, seed):
-        super().__init__(seed)
-        self.calls = []
-
-    def _note(self, what, value, scale, output):
-        self.calls.append((what, np.array(value, dtype=float), scale, output))
-        return output
-
-    def laplace(self, value, scale):
-        return self._note("laplace", value, scale, super().laplace(value, scale))
-
-    def laplace_array(self, values, scale):
-        return self._note("laplace", values, scale, super().laplace_array(values, scale))
-
-    def discrete_laplace_array(self, values, scale):
-        return self._note("laplace", values, scale, super().discrete_laplace_array(values, scale))
-
-    def gaussian_array(self, values, sigma):
-        return self._note("gaussian", values, sigma, super().gaussian_array(values, sigma))
-
-    def noisy_max(self, scores, scale, perturbation):
-        output = super().noisy_max(scores, scale, perturbation)
-        return self._note(perturbation, scores, scale, output)
-
-    def coin(self):
-        return self._note("coin", 0, 1.0, super().coin())
-
-
-class Replay(Recorder):
-    """The outputs of a recorded run, in order, for other data."""
-
-    def __init__(self, recorded):
-        super().__init__(0)
-        self._recorded = iter(recorded)
-
-    def _note(self, what, value, scale, output):
-        before, _, scale_before, output = next(self._recorded)
-        assert what == before, "the second run asks for other noise than the first"
-        # A scale that depends on the data would tell something by itself.
-        assert scale == pytest.approx(scale_before, rel=1e-12)
-        return super()._note(what, value, scale, output)
 
 
 def log_probability(scores, scale, perturbation, position):

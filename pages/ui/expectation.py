@@ -1,0 +1,116 @@
+"""What a run may show, and what it would need, from public surrogates alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+import streamlit as st
+
+from pages.ui.data import Loaded
+from pages.ui.panels import settings_key
+from pages.ui.running import LiveHooks, forget_cancelled, kept
+from pages.ui.texts import plain
+from privcore.discovery import ALGORITHMS
+from privcore.errors import PrivcoreError
+from privcore.evaluation.surrogate import Quality, Shape, Surrogates
+from privcore.evaluation.targets import (
+    Reached,
+    epsilon_for_noise,
+    epsilon_for_quality,
+    most_runs,
+)
+
+
+def quality(loaded: Loaded) -> None:
+    """Expected quality, from surrogates of the same shape."""
+    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    key = ("release-quality", loaded.key, name, settings_key(values))
+    slow = ALGORITHMS[name].reference_algorithm == "notears" or loaded.dataset.p > 30
+    if slow and key not in st.session_state.get("_results", {}):
+        asked = st.button(
+            "Simulate the expected quality", on_click=forget_cancelled,
+            help="Takes up to a minute for this algorithm.",
+        )  # fmt: skip
+        if not asked:
+            return
+    held = surrogates(loaded)
+    found: Quality | None = kept(
+        key,
+        "Simulating on public surrogate data",
+        lambda hooks: held.quality(
+            name, values, lambda done: hooks.part(done, len(held.seeds), "simulation")
+        ),
+    )
+    if found is None:
+        return
+    if found.failures:
+        st.warning(f"{len(found.failures)} simulations were refused: {plain(found.failures[0])}")
+    if not found.runs:
+        return
+    row = st.container(horizontal=True)
+    for against, title in (("truth", "the truth"), ("non_private", "non-private")):
+        spread = found.f1[against]["skeleton"]
+        shown = f"{spread.mean:.2f}" + (f" ± {spread.sd:.2f}" if found.runs > 1 else "")
+        row.metric(
+            f"Expected F1 against {title}", shown, border=True,
+            help=f"Skeleton F1: mean and standard deviation over {found.runs} random models with "
+            "these very columns, levels or bounds, and as many rows. Your data may be easier or "
+            "harder.",
+        )  # fmt: skip
+
+
+def surrogates(loaded: Loaded) -> Surrogates:
+    """Kept for the session, so that another setting does not draw the data anew."""
+    held = st.session_state.get("_surrogates")
+    if held is None or held[0] != loaded.key:
+        st.session_state["_surrogates"] = held = (
+            loaded.key,
+            Surrogates(Shape.of(loaded.dataset)),
+        )
+    found: Surrogates = held[1]
+    return found
+
+
+def wishes(loaded: Loaded) -> None:
+    name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    settings = settings_key({**values, "epsilon": 0})
+    left, right = st.columns(2)
+    with left:
+        target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.8, 0.05, key="release_target")
+        key: tuple[Hashable, ...] = ("release-wish", loaded.key, name, settings, target)
+        if wished("Smallest ε for this F1", key, "release_find_quality"):
+            held = surrogates(loaded)
+            say(
+                key,
+                lambda hooks: epsilon_for_quality(
+                    held,
+                    name,
+                    values,
+                    target,
+                    watch=lambda done: hooks.part(done, most_runs(held), "simulation"),
+                ),
+            )
+    with right:
+        share = st.slider(
+            "Noise as a share of the threshold", 0.1, 2.0, 0.5, 0.1, key="release_share",
+            help="Standard deviation of the noise of one test, over the threshold it meets.",
+        )  # fmt: skip
+        key = ("release-noise", loaded.key, name, settings, share)
+        if wished("Smallest ε for this noise", key, "release_find_noise"):
+            say(key, lambda hooks: epsilon_for_noise(Shape.of(loaded.dataset), name, values, share))
+
+
+def wished(title: str, key: Hashable, widget: str) -> bool:
+    """Whether an answer is asked for now, or was found before."""
+    return st.button(title, key=widget) or key in st.session_state.get("_results", {})
+
+
+def say(key: Hashable, find: Callable[[LiveHooks], Reached]) -> None:
+    try:
+        found = kept(key, "Simulating at several ε", find)
+    except PrivcoreError as error:
+        st.warning(plain(str(error)), icon=":material/block:")
+        return
+    if found is not None:
+        answer = "Not reached." if found.epsilon is None else f"ε = {found.epsilon:.3g}."
+        st.markdown(f"**{answer}** {found.note}")
