@@ -24,10 +24,12 @@ clean:
 $(APP)/.installed: requirements.txt
 $(TEST)/.installed: requirements-test.txt requirements.txt
 
+# Counting loops are compiled here, not in the first run of a user; without them numpy does it.
 # The stamp is written last, so that an installation cut short is started over.
 %/.installed:
 	$(if $(PYTHON),,$(error Python 3.11 or later is needed and was not found))
 	rm -rf $*
 	$(PYTHON) -m venv $*
 	$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$*/bin/python -c "from privcore.counts import compiled; compiled.start(wait=True)"
 	touch $@

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.ui.algorithm import choose_algorithm
 from pages.ui.data import choose_data
 from pages.ui.frame import enter_frame
+from privcore.counts import compiled
 
 ICON = Path(__file__).parent / "assets" / "icon.png"
 
@@ -46,3 +47,5 @@ with st.sidebar:
         choose_algorithm(seeded=page is not release_page)
 
 page.run()
+# After the page, which would otherwise wait for part of it: loading goes on in the background.
+compiled.start()

@@ -8,8 +8,9 @@ from streamlit.delta_generator import DeltaGenerator as Place
 from pages.ui import charts, upload
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
-from privcore.counts import InMemoryCounts
+from privcore.counts import InMemoryCounts, MixedRows
 from privcore.dataset import Dataset, load_network
+from privcore.discovery.parameters import MIXED_LEVELS
 from privcore.errors import PrivcoreError
 from privcore.text import short
 
@@ -75,8 +76,12 @@ def preview(loaded: Loaded) -> None:
 
 def pictures(loaded: Loaded) -> None:
     """One column, and another beside it."""
-    dataset = loaded.dataset
-    categorical = isinstance(loaded.source, InMemoryCounts)
+    dataset, source = loaded.dataset, loaded.source
+    if isinstance(source, MixedRows):
+        cut = MIXED_LEVELS.default
+        st.caption(f"Columns of numbers are cut into {cut} intervals of equal width here.")
+        dataset, source = source.dataset(cut), source.counts(cut)
+    categorical = isinstance(source, InMemoryCounts)
     names = list(dataset.names)
     key = "-".join(map(str, loaded.key))
     left, right = st.columns(2)
@@ -88,8 +93,8 @@ def pictures(loaded: Loaded) -> None:
         x = st.selectbox("given" if categorical else "against", others,
                          format_func=lambda i: short(names[i]),
                          key=f"data_given_{key}_{y}")  # fmt: skip
-    if isinstance(loaded.source, InMemoryCounts):
-        level_pictures(dataset, loaded.source, x, y, left, right)
+    if isinstance(source, InMemoryCounts):
+        level_pictures(dataset, source, x, y, left, right)
     else:
         number_pictures(dataset, x, y, left, right)
 

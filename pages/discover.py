@@ -6,16 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import panels, tables, texts
+from pages.ui import findings, panels, tables, texts
 from pages.ui.advice import advice_panel
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
 from pages.ui.graph_view import graph_html, legend_html, show_graph
+from pages.ui.power import power_panel, seen_sentence
 from pages.ui.running import LiveHooks, kept
 from pages.ui.theme import EDGES, current
-from privcore.counts import InMemoryCounts, NumericRows
+from privcore.counts import InMemoryCounts, MixedRows
 from privcore.discovery import ALGORITHMS, Algorithm, Discovery, discover
+from privcore.discovery.engine import accepts, cut_sentence
 from privcore.discovery.parameters import DELTA
+from privcore.discovery.work import large_work_sentence
 from privcore.errors import PrivcoreError
 from privcore.evaluation import (
     CLASSES,
@@ -76,7 +79,16 @@ def header(result: Discovery, loaded: Loaded) -> None:
     left, right = st.columns([5, 1], vertical_alignment="center")
     with left:
         st.markdown(f"**{texts.guarantee_sentence(result.guarantee, algorithm)}**")
-        st.caption(effect_sentence(result, loaded.dataset.n))
+        if result.findings:
+            st.caption(seen_sentence(loaded, dict(result.parameters)))
+        else:
+            st.caption(effect_sentence(result, loaded.dataset.n))
+        if isinstance(loaded.source, MixedRows):
+            cut = texts.plain(cut_sentence(loaded.source, result.parameters))
+            st.caption(
+                f"For this run {cut}: what happens within a level is not seen, so that weak "
+                "dependences of numbers may be missed. More settings has the number of levels."
+            )
         warning = large_delta_sentence(result.guarantee, loaded.dataset.n)
         if warning:
             st.warning(warning, icon=":material/warning:")
@@ -133,9 +145,12 @@ def metric_row(
 
 def graphs(
     loaded: Loaded, drawn: dict[str, tuple[PDAG, Comparison | None]], base: PDAG,
-    highlight: tuple[int, int] | None,
+    highlight: tuple[int, int] | None, result: Discovery, faint: list[tuple[int, int]],
 ) -> None:  # fmt: skip
-    """The graphs side by side on one layout, linked in selection and view."""
+    """The graphs side by side on one layout, linked in selection and view.
+
+    result: the run that the first one is of.  faint: pairs drawn there that it cannot tell.
+    """
     channel = st.session_state.setdefault("_channel", f"discover-{uuid.uuid4()}")
     height = 420 if loaded.dataset.p <= 12 else 560
     for column, (title, (graph, comparison)) in zip(
@@ -144,11 +159,15 @@ def graphs(
         with column:
             st.subheader(title)
             styles = {}
+            own = graph is result.graph
             if comparison:
                 styles = {
-                    (pair.i, pair.j): EDGES[current()][pair.kind].saying(
-                        f"{pair.kind}: here {pair.here}; {comparison.reference_name}: "
-                        f"{pair.reference}"
+                    (pair.i, pair.j): findings.styled(
+                        EDGES[current()][pair.kind].saying(
+                            f"{pair.kind}: here {pair.here}; {comparison.reference_name}: "
+                            f"{pair.reference}"
+                        ),
+                        result.findings.get((pair.i, pair.j)) if own else None,
                     )
                     for pair in comparison.pairs
                 }
@@ -158,6 +177,7 @@ def graphs(
                 loaded.positions,
                 edge_styles=styles,
                 reference=base if comparison else None,
+                unclear=faint if own else (),
                 theme=current(),
                 channel=channel,
                 highlight=highlight,
@@ -185,26 +205,32 @@ def ask(loaded: Loaded, values: dict[str, Any]) -> None:
     advice_panel(loaded, values["epsilon"], values.get("delta") or DELTA.default, use)
 
 
-def refuse_numbers(loaded: Loaded, algorithm: Algorithm) -> None:
-    """These columns are numbers and the algorithm needs levels: offer the ways out."""
+def refuse(loaded: Loaded, algorithm: Algorithm) -> None:
+    """These columns hold numbers and the algorithm needs levels: offer the ways out."""
+    mixed = isinstance(loaded.source, MixedRows)
+    held = "some of these hold numbers" if mixed else "these hold numbers"
     st.info(
-        f"{algorithm.title} needs columns with levels, and these hold numbers. Choose an algorithm "
-        "for numbers, or cut the columns into intervals."
+        f"{algorithm.title} needs columns with levels, and {held}. Choose an "
+        "algorithm for them, or cut the columns into intervals."
     )
     with st.container(horizontal=True):
-        st.button("Use PrivPC\\*", on_click=use, args=("algorithm", "privpc-star"))
+        st.button("Use Moment search", on_click=use, args=("algorithm", "moment-search"))
+        if not mixed:
+            st.button("Use PrivPC\\*", on_click=use, args=("algorithm", "privpc-star"))
         if "intervals" in st.session_state and loaded.dataset.recipe is not None:
             st.button("Cut into 4 intervals", on_click=use, args=("intervals", "4"))
 
 
 def results(loaded: Loaded) -> None:
-    if isinstance(loaded.source, NumericRows):
-        chosen_algorithm = ALGORITHMS[st.session_state["algorithm"]]
-        if chosen_algorithm.needs == "tables":
-            refuse_numbers(loaded, chosen_algorithm)
-            return
+    if not accepts(ALGORITHMS[st.session_state["algorithm"]], loaded.source):
+        refuse(loaded, ALGORITHMS[st.session_state["algorithm"]])
+        return
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     seed = int(st.session_state.get("seed", 1))
+    if isinstance(loaded.source, InMemoryCounts):
+        ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
+        if ahead:
+            st.caption(ahead)
     result = run(loaded, name, values, seed)
     base = reference_run(loaded, result) if result else None
     if result is None or base is None:
@@ -236,6 +262,14 @@ def results(loaded: Loaded) -> None:
             help="As its CPDAG, with arrows only where any data could tell the direction; as it is "
             "where the algorithm claims every direction.",
         )
+        unclear = findings.unclear(result)
+        with_unclear = bool(unclear) and st.toggle(
+            "Show pairs that the budget cannot tell",
+            key="discover_unclear",
+            bind="query-params",
+            help="Dotted, in the private graph: pairs without an edge where a dependence worth "
+            "seeing would not have been seen.",
+        )
     reference, label = references[chosen], names[chosen]
     if not result.graph.skeleton:
         st.info(
@@ -254,19 +288,24 @@ def results(loaded: Loaded) -> None:
         drawn[f"Non-private {base_title}"] = (base.graph, None)
     if with_truth:
         drawn[f"Truth ({form})"] = (references["truth"], None)
-    graphs(loaded, drawn, reference, selected_edge(comparisons))
-    st.html(legend_html(current(), label, CLASSES))
+    faint = unclear if with_unclear else []
+    graphs(loaded, drawn, reference, selected_edge(comparisons), result, faint)
+    st.html(legend_html(current(), label, (*CLASSES, "unclear") if faint else CLASSES))
+    if result.findings:
+        st.caption(f"Thicker lines are surer to be seen again. {findings.apart_sentence(result)}")
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
     st.caption(f"{lines} {texts.NOT_PRIVATE}")
 
     contents: dict[str, Callable[[], None]] = {
         "Edges": lambda: panels.edge_panel(result, comparisons),
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
+        **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
         "Budget": lambda: panels.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),
         "Stability": lambda: panels.stability_panel(loaded, result, reference, label),
         "Export & code": lambda: panels.export_panel(result, loaded, references, seed),
         "Guarantee": lambda: panels.guarantee_panel(result),
+        **({"What can be seen": lambda: power_panel(loaded, values)} if result.findings else {}),
         **({"Advice": lambda: ask(loaded, values)} if private else {}),
     }
     # Only the open panel is made: a slider move must not wait for the others.

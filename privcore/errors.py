@@ -22,12 +22,12 @@ class ParameterError(PrivcoreError):
 
 
 class BudgetError(PrivcoreError):
-    """A charge would exceed the privacy budget, or buy nothing but noise.
+    """A charge would exceed the privacy budget, or buy nothing but noise; or the work its limit.
 
-    reason: "budget", or "noise" where some is left but too little to tell anything.
+    reason: "budget", "noise" where some is left but too little to tell anything, or "work".
     """
 
-    def __init__(self, message: str, reason: Literal["budget", "noise"] = "budget") -> None:
+    def __init__(self, message: str, reason: Literal["budget", "noise", "work"] = "budget") -> None:
         super().__init__(message)
         self.reason = reason
 

@@ -18,7 +18,7 @@ def choose_algorithm(*, seeded: bool = True) -> None:
     name = st.selectbox(
         "Algorithm",
         names,
-        index=names.index("priv-pc"),
+        index=names.index("moment-search"),
         key="algorithm",
         bind="query-params",
         persist_state="session",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from pages.ui.params import control
-from privcore.counts import InMemoryCounts, NumericRows
+from privcore.counts import InMemoryCounts, MixedRows, NumericRows
 from privcore.dataset import (
     EXAMPLES,
     NETWORKS,
@@ -39,7 +39,7 @@ class Loaded:
     """
 
     dataset: Dataset
-    source: InMemoryCounts | NumericRows
+    source: InMemoryCounts | NumericRows | MixedRows
     positions: Positions
     is_network: bool
     seed: int

@@ -14,6 +14,7 @@ from privcore.discovery import Discovery
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_svg
 from privcore.reporting import command_line, python_code, run_report
+from privcore.reporting.findings import edge_notes
 
 
 def downloads(
@@ -43,7 +44,18 @@ def downloads(
         "DOT": (lambda: to_dot(graph), "dot", "text/vnd.graphviz"),
         "SVG": (as_svg, "svg", "image/svg+xml"),
         "HTML": (as_html, "html", "text/html"),
-        "Edges CSV": (lambda: to_edge_csv(graph), "csv", "text/csv"),
+        "Edges CSV": (lambda: to_edge_csv(graph, *edge_notes(result.findings)), "csv", "text/csv"),
+        **(
+            {
+                "Pairs CSV": (
+                    lambda: tables.pairs(result).to_csv(index=False),
+                    "pairs.csv",
+                    "text/csv",
+                )
+            }
+            if result.findings
+            else {}
+        ),
         "Decisions CSV": (
             lambda: tables.decisions(result, None).to_csv(index=False),
             "decisions.csv",

@@ -47,6 +47,7 @@ def graph_html(
     *,
     edge_styles: Mapping[Edge, EdgeStyle] | None = None,
     reference: PDAG | None = None,
+    unclear: Iterable[Edge] = (),
     theme: ThemeName = "light",
     channel: str = "",
     highlight: Edge | None = None,
@@ -58,7 +59,8 @@ def graph_html(
     positions: one (x, y) a node in any unit, y growing downwards, the same for all graphs shown
     together.  edge_styles: the style of a pair (i, j) with i < j; pairs without one are plain.
     reference: pairs adjacent here but not in `pdag` are drawn too, as "missing" unless
-    `edge_styles` says otherwise.  channel: frames of the same browser with the same channel share
+    `edge_styles` says otherwise.  unclear: further pairs, drawn faintly if adjacent in neither.
+    channel: frames of the same browser with the same channel share
     selection, view and dragged nodes; it should be unique to a session and page.  highlight: the
     pair to mark and select.  caption: the accessible name, and the name of the saved picture.
 
@@ -68,7 +70,7 @@ def graph_html(
         raise ValueError(f"{len(positions)} positions for {len(pdag.nodes)} nodes")
     if reference is not None and reference.nodes != pdag.nodes:
         raise ValueError("the graph and its reference have different nodes")
-    network = _network(pdag, positions, edge_styles or {}, reference, theme, highlight)
+    network = _network(pdag, positions, edge_styles or {}, reference, unclear, theme, highlight)
     nodes, edges, *_ = network.get_network_data()
     palette = PALETTES[theme]
     data = {
@@ -129,6 +131,7 @@ def _network(
     positions: Sequence[tuple[float, float]],
     styles: Mapping[Edge, EdgeStyle],
     reference: PDAG | None,
+    unclear: Iterable[Edge],
     theme: ThemeName,
     highlight: Edge | None,
 ) -> Network:
@@ -141,6 +144,9 @@ def _network(
     drawn = [(pair, pdag, "plain") for pair in pdag.skeleton]
     if reference is not None:
         drawn += [(pair, reference, "missing") for pair in reference.skeleton - pdag.skeleton]
+    shown = {pair for pair, _, _ in drawn}
+    faint = PDAG(pdag.nodes, undirected=frozenset(unclear) - shown)
+    drawn += [(pair, faint, "unclear") for pair in faint.skeleton]
     for pair, graph, kind in sorted(drawn, key=lambda item: item[0]):
         style = styles.get(pair, EDGES[theme][kind])
         i, j = pair if graph.mark(*pair) != "<-" else pair[::-1]

@@ -47,7 +47,7 @@ def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> 
     not say so.
     """
     owners = [a for a in ALGORITHMS.values() if any(p.name == parameter.name for p in a.parameters)]
-    # The page opens with Priv-PC, whose names are the plain ones.
+    # Priv-PC's names are the plain ones, as in addresses that were shared before.
     owners.sort(key=lambda a: a.name != "priv-pc")
     groups: list[tuple[object, ...]] = []
     for owner in owners:

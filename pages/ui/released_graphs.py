@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from pages.ui.findings import styled
 from pages.ui.graph_view import graph_html, show_graph
 from pages.ui.texts import plain
-from pages.ui.theme import current
+from pages.ui.theme import EDGES, current
 from privcore.graphs.layout import Positions
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.certificate_html import certificate_html
+from privcore.reporting.findings import described_pairs, told_apart
 from privcore.reporting.release import Release
 
 
@@ -53,8 +55,18 @@ def released(number: int, shown: Shown) -> None:
     for sentence in (made.note, *made.warnings):
         if sentence:
             st.caption(sentence)
-    page = graph_html(made.graph, shown.positions, theme=current(), height=420, caption=title)
+    plain_line = EDGES[current()]["plain"]
+    styles = {pair: styled(plain_line, found) for pair, found in made.findings.items()}
+    page = graph_html(
+        made.graph, shown.positions, edge_styles=styles, theme=current(), height=420, caption=title
+    )
     show_graph(page, height=420, alt=f"{title}: {len(made.graph.skeleton)} edges")
+    if made.findings:
+        pairs = described_pairs(made.graph, made.findings) or []
+        st.caption(
+            f"Thicker lines are surer to be seen again. Of the pairs without an edge, "
+            f"{told_apart(pairs)}; the certificate has the numbers of each."
+        )
     with st.container(horizontal=True):
         st.download_button(
             "Certificate (JSON, signed)", certificate_json(document),

@@ -7,12 +7,18 @@ import pandas as pd
 from privcore.discovery import Discovery, Parameter
 from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
+from privcore.noise_aware.confidence import PairFinding
+from privcore.reporting.findings import share_text
 
 LOG_LIMIT = 5_000
+_SURE = ("confidence", "seen again", "direction confidence")
 
 
 def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:
-    """Every pair adjacent in the graph or in a reference, with its class against each."""
+    """Every pair adjacent in the graph or in a reference, with its class against each.
+
+    tested: the run, for what separated a pair, and how sure an edge is where the run says so.
+    """
     rows: dict[tuple[int, int], dict[str, str]] = {}
     for comparison in comparisons:
         for pair in comparison.pairs:
@@ -29,7 +35,11 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
             if separated is None
             else ", ".join(graph.nodes[k] for k in sorted(separated)) or "(nothing)"
         )
-    order = ["edge"]
+    sure = _SURE if tested.findings else ()
+    for pair_key, found in tested.findings.items():
+        if pair_key in rows:
+            rows[pair_key] |= dict(zip(sure, _sure(found), strict=True))
+    order = ["edge", *sure]
     for c in reversed(comparisons):
         order += [f"against {c.reference_name}", f"in {c.reference_name}"]
     columns = [*order, "separated by"]
@@ -40,6 +50,35 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
 def edge_pairs(comparisons: list[Comparison]) -> list[tuple[int, int]]:
     """The pairs of `edges`, row by row."""
     return sorted({(pair.i, pair.j) for c in comparisons for pair in c.pairs})
+
+
+def pairs(result: Discovery) -> pd.DataFrame:
+    """What the release says of every pair, as texts, edges first."""
+    nodes = result.graph.nodes
+    rows = [
+        {
+            "pair": f"{nodes[i]} · {nodes[j]}",
+            "verdict": found.verdict,
+            "dependence": f"{found.effect:.3f}",
+            "smallest visible": _visible(found),
+            **dict(zip(_SURE, _sure(found), strict=True)),
+        }
+        for (i, j), found in sorted(
+            result.findings.items(), key=lambda item: (item[1].verdict != "edge", item[0])
+        )
+    ]
+    return pd.DataFrame(rows)
+
+
+def _visible(found: PairFinding) -> str:
+    if found.verdict == "edge":
+        return ""
+    return "none" if found.visible is None else f"{found.visible:.3f}"
+
+
+def _sure(found: PairFinding) -> list[str]:
+    numbers = (found.confidence, found.again, found.direction)
+    return ["" if value is None else share_text(value) for value in numbers]
 
 
 def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:

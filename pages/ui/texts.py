@@ -75,11 +75,13 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
 
 
 def stopped_sentence(result: Discovery) -> str:
-    """That the budget was used up: what was not reached, and what would have reached it."""
+    """That a search ended early: why, what was not reached, and what would have reached it."""
     spent, left = result.spent, result.unreached
     if left is None:
         return ""
-    if result.stopped == "noise":
+    if result.stopped == "work":
+        paid = f"The limit of {result.tests_run:,} tests is reached"
+    elif result.stopped == "noise":
         paid = "What is left of the budget would buy answers that are mostly noise"
     elif spent.planned_rounds:
         paid = f"The {spent.planned_rounds:,} {spent.noun} that were paid for are used up"

@@ -97,6 +97,7 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
         ),
         "extra": EdgeStyle("#D55E00", (2, 6), 3.0, "extra: not in the reference"),
         "missing": EdgeStyle("#56606B", (10, 6), 2.0, "missing: only in the reference"),
+        "unclear": EdgeStyle("#56606B", (1, 7), 1.0, "not enough budget to tell"),
     },
     "dark": {
         "plain": EdgeStyle("#9AA5B1", (), 2.0, "edge"),
@@ -106,6 +107,7 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
         ),
         "extra": EdgeStyle("#E8743B", (2, 6), 3.0, "extra: not in the reference"),
         "missing": EdgeStyle("#9AA5B1", (10, 6), 2.0, "missing: only in the reference"),
+        "unclear": EdgeStyle("#9AA5B1", (1, 7), 1.0, "not enough budget to tell"),
     },
 }
 

@@ -10,14 +10,15 @@ import streamlit as st
 
 from pages.ui.data import Loaded
 from pages.ui.params import log_grid, number_text, preset
-from privcore.counts import InMemoryCounts
+from privcore.counts import NumericRows
 from privcore.dataset import StructuralExample
 from privcore.discovery import ALGORITHMS, Algorithm, Parameter
+from privcore.discovery.engine import accepts
 from privcore.discovery.parameters import EPSILON
 from privcore.evaluation.sweep import ExampleData, NetworkData, SweepData, SweepPlan, TableData
 
 _USUAL = ("moment-search", "svt-pc", "priv-pc", "em-pc")
-_USUAL_NUMBERS = ("privpc-star", "noleaks", "moment-notears")
+_USUAL_NUMBERS = ("moment-search", "privpc-star", "noleaks", "moment-notears")
 MEASURES = {
     "f1": "F1",
     "precision": "precision",
@@ -52,8 +53,7 @@ def data_of(loaded: Loaded) -> SweepData:
 
 def fitting(loaded: Loaded) -> list[Algorithm]:
     """The private algorithms that can work on these columns."""
-    levels = isinstance(loaded.source, InMemoryCounts)
-    return [a for a in ALGORITHMS.values() if a.private and (levels or a.needs == "moments")]
+    return [a for a in ALGORITHMS.values() if a.private and accepts(a, loaded.source)]
 
 
 def base_algorithms(chosen: list[Algorithm]) -> list[str]:
@@ -64,7 +64,7 @@ def base_algorithms(chosen: list[Algorithm]) -> list[str]:
 def choose_plan(loaded: Loaded) -> SweepPlan | None:
     """Draw the controls; the sweep that they describe, None while no algorithm is chosen."""
     private = fitting(loaded)
-    usual = _USUAL if isinstance(loaded.source, InMemoryCounts) else _USUAL_NUMBERS
+    usual = _USUAL_NUMBERS if isinstance(loaded.source, NumericRows) else _USUAL
     names = [a.name for a in private]
     chosen = st.multiselect(
         "Algorithms",

@@ -43,7 +43,8 @@ def panel() -> None:
         key=f"upload_file_{st.session_state.get('upload_round', 0)}",
         max_upload_size=MAX_BYTES // 1_000_000,
         help="CSV, TSV or Parquet, up to 100 MB. It stays on this computer, in memory, until the "
-        "session ends.",
+        "session ends. Larger Parquet files are counted where they are by the command line: "
+        "`python -m privcore discover --table`.",
     )
     held = st.session_state.get("upload_raw")
     if file is None and held is None:

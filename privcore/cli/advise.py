@@ -9,6 +9,12 @@ from typing import Any
 
 from privcore.cli.data import whole
 from privcore.dataset.sampling import MAX_ROWS
+from privcore.discovery.engine import checked_parameters
+from privcore.discovery.moment_search_power import (
+    PublicShape,
+    visible_effects,
+    visible_sentence,
+)
 from privcore.discovery.parameters import DELTA, EPSILON
 from privcore.errors import ParameterError
 from privcore.evaluation.adviser import Advice, advise, enough
@@ -50,6 +56,8 @@ def _run(options: argparse.Namespace) -> None:
     found = None
     if wanted is not None and best is not None:
         found = enough(surrogates, best.algorithm, delta, wanted)
+    given = checked_parameters("moment-search", {"epsilon": epsilon, "delta": delta})
+    public = PublicShape(shape.n, shape.levels, len(shape.names))
     if options.json:
         described = {
             "epsilon": epsilon,
@@ -67,6 +75,7 @@ def _run(options: argparse.Namespace) -> None:
             "use": None if best is None else best.algorithm,
             "as_many_edges": [c.algorithm for c in advice.close if c is not best],
             "epsilon_for_f1": None if found is None else found.epsilon,
+            "smallest_visible": visible_effects(public, given).alone,
         }
         print(json.dumps(described, indent=1, ensure_ascii=False))
         return
@@ -77,6 +86,7 @@ def _run(options: argparse.Namespace) -> None:
             f"Of the epsilons tried with {best.algorithm}, {needed} enough for a skeleton F1 of "
             f"{wanted:g}."
         )
+    print(visible_sentence(public, given))
 
 
 def _shape(options: argparse.Namespace) -> Shape:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from privcore.dataset import (
     EXAMPLES,
+    ColumnSchema,
     Dataset,
     StructuralExample,
     build_dataset,
@@ -20,11 +22,16 @@ from privcore.dataset import (
     read_table,
     read_true_graph,
 )
+from privcore.dataset.parquet import MEMORY, ParquetTable, open_parquet
+from privcore.dataset.schema_file import read_schema
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
 from privcore.text import short
 
-_SOURCES = ("network", "example", "csv")
+_SOURCES = ("network", "example", "csv", "table")
+_FILES = ("csv", "table")
+
+Data = TypeVar("Data", Dataset, ParquetTable)
 
 
 def _options() -> dict[str, Parameter]:
@@ -37,6 +44,20 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument("--network", help="a built-in network (see `networks`)")
     data.add_argument("--example", help="or a structural example (see `examples`)")
     data.add_argument("--csv", metavar="FILE", help="or a CSV, TSV or Parquet file")
+    data.add_argument(
+        "--table", metavar="PATH",
+        help="or a Parquet file, or a folder of them, of any size: counted where it is, never "
+        "loaded whole",
+    )  # fmt: skip
+    data.add_argument(
+        "--schema", metavar="FILE",
+        help="JSON that says which columns of the file or table are used, with their levels, or "
+        "bounds and cuts; see the manual",
+    )  # fmt: skip
+    data.add_argument(
+        "--memory", metavar="GIB", default=f"{MEMORY / 2**30:g}",
+        help=f"that counting a table may take ({MEMORY / 2**30:g})",
+    )  # fmt: skip
     data.add_argument("--rows", default="100000", help="rows to sample, but of a file (100000)")
     data.add_argument("--data-seed", default=None, help="seed of the sample (that of --seed)")
     data.add_argument(
@@ -74,9 +95,11 @@ def whole(text: str, name: str) -> int:
     return number
 
 
-def load(options: argparse.Namespace, seed: int) -> Dataset:
-    """The data set that the options say, sampled with `seed` if it is not a file."""
+def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
+    """The data that the options say, sampled with `seed` if they are not a file or a table."""
     check_source(options)
+    if options.table is not None:
+        return load_table(options)
     if options.network is not None:
         dataset = load_network(options.network).sample(whole(options.rows, "rows"), seed)
     elif options.example is not None:
@@ -92,7 +115,11 @@ def load(options: argparse.Namespace, seed: int) -> Dataset:
 def check_source(options: argparse.Namespace) -> None:
     """Raises ParameterError unless just one source is named, with no other's parameters."""
     if sum(getattr(options, source) is not None for source in _SOURCES) != 1:
-        raise ParameterError("Give either --network NAME, --example NAME or --csv FILE.")
+        raise ParameterError(
+            "Give either --network NAME, --example NAME, --csv FILE or --table PATH."
+        )
+    if options.schema is not None and all(getattr(options, file) is None for file in _FILES):
+        raise ParameterError("--schema is for --csv or --table; leave it out.")
     given = _given(options)
     if given and options.example is None:
         named = _options()[next(iter(given))].option
@@ -116,11 +143,49 @@ def load_file(options: argparse.Namespace) -> Dataset:
     return _with_truth(_read_file(options), options)
 
 
+def load_table(options: argparse.Namespace) -> ParquetTable:
+    """The Parquet files that --table names, with their true graph if there is one."""
+    if options.intervals is not None:
+        raise ParameterError(
+            "--intervals is not for --table; give bins or cut points in a --schema."
+        )
+    return _with_truth(
+        open_parquet(
+            options.table,
+            _schema(options),
+            missing=options.missing,
+            declared=options.levels_public,
+            memory=_bytes_of(options.memory),
+        ),
+        options,
+    )
+
+
+def _bytes_of(text: str) -> int:
+    """Memory given in GiB; raises ParameterError unless it is a number from 0.1 to 4096."""
+    try:
+        gibibytes = float(text)
+    except ValueError:
+        gibibytes = math.nan
+    if not 0.1 <= gibibytes <= 4096:
+        raise ParameterError(f"memory is {short(text)}; it must be a number of GiB, 0.1 to 4096.")
+    return int(gibibytes * 2**30)
+
+
+def _schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
+    """What --schema says; with --levels-public, all of it is public."""
+    file = getattr(options, "schema", None)
+    if file is None:
+        return None
+    schema = read_schema(_bytes(Path(file)))
+    return declare(schema) if options.levels_public else schema
+
+
 def _given(options: argparse.Namespace) -> dict[str, Any]:
     return {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
 
 
-def _with_truth(dataset: Dataset, options: argparse.Namespace) -> Dataset:
+def _with_truth(dataset: Data, options: argparse.Namespace) -> Data:
     if not options.truth:
         return dataset
     path = Path(options.truth)
@@ -130,7 +195,7 @@ def _with_truth(dataset: Dataset, options: argparse.Namespace) -> Dataset:
 def _read_file(options: argparse.Namespace) -> Dataset:
     path = Path(options.csv)
     raw = read_table(_bytes(path), path.name)
-    schema = infer_schema(raw)
+    schema = _schema(options) or infer_schema(raw)
     if options.intervals is not None:
         bins = intervals_of(options)
         schema = [

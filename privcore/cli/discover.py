@@ -9,7 +9,10 @@ from typing import Any
 from privcore.cli.data import add_data_options, load, whole
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import NumericRows
-from privcore.discovery import count, discover, get_algorithm
+from privcore.dataset.model import Described
+from privcore.discovery import discover, get_algorithm
+from privcore.discovery.engine import TEST_LIMIT, source_of
+from privcore.discovery.work import DEGREE, estimate
 from privcore.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.reporting import (
     effect_sentence,
@@ -18,6 +21,7 @@ from privcore.reporting import (
     references_of,
     run_report,
 )
+from privcore.reporting.findings import confidence_text, told_apart
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
@@ -31,6 +35,15 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     run.add_argument("--seed", default="1", help="seed of the simulated noise (1)")
     run.add_argument("--secure", action="store_true", help="secure noise, no seed")
     add_parameter_options(run)
+    work = command.add_argument_group("work")
+    work.add_argument(
+        "--estimate", action="store_true",
+        help="say how many tests the run may make and how long they may take, and do not run",
+    )  # fmt: skip
+    for parameter in (DEGREE, TEST_LIMIT):
+        work.add_argument(
+            f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"
+        )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_run)
 
@@ -41,14 +54,18 @@ def _run(options: argparse.Namespace) -> None:
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
     dataset = load(options, data_seed)
-    source = count(dataset)
+    if options.estimate:
+        _estimate(options, dataset)
+        return
+    source = source_of(dataset)
     usual = "privpc-star" if isinstance(source, NumericRows) else "priv-pc"
     algorithm = get_algorithm(options.algorithm or usual)
     given = parameters_of(options, algorithm)
     noise: NoiseSource | None = None
     if algorithm.private:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
-    result = discover(source, algorithm.name, given, noise=noise)
+    limit = options.test_limit
+    result = discover(source, algorithm.name, given, noise=noise, test_limit=limit)
     reference = non_private_reference(source, result)
     references = references_of(dataset, reference)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)
@@ -59,6 +76,23 @@ def _run(options: argparse.Namespace) -> None:
     print("\n".join([_words(report), *filter(None, notes)]))
 
 
+def _estimate(options: argparse.Namespace, dataset: Described) -> None:
+    """Tests and time of the run that the options ask for, from what is public of the data."""
+    name = options.algorithm or "priv-pc"
+    given = parameters_of(options, get_algorithm(name))
+    degree = DEGREE.default if options.degree is None else options.degree
+    found = estimate(dataset.n, dataset.levels, name, given, degree=degree)
+    if options.json:
+        print(json.dumps(found and found.as_dict(), indent=1))
+        return
+    if found is None:
+        print(f"{name} does not search test by test: its work grows with the pairs of columns.")
+        return
+    for order in found.orders:
+        print(f"order {order.order}: about {order.likely:,} tests, at most {order.at_most:,}")
+    print(found.sentence())
+
+
 _NOISE = {
     "simulated": "noise simulated from a seed: to explore, never to release",
     "secure": "secure noise; the metrics below are computed from the exact data: leave them out of "
@@ -66,9 +100,22 @@ _NOISE = {
 }
 
 
+def _edge_lines(report: dict[str, Any]) -> list[str]:
+    """The edges, and beside each how sure it is, where the algorithm says so."""
+    edges = [((a, b), f"{a} -> {b}") for a, b in report["directed"]]
+    edges += [((a, b), f"{a} -- {b}") for a, b in report["undirected"]]
+    pairs = report["pairs"]
+    if pairs is None:
+        return [edge for _, edge in edges]
+    sure = {frozenset(found["pair"]): confidence_text(found) for found in pairs}
+    width = max((len(edge) for _, edge in edges), default=0)
+    lines = [f"{edge:{width}}  {sure[frozenset(pair)]}" for pair, edge in edges]
+    reference = report["parameters"]["reference_effect"]
+    return [*lines, f"{told_apart(pairs)} (a dependence of {reference:g})"]
+
+
 def _words(report: dict[str, Any]) -> str:
-    lines = [f"{a} -> {b}" for a, b in report["directed"]]
-    lines += [f"{a} -- {b}" for a, b in report["undirected"]]
+    lines = _edge_lines(report)
     guarantee = report["guarantee"]
     if guarantee["calibration"] == "none":
         lines.append("not private")
@@ -93,6 +140,7 @@ def _words(report: dict[str, Any]) -> str:
             "budget": "the budget ran out; edges not yet tested stay",
             "noise": "what was left of the budget would have bought mostly noise; edges not yet "
             "tested stay",
+            "work": "the limit of tests was reached; edges not yet tested stay",
         }
         lines.append(ended[report["stopped"]])
         left = report["unreached"]

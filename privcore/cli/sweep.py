@@ -137,6 +137,11 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
 
 def _data(options: argparse.Namespace) -> tuple[SweepData, ...]:
     check_source(options)
+    if options.table is not None:
+        raise ParameterError(
+            "Sweeps hold their data in memory, in every process: --table is for discover and "
+            "release; give a smaller file as --csv."
+        )
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     if options.csv is not None:
         return (TableData(load_file(options), seed),)

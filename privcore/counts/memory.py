@@ -7,24 +7,31 @@ is a multivariate hypergeometric draw of new multiplicities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from privcore.counts import compiled
 from privcore.counts.cache import Cache
+from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import Matrix, coded_moments, coded_rows
+from privcore.counts.packed import Packed, pack
+from privcore.counts.projections import Projection, Projections
 from privcore.counts.source import Table
 from privcore.dataset import Dataset
 from privcore.errors import DataError
 from privcore.mechanisms.noise import NoiseSource
 from privcore.text import short
 
+Arrays = tuple[NDArray[Any], ...]
+
 _MAX_CELLS = 1 << 26
 _DENSE_STRATA = 1 << 12
-_KEY_LIMIT = 1 << 62
+# What a table costs in numpy however few its rows are, in visits of a row.
+_VISITS_BESIDES = 20_000
 
 
 class InMemoryCounts:
@@ -38,7 +45,7 @@ class InMemoryCounts:
         self,
         names: tuple[str, ...],
         levels: tuple[int, ...],
-        configurations: tuple[NDArray[np.int64], ...],
+        configurations: tuple[Codes, ...],
         multiplicities: Table,
         caveats: tuple[str, ...] = (),
     ) -> None:
@@ -48,26 +55,38 @@ class InMemoryCounts:
         self.n = int(multiplicities.sum())
         self._configurations = configurations
         self._multiplicities = multiplicities
-        # Below 2^53 the float64 sums that np.bincount makes of integers are exact.
-        self._weights = multiplicities.astype(np.float64)
         self._tables: Cache[Table] = Cache(budget=64 << 20, size=lambda table: table.nbytes + 200)
         self._strata: Cache[tuple[NDArray[np.int64], int]] = Cache(
             budget=128 << 20, size=lambda strata: strata[0].nbytes + 200
         )
+        self._arrays: Cache[Arrays] = Cache(
+            budget=16 << 20, size=lambda arrays: sum(a.nbytes for a in arrays) + 500
+        )
+        self._projections = Projections(configurations, multiplicities, levels)
+        # Below 2^53 the float64 sums that np.bincount makes of integers are exact.
+        self._weights = self._projections.whole.weights
+        self._packed: tuple[list[Projection], Packed | None] | None = None
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
-        self._moments: dict[float | None, Matrix] = {}
+        self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> InMemoryCounts:
         """Encode a categorical data set; raises DataError if a column is continuous."""
         levels = dataset.levels
-        first, counts = _unique_rows(dataset.values, levels)
-        configurations = tuple(column[first].astype(np.int64) for column in dataset.values)
-        return cls(dataset.names, levels, configurations, counts, dataset.caveats)
+        first, counts = unique_rows(dataset.values, levels)
+        # Two bytes hold any number of levels that a data set may have.
+        codes = np.empty((dataset.p, first.size), dtype=np.uint16)
+        for position, column in enumerate(dataset.values):
+            codes[position] = column[first]
+        return cls(dataset.names, levels, tuple(codes), counts, dataset.caveats)
 
     @property
     def unique_rows(self) -> int:
         return int(self._multiplicities.size)
+
+    def unique(self) -> tuple[tuple[Codes, ...], Table]:
+        """Per column its codes in each unique row, shape (u,), and the multiplicities, (u,)."""
+        return self._configurations, self._multiplicities
 
     def table(self, columns: Sequence[int]) -> Table:
         """Counts over `columns`, shape = their levels; raises DataError above 67 million cells."""
@@ -77,13 +96,33 @@ class InMemoryCounts:
             raise DataError(
                 f"The table over {named}… has {prod(shape):,} cells; use fewer columns or levels."
             )
-        key = self._mixed_radix(columns)
-        flat = np.bincount(key, weights=self._weights, minlength=prod(shape))
-        return flat.astype(np.int64).reshape(shape)
+        if not columns:
+            return np.array(self.n)
+        return self._counted(columns)
 
     def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
         key = (x, y, tuple(given))
         return self._tables.get(key, lambda: self._count_strata(x, y, tuple(given)))
+
+    def prepare(self, families: Sequence[Sequence[int]]) -> None:
+        """A hint that tables within each of these sets of columns will be asked for."""
+        self._projections.prepare(families)
+
+    def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> Packed | None:
+        """Rows for tests given `order` columns as compiled kernels read them, if they can be.
+
+        adjacent: the neighbours of each column, from which conditioning sets will be taken.
+        """
+        if self._packed and self._projections.few:
+            return self._packed[1]
+        projections = self._projections.for_order(order, adjacent)
+        if self._packed is None or self._packed[0] != projections:
+            self._packed = projections, pack(projections, self.levels)
+        return self._packed[1]
+
+    def keep(self, key: Hashable, compute: Callable[[], Arrays]) -> Arrays:
+        """`compute()`, kept for later calls with the same key: results of many tests at once."""
+        return self._arrays.get(key, compute)
 
     def subsample(self, size: int, noise: NoiseSource) -> InMemoryCounts:
         drawn = noise.subsample(self._multiplicities, size)
@@ -112,11 +151,10 @@ class InMemoryCounts:
 
     def moments(self, radius: float | None = None) -> Matrix:
         """Moments of the levels coded −1 … 1 in equal steps; see `coded_moments`."""
-        if radius not in self._moments:
-            self._moments[radius] = coded_moments(
-                self._configurations, self._multiplicities, self.levels, radius
-            )
-        return self._moments[radius]
+        return self._moments.get(
+            radius,
+            lambda: coded_moments(self._configurations, self._multiplicities, self.levels, radius),
+        )
 
     def rows(self) -> tuple[Matrix, Matrix]:
         """Unique rows coded as for `moments`, shape (u, p), and their multiplicities, (u,)."""
@@ -125,58 +163,57 @@ class InMemoryCounts:
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)
 
-    def _mixed_radix(self, columns: Sequence[int]) -> NDArray[np.int64]:
-        key = np.zeros(self.unique_rows, dtype=np.int64)
-        for column in columns:
-            key *= self.levels[column]
-            key += self._configurations[column]
-        return key
-
-    def _strata_of(self, given: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
-        """Stratum index of each unique row, and the number of strata that may occur."""
-        total = prod(self.levels[c] for c in given)
-        if total <= _DENSE_STRATA:
-            return self._mixed_radix(given), total
-        return _combine([self._configurations[c] for c in given], [self.levels[c] for c in given])
-
     def _count_strata(self, x: int, y: int, given: tuple[int, ...]) -> Table:
         rx, ry = self.levels[x], self.levels[y]
-        stratum, strata = self._strata.get(given, lambda: self._strata_of(given))
-        if strata * rx * ry > _MAX_CELLS:
+        strata = prod(self.levels[c] for c in given)
+        if strata <= _DENSE_STRATA:
+            self._check_cells(x, y, given, strata)
+            columns = (*given, x, y)
+            if kernels := compiled.ready():
+                few = self._few_rows()
+                if few:
+                    asked = np.array(columns, dtype=np.int64)
+                    found: Table = kernels.stratum_tables(
+                        few.codes, few.weights, few.places[0], few.levels, asked, strata * rx * ry
+                    )
+                    return found
+            tables = self._counted(columns).reshape(strata, rx, ry)
+        else:
+            # Only the strata that occur are told apart, in the order in which they do.
+            stratum, strata = self._strata.get(given, lambda: self._occurring(given))
+            self._check_cells(x, y, given, strata)
+            key = (stratum * rx + self._configurations[x]) * ry + self._configurations[y]
+            flat = np.bincount(key, weights=self._weights, minlength=strata * rx * ry)
+            tables = flat.astype(np.int64).reshape(strata, rx, ry)
+        return tables[tables.reshape(strata, -1).any(axis=1)] if strata > 1 else tables
+
+    def _counted(self, columns: Sequence[int]) -> Table:
+        """Counts over at least one column, shape = their levels."""
+        rows = self._rows(columns)
+        shape = tuple(self.levels[c] for c in columns)
+        compiled.note(rows.rows + _VISITS_BESIDES)
+        key, cells = joint_key([rows.codes[c] for c in columns], shape)
+        flat = np.bincount(key, weights=rows.weights, minlength=cells)
+        return flat.astype(np.int64).reshape(shape)
+
+    def _few_rows(self) -> Packed | None:
+        """All rows as compiled kernels read them, if they are so few that none are ever merged."""
+        return self.packed(0, ()) if self._projections.few else None
+
+    def _rows(self, columns: Sequence[int]) -> Projection:
+        """Rows that have the columns, as few as there are."""
+        return self._projections.smallest(columns)
+
+    def _occurring(self, given: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
+        """Stratum of each unique row, numbered as they occur, and how many there are."""
+        levels = [self.levels[c] for c in given]
+        return combine([self._configurations[c] for c in given], levels)
+
+    def _check_cells(self, x: int, y: int, given: tuple[int, ...], strata: int) -> None:
+        """Raises DataError if the tables of a test would have more than 67 million cells."""
+        cells = strata * self.levels[x] * self.levels[y]
+        if cells > _MAX_CELLS:
             raise DataError(
                 f"Testing {short(self.names[x])} and {short(self.names[y])} given {len(given)} "
-                f"columns needs {strata * rx * ry:,} cells; lower the maximum order."
+                f"columns needs {cells:,} cells; lower the maximum order."
             )
-        key = (stratum * rx + self._configurations[x]) * ry + self._configurations[y]
-        flat = np.bincount(key, weights=self._weights, minlength=strata * rx * ry)
-        tables = flat.astype(np.int64).reshape(strata, rx, ry)
-        return tables[tables.any(axis=(1, 2))] if strata > 1 else tables
-
-
-def _combine(
-    columns: Sequence[NDArray[np.integer]], levels: Sequence[int]
-) -> tuple[NDArray[np.int64], int]:
-    """One dense integer per row that tells the joint configurations apart, and their number."""
-    key = np.zeros(columns[0].size, dtype=np.int64)
-    size = 1
-    for column, count in zip(columns, levels, strict=True):
-        if size * count >= _KEY_LIMIT:
-            # Hashing keeps only the configurations that occur, so the product stays small.
-            key, seen = pd.factorize(key)
-            size = len(seen)
-        key = key * count + column
-        size *= count
-    codes, uniques = pd.factorize(key)
-    return codes.astype(np.int64), len(uniques)
-
-
-def _unique_rows(
-    columns: Sequence[NDArray[np.generic]], levels: Sequence[int]
-) -> tuple[NDArray[np.int64], Table]:
-    """Index of the first row of each unique configuration, and its multiplicity; both (u,)."""
-    codes, count = _combine([c.astype(np.int64, copy=False) for c in columns], levels)
-    multiplicities = np.bincount(codes, minlength=count).astype(np.int64)
-    first = np.empty(count, dtype=np.int64)
-    # Assigned backwards, so that the first row of each configuration wins.
-    first[codes[::-1]] = np.arange(codes.size - 1, -1, -1)
-    return first, multiplicities

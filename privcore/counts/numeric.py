@@ -36,7 +36,7 @@ class NumericRows:
         self._scaled = scaled
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
         self._norms = np.sqrt((scaled * scaled).sum(axis=1))
-        self._moments: dict[float | None, Matrix] = {}
+        self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> NumericRows:
@@ -61,14 +61,23 @@ class NumericRows:
 
         radius: rows with a larger Euclidean norm are scaled down to it first.
         """
-        if radius not in self._moments:
-            x = self._scaled
-            if radius is not None:
-                shrink = np.minimum(1.0, radius / np.maximum(self._norms, 1e-300))
-                x = x * shrink[:, None]
-            full = np.column_stack((np.ones(self.n), x))
-            self._moments[radius] = full.T @ full / self.n
-        return self._moments[radius]
+        return self._moments.get(radius, lambda: self._moments_within(radius))
+
+    def _moments_within(self, radius: float | None) -> Matrix:
+        x = self._scaled
+        if radius is not None:
+            shrink = np.minimum(1.0, radius / np.maximum(self._norms, 1e-300))
+            x = x * shrink[:, None]
+        full = np.column_stack((np.ones(self.n), x))
+        return np.asarray(full.T @ full / self.n)
+
+    def moments_about(self, centre: Matrix, scale: Matrix, longest: float) -> Matrix:
+        """Mean of (1, u)(1, u)ᵀ, u = (x − centre)/scale over `longest`, shortened to norm 1."""
+        units = (self._scaled - centre) / (scale * longest)
+        norms = np.sqrt(np.einsum("ij,ij->i", units, units))
+        units /= np.maximum(norms, 1.0)[:, None]
+        full = np.column_stack((np.ones(self.n), units))
+        return np.asarray(full.T @ full / self.n)
 
     def rows(self) -> tuple[Matrix, Matrix]:
         """The rows scaled to [−1, 1], shape (n, p), and how often each occurs, (n,)."""

@@ -36,6 +36,20 @@ class MomentSource(Protocol):
         ...
 
 
+class NumberSource(MomentSource, Protocol):
+    """Moments of columns that hold numbers, in other units too."""
+
+    def moments_about(
+        self, centre: NDArray[np.float64], scale: NDArray[np.float64], longest: float
+    ) -> NDArray[np.float64]:
+        """Mean of (1, u)(1, u)ᵀ, shape (p + 1, p + 1), of rows u in the unit ball.
+
+        u is (x − centre)/scale over `longest`, shortened to norm 1 where it is longer; x as in
+        `moments`, centre and scale of shape (p,).
+        """
+        ...
+
+
 class CountSource(MomentSource, Protocol):
     """Contingency tables of categorical columns.
 

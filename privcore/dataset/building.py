@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privcore.dataset import refusals
 from privcore.dataset.discretise import cut, equal_width, finite_bounds, interval_labels
 from privcore.dataset.model import (
     MAX_LEVELS,
@@ -46,26 +47,15 @@ def build_dataset(
     Raises DataError for values outside declared levels, text where numbers are declared, and
     whatever `Dataset` refuses; ParameterError for another `missing`.
     """
-    if missing not in get_args(Missing):
-        raise ParameterError(
-            f"missing is {short(missing)}; it must be one of {', '.join(get_args(Missing))}."
-        )
-    schema = [column for column in schema if column.include]
-    check_names([column.name for column in schema])
-    absent = [column.name for column in schema if column.name not in raw.frame.columns]
-    if absent:
-        raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")
+    schema = used_columns(schema, raw.names, missing)
     frame = raw.frame[[column.name for column in schema]]
     gaps = {str(k): int(v) for k, v in frame.isna().sum().items() if v}
     if gaps and missing == "refuse":
-        raise DataError(_gaps_sentence(gaps))
+        raise DataError(refusals.gaps(gaps))
     if missing == "drop":
         frame = frame.dropna()
         if len(frame) < 2:
-            raise DataError(
-                f"Dropping rows with missing values leaves {len(frame)}; leave out the columns "
-                "with the most missing values instead."
-            )
+            raise DataError(refusals.too_few_left(len(frame)))
     notes = (DROPPED,) if gaps and missing == "drop" else ()
     columns, values = [], []
     for wanted in schema:
@@ -76,26 +66,32 @@ def build_dataset(
     return Dataset(name, tuple(columns), tuple(values), true_edges, "uploaded", notes)
 
 
-def _gaps_sentence(gaps: dict[str, int]) -> str:
-    worst = sorted(gaps.items(), key=lambda item: -item[1])
-    named = ", ".join(f"{short(name, 30)} ({count:,})" for name, count in worst[:5])
-    more = f" and {len(worst) - 5} more columns" if len(worst) > 5 else ""
-    return (
-        f"Values are missing in {named}{more}; choose to drop those rows, make missing a level of "
-        "its own, or leave the columns out."
-    )
+def used_columns(
+    schema: Sequence[ColumnSchema], names: Sequence[str], missing: str
+) -> list[ColumnSchema]:
+    """The columns of a schema that are to be used, all of them among the table's `names`.
+
+    Raises ParameterError for another `missing`, and DataError for a column that is not there.
+    """
+    if missing not in get_args(Missing):
+        raise ParameterError(
+            f"missing is {short(missing)}; it must be one of {', '.join(get_args(Missing))}."
+        )
+    used = [column for column in schema if column.include]
+    check_names([column.name for column in used])
+    absent = [column.name for column in used if column.name not in names]
+    if absent:
+        raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")
+    return used
 
 
 def _refuse_constant(columns: list[Column], values: list[NDArray[Any]]) -> None:
     for column, codes in zip(columns, values, strict=True):
         if is_constant(column, codes):
-            raise DataError(
-                f"Column {short(column.name)!r} has the same value in every row; leave it out."
-            )
+            raise DataError(refusals.constant(column.name))
 
 
 def _build_column(wanted: ColumnSchema, cells: pd.Series[Any]) -> tuple[Column, NDArray[Any]]:
-    name = short(wanted.name)
     present = cells.notna().to_numpy()
     if wanted.kind == "continuous":
         return _build_numeric(wanted, cells, present)
@@ -103,20 +99,21 @@ def _build_column(wanted: ColumnSchema, cells: pd.Series[Any]) -> tuple[Column, 
     if not present.all() and MISSING_LEVEL not in levels:
         levels, declared = (*levels, MISSING_LEVEL), False
     if len(levels) > MAX_LEVELS:
-        raise DataError(
-            f"Column {name!r} has more than {MAX_LEVELS:,} levels; leave it out, or cut it "
-            "into intervals if it is numeric."
-        )
+        raise DataError(refusals.too_many_levels(wanted.name))
     position = {level: code for code, level in enumerate(levels)}
     codes = cells.fillna(MISSING_LEVEL).map(position)
     unknown = int(codes.isna().sum())
     if unknown:
-        raise DataError(
-            f"Column {name!r} has {unknown:,} rows with a value outside its levels; add the level, "
-            "or correct the data."
-        )
+        raise DataError(refusals.outside(wanted.name, unknown))
     column = Column(wanted.name, wanted.kind, levels, declared=declared)
     return column, codes.to_numpy().astype(code_type(len(levels)))
+
+
+def cuts_of(wanted: ColumnSchema) -> tuple[float, ...]:
+    """Where a continuous column is cut; empty where it is not."""
+    if wanted.cut_points or wanted.bins is None:
+        return wanted.cut_points
+    return equal_width(wanted.bounds, wanted.bins, wanted.name)
 
 
 def _build_numeric(
@@ -132,17 +129,12 @@ def _build_numeric(
     numbers[present] = parse_numbers(cells[present])
     bad = int((~np.isfinite(numbers)).sum())
     if bad:
-        raise DataError(
-            f"Column {name!r} has {bad:,} rows that are not finite numbers; make it nominal, "
-            "or correct the data."
-        )
-    cuts = wanted.cut_points
+        raise DataError(refusals.not_finite(wanted.name, bad))
+    cuts = cuts_of(wanted)
     if not cuts:
         bounds = finite_bounds(wanted.bounds, wanted.name)
-        if wanted.bins is None:
-            column = Column(wanted.name, "continuous", bounds=bounds, declared=wanted.declared)
-            return column, np.clip(numbers, *bounds)
-        cuts = equal_width(bounds, wanted.bins, wanted.name)
+        column = Column(wanted.name, "continuous", bounds=bounds, declared=wanted.declared)
+        return column, np.clip(numbers, *bounds)
     codes = cut(numbers, cuts, wanted.name)
     levels = interval_labels(cuts)
     if present.all():

@@ -86,18 +86,23 @@ def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float,
     return bounds
 
 
-def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:
-    """Codes 0..len(cuts) of the intervals (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
-
-    The points are public, so the intervals never depend on the data.
-    Raises DataError unless there are points, finite and increasing.
-    """
+def check_cuts(cuts: Sequence[float], name: str) -> None:
+    """Raises DataError unless there are points, finite and increasing."""
     if not len(cuts):
         raise DataError(f"Column {short(name)!r} has no cut points; give at least one.")
     if not all(math.isfinite(c) for c in cuts):
         raise DataError(f"The cut points of column {short(name)!r} must be finite numbers.")
     if any(a >= b for a, b in pairwise(cuts)):
         raise DataError(f"The cut points of column {short(name)!r} must increase.")
+
+
+def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:
+    """Codes 0..len(cuts) of the intervals (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
+
+    The points are public, so the intervals never depend on the data.
+    Raises DataError unless there are points, finite and increasing.
+    """
+    check_cuts(cuts, name)
     return np.searchsorted(np.asarray(cuts), numbers, side="right").astype(code_type(len(cuts) + 1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,47 +41,21 @@ class Column:
         return self.kind != "continuous"
 
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """n rows of p columns.
+class Described(ABC):
+    """What is known of rows wherever they are: their number, their columns, and their notes.
 
-    values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
-        bounds.  Made read-only.
-    true_edges: the true DAG as (cause, effect) names, if it is known.
-    notes: sentences that limit what a guarantee about these rows covers.
-    recipe: how a structural example was made, so that reports can say how to make it again: its
-        name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
-
-    Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
-    repeated, a true edge is not between two columns, or bounds or levels are impossible.
+    The fields are those of `Dataset`, which has its rows in memory.
     """
 
     name: str
     columns: tuple[Column, ...]
-    values: tuple[NDArray[Any], ...]
-    true_edges: tuple[tuple[str, str], ...] | None = None
-    source: str = ""
-    notes: tuple[str, ...] = ()
-    recipe: Mapping[str, Any] | None = None
-
-    def __post_init__(self) -> None:
-        check_names([column.name for column in self.columns])
-        if len(self.columns) != len(self.values):
-            raise ValueError("one array for each column")
-        if len({len(values) for values in self.values}) != 1:
-            raise ValueError("all columns have the same number of rows")
-        if self.n < 2:
-            raise DataError(f"The data have {self.n} row{'s' * (self.n != 1)}; give at least 2.")
-        for name in (name for edge in self.true_edges or () for name in edge):
-            if name not in self.names:
-                raise DataError(f"The true graph names {short(name)!r}, which is not a column.")
-        for column, values in zip(self.columns, self.values, strict=True):
-            _check_values(column, values)
-            values.flags.writeable = False
+    true_edges: tuple[tuple[str, str], ...] | None
+    notes: tuple[str, ...]
 
     @property
+    @abstractmethod
     def n(self) -> int:
-        return len(self.values[0])
+        """Number of rows."""
 
     @property
     def p(self) -> int:
@@ -126,6 +101,54 @@ class Dataset:
     def undeclared(self) -> tuple[str, ...]:
         """Names of the columns whose levels or bounds were read from the data."""
         return tuple(column.name for column in self.columns if not column.declared)
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset(Described):
+    """n rows of p columns.
+
+    values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
+        bounds.  Made read-only.
+    true_edges: the true DAG as (cause, effect) names, if it is known.
+    notes: sentences that limit what a guarantee about these rows covers.
+    recipe: how a structural example was made, so that reports can say how to make it again: its
+        name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
+
+    Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
+    repeated, a true edge is not between two columns, or bounds or levels are impossible.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    values: tuple[NDArray[Any], ...]
+    true_edges: tuple[tuple[str, str], ...] | None = None
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    recipe: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        check_names([column.name for column in self.columns])
+        if len(self.columns) != len(self.values):
+            raise ValueError("one array for each column")
+        if len({len(values) for values in self.values}) != 1:
+            raise ValueError("all columns have the same number of rows")
+        if self.n < 2:
+            raise DataError(too_few_rows(self.n))
+        for name in (name for edge in self.true_edges or () for name in edge):
+            if name not in self.names:
+                raise DataError(f"The true graph names {short(name)!r}, which is not a column.")
+        for column, values in zip(self.columns, self.values, strict=True):
+            _check_values(column, values)
+            values.flags.writeable = False
+
+    @property
+    def n(self) -> int:
+        return len(self.values[0])
+
+
+def too_few_rows(rows: int) -> str:
+    """That there are no rows, or one."""
+    return f"The data have {rows} row{'s' * (rows != 1)}; give at least 2."
 
 
 def check_names(names: list[str]) -> None:

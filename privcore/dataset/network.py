@@ -21,7 +21,19 @@ from privcore.dataset.sampling import check_rows, check_seed
 from privcore.errors import ParameterError
 from privcore.text import short
 
-NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "alarm", "insurance")
+NETWORKS = (
+    "cancer",
+    "earthquake",
+    "survey",
+    "asia",
+    "sachs",
+    "child",
+    "alarm",
+    "insurance",
+    "hailfinder",
+    "hepar2",
+    "win95pts",
+)
 
 
 @dataclass(frozen=True, eq=False)

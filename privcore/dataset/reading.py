@@ -99,19 +99,20 @@ def _read_parquet(content: bytes) -> pd.DataFrame:
     names = [str(name) for name in schema.names]
     check_names(names)
     for field in schema:
-        if _is_unfit(field.type):
+        if is_unfit(field.type):
             raise DataError(
                 f"Column {short(field.name)!r} holds lists or bytes; keep one value in each cell."
             )
     cells = file.metadata.num_rows * len(names)
     if cells > MAX_CELLS:
         raise DataError(
-            f"The file has {cells:,} cells, more than {MAX_CELLS:,}; give fewer rows or columns."
+            f"The file has {cells:,} cells, more than {MAX_CELLS:,}; give fewer rows or columns, "
+            "or count it where it is, by `python -m privcore discover --table`."
         )
     try:
         table = file.read()
         columns = {
-            name: [_cell(value) for value in column.to_pylist()]
+            name: [cell_text(value) for value in column.to_pylist()]
             for name, column in zip(names, table.columns, strict=True)
         }
     except (pa.ArrowException, OSError, ValueError, OverflowError):
@@ -119,12 +120,12 @@ def _read_parquet(content: bytes) -> pd.DataFrame:
     return pd.DataFrame(columns, dtype=object)
 
 
-def _is_unfit(kind: object) -> bool:
+def is_unfit(kind: object) -> bool:
     """Whether a Parquet type holds something else than one readable value."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
-        return _is_unfit(kind.value_type)  # type: ignore[attr-defined]
+        return is_unfit(kind.value_type)  # type: ignore[attr-defined]
     return bool(
         types.is_nested(kind)
         or types.is_binary(kind)
@@ -133,7 +134,8 @@ def _is_unfit(kind: object) -> bool:
     )
 
 
-def _cell(value: object) -> str | None:
+def cell_text(value: object) -> str | None:
+    """A cell as text without spaces around it, None if it is missing."""
     if value is None:
         return None
     text = str(value).strip()
@@ -169,7 +171,7 @@ def _read_text(content: bytes, filename: str, encoding: str | None) -> RawTable:
         raise DataError("The file is not a readable table; save it as CSV with a header.") from None
     columns = zip(*rows, strict=True) if rows else ([] for _ in header)
     frame = pd.DataFrame(
-        {name: [_cell(v) for v in column] for name, column in zip(header, columns, strict=True)},
+        {name: list(map(cell_text, cells)) for name, cells in zip(header, columns, strict=True)},
         dtype=object,
     )
     return RawTable(frame, encoding, delimiter)

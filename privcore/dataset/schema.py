@@ -44,10 +44,11 @@ def infer_schema(raw: RawTable) -> list[ColumnSchema]:
     Text is nominal; numbers with at most 20 values are ordinal, in numeric order; other numbers
     are continuous, cut into 4 equal-width intervals.
     """
-    return [_infer(str(name), raw.frame[name]) for name in raw.frame.columns]
+    return [infer_column(str(name), raw.frame[name]) for name in raw.frame.columns]
 
 
-def _infer(name: str, column: pd.Series[Any]) -> ColumnSchema:
+def infer_column(name: str, column: pd.Series[Any]) -> ColumnSchema:
+    """A first guess from the cells of one column; how often each occurs does not matter."""
     values = sorted(set(column.dropna()))
     numbers = parse_numbers(pd.Series(values, dtype=object))
     if not values or np.isnan(numbers).any():

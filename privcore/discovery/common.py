@@ -43,6 +43,9 @@ def search(run: Run, decision: Decision) -> Skeleton:
         stable=run.parameters["stable"],
         max_order=run.parameters["max_order"],
         hooks=run.hooks,
+        # Not every source can make use of that.
+        prepare=getattr(run.source, "prepare", None),
+        limit=run.test_limit,
     )
 
 
@@ -68,8 +71,9 @@ def outcome(
             first=min(orders, default=skeleton.orders_run - 1),
             last=max(orders, default=skeleton.orders_run - 1),
             tests=sum(skeleton.unreached.values()),
-            epsilon=epsilon_to_finish,
-            rounds=rounds_to_finish,
+            # No budget would have finished what the limit on the work ended.
+            epsilon=None if skeleton.stopped == "work" else epsilon_to_finish,
+            rounds=0 if skeleton.stopped == "work" else rounds_to_finish,
         )
     return Outcome(
         graph=orient(skeleton.graph, skeleton.separating_sets),

@@ -7,6 +7,7 @@ others which.  Proof of the proven form: docs/proofs/em_pc.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import comb
 from typing import Any
 
 from privcore.discovery import common, parameters
@@ -19,7 +20,7 @@ from privcore.discovery.em_pc_parameters import (
     SOURCE,
 )
 from privcore.discovery.em_pc_rounds import ProvenRounds, Removal, planned_total
-from privcore.discovery.model import Algorithm, Edge, Outcome, Progress, Run, Spent
+from privcore.discovery.model import Algorithm, Edge, Outcome, Progress, Run, Spent, Stopped
 from privcore.discovery.per_test import reference
 from privcore.discovery.published_em_pc import FLAW, PublishedRounds
 from privcore.discovery.skeleton import Skeleton
@@ -38,6 +39,7 @@ def remove_neighbours(
     p, limit = len(run.source.names), run.parameters["max_order"]
     adjacent = [set(range(p)) - {i} for i in range(p)]
     tests = order = orders_run = 0
+    stopped: Stopped | None = None
     unreached: dict[int, int] = {}
     while not unreached and (limit is None or order <= limit):
         if not any(len(neighbours) > order for neighbours in adjacent):
@@ -50,6 +52,10 @@ def remove_neighbours(
             neighbours = sorted(adjacent[node])
             if len(neighbours) <= order:
                 continue
+            wanted = len(neighbours) * comb(len(neighbours) - 1, order)
+            if run.test_limit is not None and tests + wanted > run.test_limit:
+                stopped, unreached = "work", {order: p - node}
+                break
             candidates = []
             for other in neighbours:
                 if run.hooks.cancelled():
@@ -59,7 +65,7 @@ def remove_neighbours(
             try:
                 chosen = rounds.choose(node, candidates, order)
             except BudgetError:
-                unreached = {order: p - node}
+                stopped, unreached = "budget", {order: p - node}
                 break
             for candidate in chosen:
                 adjacent[node].discard(candidate.node)
@@ -69,7 +75,7 @@ def remove_neighbours(
         order += 1
     edges = frozenset((i, j) for i in range(p) for j in adjacent[i] if i < j)
     graph = PDAG(run.source.names, undirected=edges)
-    return Skeleton(graph, {}, tests, orders_run, "budget" if unreached else None, unreached)
+    return Skeleton(graph, {}, tests, orders_run, stopped, unreached)
 
 
 def _wanted(skeleton: PDAG, removals: dict[Edge, Removal]) -> dict[Edge, Removal]:

@@ -8,18 +8,34 @@ from dataclasses import replace
 from typing import Any, cast
 
 from privcore.accounting.events import Event
-from privcore.counts import CountSource, InMemoryCounts, MomentSource, NumericRows
+from privcore.counts import CountSource, InMemoryCounts, MixedRows, MomentSource, NumericRows
 from privcore.dataset import Dataset, constant_columns
+from privcore.dataset.parquet import ParquetTable
 from privcore.discovery.model import Algorithm, Discovery, Hooks, NoHooks, Run
 from privcore.discovery.registry import get_algorithm
 from privcore.errors import DataError, ParameterError
 from privcore.mechanisms import NoiseSource, SimulatedNoise
-from privcore.parameter import parse_all
+from privcore.parameter import Parameter, parse_all
 from privcore.text import short
+
+TEST_LIMIT = Parameter(
+    name="test_limit",
+    title="Most tests",
+    symbol="limit",
+    kind="int",
+    default=None,
+    low=1,
+    high=10**12,
+    optional=True,
+    auto_help="no limit",
+    help="A search that asks test by test ends after so many, and says which orders it did not "
+    "finish. It counts tests and never time, which would depend on the exact data.",
+    source="privcore.discovery.work",
+)
 
 
 def discover(
-    data: Dataset | MomentSource,
+    data: Dataset | ParquetTable | MomentSource | MixedRows,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -27,12 +43,15 @@ def discover(
     noise: NoiseSource | None = None,
     hooks: Hooks | None = None,
     keep_trace: bool = True,
+    test_limit: int | None = None,
 ) -> Discovery:
-    """Run an algorithm on a data set, or on the counts or moments made from one (`count`).
+    """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
 
     parameters: by name; those not given take their defaults.
     seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`.  Private
         algorithms need one of the two.
+    test_limit: how many tests a search that asks test by test may make, None for any number; edges
+        not tested by then stay (see `work`).
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -44,7 +63,8 @@ def discover(
         noise = SimulatedNoise(seed)
     if chosen.private and noise is None:
         raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
-    source: MomentSource = count(data) if isinstance(data, Dataset) else data
+    given = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
+    source = levelled(given, chosen, checked)
     if chosen.needs == "tables" and not hasattr(source, "levels"):
         raise DataError(
             f"Column {short(source.names[0])!r} is continuous, and {chosen.name} needs levels; cut "
@@ -58,6 +78,7 @@ def discover(
         noise or SimulatedNoise(0),
         hooks or NoHooks(),
         keep_trace,
+        TEST_LIMIT.parse(test_limit),
     )
     start = time.perf_counter()
     outcome = chosen.run(run)
@@ -65,6 +86,8 @@ def discover(
     guarantee = outcome.guarantee
     if chosen.private:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
+    if isinstance(given, MixedRows):
+        guarantee = replace(guarantee, public=(*guarantee.public, cut_sentence(given, checked)))
     return Discovery(
         algorithm=chosen.name,
         graph=outcome.graph,
@@ -84,20 +107,57 @@ def discover(
         convergence=outcome.convergence,
         trace=outcome.trace,
         planned=_planned(chosen, run),
+        findings=outcome.findings,
+    )
+
+
+def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
+    """Whether an algorithm can work on such columns."""
+    if isinstance(source, MixedRows):
+        return any(parameter.name == "mixed_levels" for parameter in algorithm.parameters)
+    return algorithm.needs != "tables" or hasattr(source, "levels")
+
+
+def levelled(
+    source: MomentSource | MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]
+) -> MomentSource:
+    """What an algorithm works on: of mixed columns, counts with the numbers cut.
+
+    Raises DataError for an algorithm that does not cut them.
+    """
+    if not isinstance(source, MixedRows):
+        return source
+    if not accepts(algorithm, source):
+        level = next(name for name in source.names if name not in source.cut_names)
+        raise DataError(
+            f"Column {short(source.cut_names[0])!r} is continuous and {short(level)!r} has levels; "
+            "cut the continuous columns into levels, leave one kind out, or choose moment-search, "
+            "which cuts them."
+        )
+    return source.counts(checked["mixed_levels"])
+
+
+def cut_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
+    """Which columns of a mixed table are cut for a run, and how."""
+    named = ", ".join(short(name, 20) for name in source.cut_names[:3])
+    more = f" and {len(source.cut_names) - 3} more" if len(source.cut_names) > 3 else ""
+    return (
+        f"{named}{more} cut into {checked['mixed_levels']} levels of equal width between their "
+        "bounds"
     )
 
 
 def planned_events(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take, without running it; empty where none are fixed.
 
     Of the source only its number of rows, its columns' names and what is public of them are used.
     Raises ParameterError.
     """
-    checked = checked_parameters(algorithm, parameters)
-    run = Run(cast(CountSource, source), checked, SimulatedNoise(0), NoHooks(), keep_trace=False)
-    return _planned(get_algorithm(algorithm), run)
+    checked, chosen = checked_parameters(algorithm, parameters), get_algorithm(algorithm)
+    counts = cast(CountSource, levelled(source, chosen, checked))
+    return _planned(chosen, Run(counts, checked, SimulatedNoise(0), NoHooks(), keep_trace=False))
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -110,11 +170,20 @@ def _planned(chosen: Algorithm, run: Run) -> tuple[Event, ...]:
     return chosen.planned(run) if run.parameters.get("calibration") == "proven" else ()
 
 
-def count(dataset: Dataset) -> InMemoryCounts | NumericRows:
-    """What algorithms need of a data set: counts of levels, or moments of numbers.
+def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
+    """`count`, or the counts of a table in Parquet files; raises DataError."""
+    if isinstance(data, Dataset):
+        return count(data)
+    # Imported here, as few runs need a database.
+    from privcore.counts.sql import count_parquet
 
-    Raises DataError for constant columns, and where some columns have levels and others are
-    continuous.
+    return count_parquet(data)
+
+
+def count(dataset: Dataset) -> InMemoryCounts | NumericRows | MixedRows:
+    """What algorithms need of a data set: counts of levels, moments of numbers, or both kinds.
+
+    Raises DataError for constant columns.
     """
     constant = constant_columns(dataset)
     if constant:
@@ -123,12 +192,7 @@ def count(dataset: Dataset) -> InMemoryCounts | NumericRows:
         )
     kinds = {column.is_categorical for column in dataset.columns}
     if len(kinds) == 2:
-        number = next(c.name for c in dataset.columns if not c.is_categorical)
-        level = next(c.name for c in dataset.columns if c.is_categorical)
-        raise DataError(
-            f"Column {short(number)!r} is continuous and {short(level)!r} has levels; cut the "
-            "continuous columns into levels, or leave one kind out."
-        )
+        return MixedRows(dataset)
     if kinds == {False}:
         return NumericRows.from_dataset(dataset)
     return InMemoryCounts.from_dataset(dataset)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -14,11 +15,12 @@ from privcore.accounting.events import Event
 from privcore.counts import CountSource
 from privcore.graphs import PDAG
 from privcore.mechanisms import NoiseSource
+from privcore.noise_aware.confidence import PairFinding
 from privcore.parameter import Parameter
 from privcore.score_based.augmented_lagrangian import Iteration
 
 Edge = tuple[int, int]
-Stopped = Literal["budget", "noise"]
+Stopped = Literal["budget", "noise", "work"]
 
 
 Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "separating set"]
@@ -77,7 +79,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Unreached:
-    """What a search that ran out of budget left undone.
+    """What a search that ran out of budget, or reached its limit of tests, left undone.
 
     It follows from the graph when the search stopped, so it is covered by the same guarantee.
     first, last: orders not finished, the last if nothing more is deleted.
@@ -108,14 +110,16 @@ class Discovery:
     """The result of one run.
 
     separating_sets: for each removed pair (i < j), the set that separated it.
-    stopped: None, or why the search ended before every test was made: the "budget" was used up, or
-    what was left of it would have bought nothing but "noise".
+    stopped: None, or why the search ended before every test was made: the "budget" was used up,
+    what was left of it would have bought nothing but "noise", or the "work" reached its limit.
     unreached: what was left undone then.
     unit: of the scores in the trace, such as "|Z|".
     weights: W[i, j] of the edge i → j, shape (p, p), where the graph is cut from weights, and
     convergence: how the optimiser got there; both covered by the same guarantee.
     weight_threshold: where the graph was cut.
     planned: of a proven run, all its steps as fixed before it; empty where they are not.
+    findings: of every pair (i < j), how sure its edge is, or what could have been seen of it, where
+    the algorithm says so; covered by the same guarantee.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -137,6 +141,7 @@ class Discovery:
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     trace: tuple[Step, ...] = field(default=(), repr=False)
     planned: tuple[Event, ...] = ()
+    findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
 
 
 class Progress(NamedTuple):
@@ -176,6 +181,7 @@ class Run:
     """All that an algorithm is given: counts, checked parameters, noise, and who listens.
 
     source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
+    test_limit: how many tests a search may make, None for any number; see `work`.
     """
 
     source: CountSource
@@ -183,6 +189,7 @@ class Run:
     noise: NoiseSource
     hooks: Hooks
     keep_trace: bool = True
+    test_limit: int | None = None
 
 
 class Outcome(NamedTuple):
@@ -201,6 +208,7 @@ class Outcome(NamedTuple):
     weights: NDArray[np.float64] | None = None
     weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = ()
+    findings: Mapping[Edge, PairFinding] = MappingProxyType({})
 
 
 def _no_plan(run: Run) -> tuple[Event, ...]:
@@ -218,8 +226,9 @@ class Algorithm:
     planned: the steps of a proven run, from public facts alone: its parameters, number of rows,
     and columns.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
-    well.  reference: parameters to those of the non-private algorithm that the run is compared
-    with, PC unless it says otherwise.  output: a CPDAG, or one DAG.
+    well, or "either": tables where there are levels, moments of numbers.
+    reference: parameters to those of the non-private algorithm that the run is compared with, PC
+    unless it says otherwise.  output: a CPDAG, or one DAG.
     """
 
     name: str
@@ -232,7 +241,7 @@ class Algorithm:
     reference: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     reference_algorithm: Literal["pc", "notears"] = "pc"
     output: Literal["cpdag", "dag"] = "cpdag"
-    needs: Literal["tables", "moments"] = "tables"
+    needs: Literal["tables", "moments", "either"] = "tables"
     published_flaw: str = ""
     published_epsilon: Literal["round", "split", "total"] = "round"
     planned: Callable[[Run], tuple[Event, ...]] = _no_plan
@@ -245,4 +254,4 @@ class Algorithm:
     def data_kinds(self) -> tuple[str, ...]:
         """Kinds of columns that it can work on."""
         levels = ("nominal", "ordinal")
-        return (*levels, "continuous") if self.needs == "moments" else levels
+        return levels if self.needs == "tables" else (*levels, "continuous")

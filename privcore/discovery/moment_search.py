@@ -1,10 +1,10 @@
 """Noise-aware search over moments (ours), the algorithm that the product recommends.
 
 All one-way and two-way counts are released once; what they show decides which larger tables are
-released next, with the rest of the budget.  Everything else is post-processing: a PC search whose
-tests know the noise, a search over DAGs that scores whole families, and a choice of edges that
-keeps false ones to a level.  Proof: docs/proofs/moment_search.md; design and measurements:
-docs/moment_search.md.
+released next, in a few rounds with fixed shares of the budget.  Everything else is post-processing:
+estimates from all releases together, a PC search whose tests know the noise, a search over DAGs
+that scores whole families, and a choice of edges that keeps false ones to a level.
+Proof: docs/proofs/moment_search.md; design and measurements: docs/moment_search.md.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from privcore.accounting.events import Event
 from privcore.discovery import common, parameters
 from privcore.discovery import moment_search_parameters as own
 from privcore.discovery.model import Algorithm, Outcome, Progress, Run, Spent, Step
+from privcore.discovery.moment_search_numbers import events_on_numbers, run_on_numbers
 from privcore.discovery.score_based_parameters import DELTA, PROVEN_ONLY
 from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
 from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag
+from privcore.noise_aware.confidence import Rules, TableEvidence, pair_findings
 from privcore.noise_aware.dag_search import Parents, search_dag
 from privcore.noise_aware.edge_selection import kept_edges
-from privcore.noise_aware.family_tables import FamilyTables, choose_tables
 from privcore.noise_aware.local_score import Evidence
-from privcore.noise_aware.pair_moments import PairMoments
 from privcore.noise_aware.plan import MomentPlan, plan_moments
+from privcore.noise_aware.releases import release_pairs, release_tables
+from privcore.noise_aware.table_choice import choose_tables
 
 PROOF = "docs/proofs/moment_search.md"
-_CANDIDATE_ORDER = 1
 # Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
 _LEAST_LEFT = 0.05
 
@@ -67,59 +68,62 @@ def planned(run: Run) -> MomentPlan:
 
 
 def _events(run: Run) -> tuple[Event, ...]:
+    if not hasattr(run.source, "levels"):
+        return events_on_numbers(run)
     plan = planned(run)
-    shares = (plan.mu_pairs, plan.mu_tables)
-    return tuple(Event("gaussian", 1 / mu) for mu in shares if mu)
+    shares = (plan.mu_pairs, *(plan.mu_round for _ in range(plan.rounds)))
+    return tuple(Event("gaussian", 1 / mu) for mu in shares)
 
 
 def _run(run: Run) -> Outcome:
+    if not hasattr(run.source, "levels"):
+        return run_on_numbers(run)
     given, plan = run.parameters, planned(run)
     recorder = common.Recorder(run.keep_trace)
-    pairs = PairMoments(run.source, plan.pairs_sigma, run.noise)
+    moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
     _record(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     settings = {"penalty": given["penalty"], "level": given["candidate_level"]}
-    evidence = Evidence(pairs, None, **settings)
-    candidates = _narrowed(run, evidence, given["candidate_level"], recorder, None)
-    around = _neighbours(candidates)
-    searched = [candidates]
-    start: Parents = (frozenset(),) * len(run.source.names)
-
-    def strength(x: int, y: int) -> float:
-        found = pairs.test(x, y)
-        return found.value / found.freedom**0.5 if found.second else 0.0
-
-    if plan.cells:
-        chosen = choose_tables(around, strength, run.source.levels, plan.cells)
-        if chosen:
-            sigma = plan.tables_sigma(len(chosen))
-            tables = FamilyTables(run.source, chosen, sigma, run.noise)
-            _record(recorder, sigma, 1 - plan.pairs_share, 2)
-            evidence = Evidence(pairs, tables, **settings)
-            refined = _narrowed(run, evidence, given["threshold"], recorder, candidates)
-            searched.append(refined)
-            start = _searched(run, evidence, _neighbours(refined), start)
-    found = _searched(run, evidence, around, start)
-    found = kept_edges(evidence, found, given["false_edges"])
-    releases = 1 + (len(searched) > 1)
+    evidence = Evidence(moments, **settings)
+    searched = [_narrowed(run, evidence, given["candidate_level"], recorder, None)]
+    for number in range(plan.rounds):
+        around = _neighbours(searched[-1])
+        chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
+        if not chosen:
+            break
+        sigma = plan.tables_sigma(len(chosen))
+        release_tables(moments, run.source, chosen, sigma, run.noise)
+        _record(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, number + 2)
+        evidence = Evidence(moments, **settings)
+        searched.append(_narrowed(run, evidence, given["threshold"], recorder, searched[-1]))
+    # Where noise is most of what there is, the tests lose more edges than the scores add.
+    around = _neighbours(searched[0 if plan.noisy else -1])
+    found = kept_edges(evidence, _searched(run, evidence, around), given["false_edges"])
     edges = {(parent, c) for c, parents in enumerate(found) for parent in parents}
     graph = cpdag_of_dag(run.source.names, edges)
+    rules = Rules(
+        given["false_edges"], given["candidate_level"], given["reference_effect"],
+        given["max_parents"],
+    )  # fmt: skip
+    seen = TableEvidence(evidence, given["penalty"])
     separating = {
         pair: given_set
         for skeleton in searched
         for pair, given_set in skeleton.separating_sets.items()
         if pair not in graph.skeleton
     }
-    used = 1.0 if releases > 1 else plan.pairs_share
+    made = (len(searched) - 1) / plan.rounds if plan.rounds else 0.0
+    used = plan.pairs_share + (1 - plan.pairs_share) * made
     return Outcome(
         graph=graph,
         separating_sets=separating,
         guarantee=common.proven_guarantee(run, "Gaussian DP", (PROOF,)),
-        spent=Spent("share", used, 1.0, releases, 2 if plan.cells else 1, "releases"),
+        spent=Spent("share", used, 1.0, len(searched), 1 + plan.rounds, "releases"),
         tests_run=sum(skeleton.tests_run for skeleton in searched),
         orders_run=max(skeleton.orders_run for skeleton in searched),
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
+        findings=pair_findings(seen, found, graph.directed, around, separating, rules),
     )
 
 
@@ -137,7 +141,8 @@ def _narrowed(
     """PC's search: over all pairs, or within the edges that an earlier one left."""
     largest = run.parameters["max_order"]
     if within is None:
-        largest = _CANDIDATE_ORDER if largest is None else min(largest, _CANDIDATE_ORDER)
+        order = planned(run).candidate_order
+        largest = order if largest is None else min(largest, order)
     return search_skeleton(
         run.source.names,
         _NoiseAware(evidence, level, recorder, tabulated=within is not None),
@@ -151,22 +156,22 @@ def _neighbours(skeleton: Skeleton) -> dict[int, set[int]]:
     return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
 
 
-def _searched(
-    run: Run, evidence: Evidence, candidates: dict[int, set[int]], start: Parents
-) -> Parents:
+def _searched(run: Run, evidence: Evidence, candidates: dict[int, set[int]]) -> Parents:
     def between(moves: int) -> None:
         run.hooks.progress(Progress(0, moves, 0, moves, "change"))
         if run.hooks.cancelled():
             raise Cancelled
 
     return search_dag(
-        evidence.score, candidates, start,
+        evidence.score, candidates, (frozenset(),) * len(run.source.names),
         max_parents=run.parameters["max_parents"], between=between,
     )  # fmt: skip
 
 
 def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"score": "g2", **{name: given[name] for name in ("threshold", "max_order")}}
+    """PC's own choice of a score: G² for levels, Fisher's z for numbers."""
+    shared = ("threshold", "max_order", "mixed_levels")
+    return {"score": None, **{name: given[name] for name in shared}}
 
 
 MOMENT_SEARCH = Algorithm(
@@ -174,7 +179,8 @@ MOMENT_SEARCH = Algorithm(
     title="Moment search",
     citation="ours",
     summary="Noise on the counts of all pairs once, then on a few larger tables that these show to "
-    "matter; tests that know the noise find the edges, scores of whole families their directions.",
+    "matter; tests that know the noise find the edges, scores of whole families their directions. "
+    "Of numbers, noise on their second moments.",
     parameters=(
         PROVEN_ONLY,
         parameters.EPSILON,
@@ -186,10 +192,14 @@ MOMENT_SEARCH = Algorithm(
         own.TABLES,
         own.PENALTY,
         own.MAX_PARENTS,
+        own.RADIUS,
+        own.REFERENCE,
         parameters.MAX_ORDER,
+        parameters.MIXED_LEVELS,
     ),
     calibrations=("proven",),
     run=_run,
     reference=_reference,
+    needs="either",
     planned=_events,
 )

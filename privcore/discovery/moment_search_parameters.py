@@ -28,7 +28,7 @@ LEVEL = Parameter(
 THRESHOLD = replace(
     parameters.THRESHOLD,
     advanced=True,
-    default=0.01,
+    default=0.03,
     help="A pair is called independent given others when the test on noisy counts does not reject "
     "at this level, the variance of the noise included.",
 )
@@ -38,7 +38,7 @@ CANDIDATES = Parameter(
     title="Level of candidates",
     symbol="a",
     kind="float",
-    default=0.05,
+    default=0.15,
     low=0.0,
     open_low=True,
     high=1.0,
@@ -52,7 +52,7 @@ CANDIDATES = Parameter(
 SHARE = Parameter(
     name="table_share",
     advanced=True,
-    title="Share of the second release",
+    title="Share of the tables",
     symbol="s",
     kind="float",
     default=0.6,
@@ -69,7 +69,7 @@ TABLES = Parameter(
     title="Noise against sampling in a table",
     symbol="c",
     kind="float",
-    default=40.0,
+    default=100.0,
     low=0.01,
     high=10_000.0,
     scale="log",
@@ -92,6 +92,38 @@ PENALTY = Parameter(
     help="What a cause must explain, in units of deviance, for each number that it adds. The place "
     "of log n in BIC.",
     source=f"Schwarz 1978; {_OURS}",
+)
+REFERENCE = Parameter(
+    name="reference_effect",
+    advanced=True,
+    title="Dependence worth seeing",
+    symbol="V",
+    kind="float",
+    default=0.1,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    slider=(0.01, 0.5),
+    help="As Cramér's V: 0.1 is a difference of 10 percentage points between two balanced yes/no "
+    "columns; of numbers, a correlation. Pairs without an edge are told apart by whether such a "
+    "dependence would have been seen. It changes no edge.",
+    source="Cohen 1988: a small effect",
+)
+RADIUS = Parameter(
+    name="longest_row",
+    advanced=True,
+    title="Longest row",
+    symbol="R",
+    kind="float",
+    default=None,
+    optional=True,
+    auto_help="from 1 to 3, shorter where there is more noise",
+    low=0.1,
+    high=100.0,
+    slider=(0.5, 5.0),
+    help="Of numbers: rows longer than R times √p, in standard deviations of their columns, are "
+    "shortened to it. The shorter, the less noise, but the more is cut off.",
+    source=_OURS,
 )
 MAX_PARENTS = Parameter(
     name="max_parents",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.mechanisms.gaussian import analytic_sigma
 from privcore.mechanisms.second_moments import l1_sensitivity, l2_sensitivity, upper_triangle
+from privcore.noise_aware.numeric_moments import positive
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -74,14 +75,7 @@ def _published(run: Run) -> Released:
     return Released(positive(matrix, math.sqrt(2) * scale), scale, math.sqrt(2) * scale)
 
 
-def positive(matrix: Matrix, floor: float) -> Matrix:
-    """The matrix with its eigenvalues raised to at least `floor` (and 10⁻¹²)."""
-    values, vectors = np.linalg.eigh(matrix)
-    raised = np.maximum(values, max(floor, 1e-12))
-    return np.asarray((vectors * raised) @ vectors.T)
-
-
-@cache
+@lru_cache(maxsize=64)
 def _strictly_above(size: int) -> NDArray[np.bool_]:
     """Which entries of a square matrix are above its diagonal."""
     return np.triu(np.ones((size, size), dtype=bool), 1)

@@ -192,6 +192,20 @@ CORRECTION = Parameter(
     calibrations=("proven",),
     only_with=("space", ("z",)),
 )
+MIXED_LEVELS = Parameter(
+    name="mixed_levels",
+    advanced=True,
+    title="Levels of numbers beside levels",
+    symbol="L",
+    kind="int",
+    default=4,
+    low=2,
+    high=100,
+    slider=(2, 10),
+    help="Where some columns have levels and others hold numbers, the numbers are cut into so many "
+    "levels of equal width between their public bounds. What happens within a level is not seen.",
+    source="choice made here",
+)
 CALIBRATION = Parameter(
     name="calibration",
     title="Calibration",

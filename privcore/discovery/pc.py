@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from privcore.accounting import Guarantee
 from privcore.counts import CountSource, MomentSource
 from privcore.discovery import common, parameters
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
-from privcore.discovery.skeleton import Decision
+from privcore.discovery.model import Algorithm, Edge, Outcome, Run, Spent, Step
+from privcore.discovery.skeleton import Answer, Decision, conditioning_sets
 from privcore.errors import DataError
 from privcore.independence import Score, get_score, z_threshold
+from privcore.independence.order_scan import Scanned, scan_order
 
 
 class Threshold(Decision):
@@ -40,6 +42,36 @@ class Threshold(Decision):
             Step(len(given), x, y, given, "test", value, 0.0, value, threshold, verdict)
         )
         return verdict
+
+    def whole_order(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer | None] | None:
+        scanned = scan_order(self._source, self._score.name, self._level, order, pairs, adjacent)
+        if scanned is None:
+            return None
+        return (
+            found and self._answer(x, y, order, adjacent, found)
+            for (x, y), found in zip(pairs, scanned, strict=True)
+        )
+
+    def _answer(
+        self, x: int, y: int, order: int, adjacent: list[set[int]], found: Scanned
+    ) -> Answer:
+        last = found.separated_by
+        if last is None and not self._recorder.keep:
+            return Answer(None, found.tests)
+        sets = list(islice(conditioning_sets(adjacent, x, y, order), found.tests))
+        if self._recorder.keep:
+            for number, (given, p_value) in enumerate(
+                zip(sets, found.p_values.tolist(), strict=True)
+            ):
+                self._recorder.add(
+                    Step(
+                        order, x, y, given, "test", p_value, 0.0, p_value, self._level,
+                        number == last,
+                    )
+                )  # fmt: skip
+        return Answer(None if last is None else sets[last], found.tests)
 
 
 def score_of(source: MomentSource, given: Mapping[str, Any]) -> Score:
@@ -77,6 +109,7 @@ PC = Algorithm(
         parameters.THRESHOLD,
         parameters.MAX_ORDER,
         parameters.STABLE,
+        parameters.MIXED_LEVELS,
     ),
     calibrations=("none",),
     run=_run,

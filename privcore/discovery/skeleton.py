@@ -18,6 +18,13 @@ from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
 
 
+class Answer(NamedTuple):
+    """The set that separates a pair, None if none does, and after how many tests."""
+
+    given: tuple[int, ...] | None
+    tests: int
+
+
 class Decision(ABC):
     """Who decides."""
 
@@ -27,6 +34,16 @@ class Decision(ABC):
 
         Raises BudgetError when the budget covers no further question; the search then ends.
         """
+
+    def whole_order(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer | None] | None:
+        """Answers for the pairs in turn, where all questions of an order can be asked at once.
+
+        adjacent: frozen for the order.  None in place of an answer: this pair is asked about by
+        `independent`; None in place of them all: every pair is.
+        """
+        return None
 
     def begin_order(  # noqa: B027
         self, order: int, pairs: int, tests: Callable[[], dict[int, int]]
@@ -60,6 +77,8 @@ def search_skeleton(
     max_order: int | None = None,
     hooks: Hooks | None = None,
     start: PDAG | None = None,
+    prepare: Callable[[list[tuple[int, ...]]], None] | None = None,
+    limit: int | None = None,
 ) -> Skeleton:
     """Remove edges from the complete graph, by conditioning sets of growing size.
 
@@ -68,9 +87,11 @@ def search_skeleton(
         the original.  Sets are taken from the neighbours of either end, each set once.
     max_order: the largest conditioning set, None for no limit.
     start: a graph to begin with in place of the complete one.
+    prepare: told before each order, if given, within which sets of columns tests will be.
+    limit: how many tests may be made, None for any number.
 
-    When the decision runs out of budget, edges not yet removed stay.  Raises Cancelled if the
-    hooks say so.
+    When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
+    Raises Cancelled if the hooks say so.
     """
     hooks = hooks or NoHooks()
     p = len(nodes)
@@ -89,13 +110,32 @@ def search_skeleton(
         if not any(len(frozen[i] - {j}) >= order for x, y in pairs for i, j in ((x, y), (y, x))):
             break
         orders_run = order + 1
+        if prepare:
+            prepare(
+                [(i, *sorted(around)) for i, around in enumerate(frozen) if len(around) > order]
+            )
         decision.begin_order(order, len(pairs), partial(_tests_from, adjacent, order, max_order))
+        # Answers to a whole order may be more than the limit allows.
+        within = limit is None or _tests_within(frozen, pairs, order, limit - tests)
+        answers = decision.whole_order(order, pairs, frozen) if stable and within else None
         for done, (x, y) in enumerate(pairs):
             hooks.progress(Progress(order, done, len(pairs), tests))
+            answer = next(answers) if answers else None
+            if answer is not None:
+                if hooks.cancelled():
+                    raise Cancelled
+                tests += answer.tests
+                if answer.given is not None:
+                    adjacent[x].discard(y)
+                    adjacent[y].discard(x)
+                    separating[(x, y)] = frozenset(answer.given)
+                continue
             for asked, given in enumerate(conditioning_sets(frozen, x, y, order)):
                 if hooks.cancelled():
                     raise Cancelled
                 try:
+                    if tests == limit:
+                        raise BudgetError("The limit of tests is reached.", "work")
                     independent = decision.independent(x, y, given)
                 except BudgetError as error:
                     stopped = error.reason
@@ -134,6 +174,10 @@ def count_sets(adjacent: list[set[int]], x: int, y: int, order: int) -> int:
     of_x, of_y = adjacent[x] - {y}, adjacent[y] - {x}
     both = comb(len(of_x & of_y), order)
     return comb(len(of_x), order) + comb(len(of_y), order) - both
+
+
+def _tests_within(adjacent: list[set[int]], pairs: list[Edge], order: int, left: int) -> bool:
+    return sum(count_sets(adjacent, x, y, order) for x, y in pairs) <= left
 
 
 def _tests_from(adjacent: list[set[int]], first: int, max_order: int | None) -> dict[int, int]:

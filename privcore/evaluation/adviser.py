@@ -57,7 +57,7 @@ class Advice:
 
 def candidates(shape: Shape) -> list[Algorithm]:
     """The private algorithms that can work on such columns."""
-    return [a for a in ALGORITHMS.values() if a.private and (shape.levels or a.needs == "moments")]
+    return [a for a in ALGORITHMS.values() if a.private and (shape.levels or a.needs != "tables")]
 
 
 def advise(

@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privcore.counts import InMemoryCounts, NumericRows
+from privcore.counts import InMemoryCounts, MixedRows, NumericRows
+from privcore.counts.cache import Cache
 from privcore.dataset import BayesianNetwork, Column, Dataset
 from privcore.dataset.equations import LinearGaussian, random_weights
+from privcore.dataset.model import Described
 from privcore.dataset.random_graph import RandomDag, random_dag
 from privcore.dataset.sampling import MAX_ROWS
 from privcore.dataset.structural import MAX_TABLE_CELLS, random_tables
@@ -50,7 +52,7 @@ class Shape:
     bounds: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, dataset: Dataset) -> Shape:
+    def of(cls, dataset: Described) -> Shape:
         """The shape of a data set; raises DataError where only some columns have levels."""
         if all(column.is_categorical for column in dataset.columns):
             return cls(dataset.n, levels=dataset.levels)
@@ -130,9 +132,12 @@ class Surrogates:
     def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS) -> None:
         self.shape = shape
         self.seeds = tuple(seeds)
-        self._sources: dict[int, InMemoryCounts | NumericRows] = {}
+        self._sources: dict[int, InMemoryCounts | NumericRows | MixedRows] = {}
         self._edges: dict[int, tuple[tuple[str, str], ...]] = {}
-        self._references: dict[tuple[object, ...], PDAG] = {}
+        # A graph takes about 200 bytes for each of its edges.
+        self._references: Cache[PDAG] = Cache(
+            16 << 20, lambda graph: 200 * (1 + len(graph.skeleton))
+        )
 
     def quality(
         self,
@@ -175,7 +180,7 @@ class Surrogates:
         }
         return Quality(len(self.seeds) - len(failures), tuple(failures), f1)
 
-    def _source(self, seed: int) -> InMemoryCounts | NumericRows:
+    def _source(self, seed: int) -> InMemoryCounts | NumericRows | MixedRows:
         if seed not in self._sources:
             dataset = surrogate(self.shape, seed)
             self._edges[seed] = dataset.true_edges or ()
@@ -185,12 +190,11 @@ class Surrogates:
     def _reference(
         self, seed: int, algorithm: str, settings: Mapping[str, Any], hooks: Hooks
     ) -> PDAG:
-        key = (seed, algorithm, *sorted(settings.items()))
-        if key not in self._references:
+        def found() -> PDAG:
             source = self._source(seed)
-            found = discover(source, algorithm, settings, hooks=hooks, keep_trace=False)
-            self._references[key] = found.graph
-        return self._references[key]
+            return discover(source, algorithm, settings, hooks=hooks, keep_trace=False).graph
+
+        return self._references.get((seed, algorithm, *sorted(settings.items())), found)
 
 
 def expected_quality(

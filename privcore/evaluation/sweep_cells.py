@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from privcore.counts import InMemoryCounts, NumericRows
+from privcore.counts import InMemoryCounts, MixedRows, NumericRows
 from privcore.counts.cache import Cache
 from privcore.discovery import count, discover, get_algorithm
 from privcore.discovery.model import Discovery, NoHooks
@@ -51,7 +51,7 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
 class Loaded(NamedTuple):
     """Counts of one data set, and the truth about it if that is known."""
 
-    source: InMemoryCounts | NumericRows
+    source: InMemoryCounts | NumericRows | MixedRows
     true_edges: tuple[tuple[str, str], ...] | None
 
 
@@ -219,7 +219,7 @@ def _escaped(name: str) -> str:
 
 def _bytes(loaded: Loaded) -> int:
     source = loaded.source
-    if isinstance(source, NumericRows):
+    if not isinstance(source, InMemoryCounts):
         return 8 * source.n * len(source.names)
     return 8 * source.unique_rows * len(source.names) + _COUNTS_BYTES
 

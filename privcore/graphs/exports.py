@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
 import networkx as nx
 
 from privcore.graphs.layout import Positions
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.pdag import PDAG, Edge, ordered
 from privcore.text import short, spreadsheet_cell
 
 
@@ -53,19 +54,30 @@ def to_dot(graph: PDAG) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def to_edge_csv(graph: PDAG) -> str:
-    """source, target, kind.
+def to_edge_csv(
+    graph: PDAG, heads: Sequence[str] = (), notes: Mapping[Edge, Sequence[str]] | None = None
+) -> str:
+    """source, target, kind, and what else there is to say of an edge (i < j), under `heads`.
 
     A name that a spreadsheet would take for a formula gets an apostrophe in front.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["source", "target", "kind"])
+    writer.writerow(["source", "target", "kind", *heads])
+    known, position = notes or {}, {name: i for i, name in enumerate(graph.nodes)}
     for kind, edges in (
         ("directed", graph.named_directed()),
         ("undirected", graph.named_undirected()),
     ):
-        writer.writerows([spreadsheet_cell(a), spreadsheet_cell(b), kind] for a, b in edges)
+        writer.writerows(
+            [
+                spreadsheet_cell(a),
+                spreadsheet_cell(b),
+                kind,
+                *known.get(ordered(position[a], position[b]), [""] * len(heads)),
+            ]
+            for a, b in edges
+        )
     return out.getvalue()
 
 

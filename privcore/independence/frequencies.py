@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 Tables = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -17,13 +16,10 @@ Values = NDArray[np.float64]
 def g_squared_of(tables: Tables) -> Values:
     """G² = 2 Σ n_xyb ln(n_xyb / expected), over the last three axes (strata, x, y); at least 0."""
     counts = tables.astype(np.float64)
-    rows = counts.sum(axis=-1)
-    columns = counts.sum(axis=-2)
-    totals = rows.sum(axis=-1)
-    # As sums of n ln n: needs no division, and empty cells contribute 0.
-    total = xlogy(counts, counts).sum(axis=(-3, -2, -1)) + xlogy(totals, totals).sum(axis=-1)
-    total -= xlogy(rows, rows).sum(axis=(-2, -1)) + xlogy(columns, columns).sum(axis=(-2, -1))
-    return np.asarray(np.maximum(2.0 * total, 0.0))
+    occurs = counts > 0
+    # Logarithms of ratios near 1: sums of n ln n would cancel to a few digits near independence.
+    ratios = np.divide(counts, _expected(counts), out=np.ones_like(counts), where=occurs)
+    return np.asarray(np.maximum(2.0 * (counts * np.log(ratios)).sum(axis=(-3, -2, -1)), 0.0))
 
 
 def chi_squared_of(tables: Tables) -> Values:
@@ -32,14 +28,19 @@ def chi_squared_of(tables: Tables) -> Values:
     Cells without an expectation count for nothing.
     """
     counts = tables.astype(np.float64)
-    rows = counts.sum(axis=-1, keepdims=True)
-    columns = counts.sum(axis=-2, keepdims=True)
-    totals = counts.sum(axis=(-2, -1), keepdims=True)
-    expected = rows * columns / np.where(totals > 0, totals, 1.0)
+    expected = _expected(counts)
     occurs = expected > 0
     deviation = np.where(occurs, counts - expected, 0.0)
     parts = deviation * deviation / np.where(occurs, expected, 1.0)
     return np.asarray(parts.sum(axis=(-3, -2, -1)))
+
+
+def _expected(counts: Values) -> Values:
+    """Row total times column total over the stratum's total; 0 in empty strata."""
+    rows = counts.sum(axis=-1, keepdims=True)
+    columns = counts.sum(axis=-2, keepdims=True)
+    totals = counts.sum(axis=(-2, -1), keepdims=True)
+    return np.asarray(rows * columns / np.where(totals > 0, totals, 1.0))
 
 
 def degrees_of(tables: Tables) -> NDArray[np.int64]:

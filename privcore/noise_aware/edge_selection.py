@@ -8,12 +8,19 @@ as one whose p-value is 1.
 from __future__ import annotations
 
 from math import comb
+from typing import Protocol
 
 from privcore.noise_aware.dag_search import Parents
-from privcore.noise_aware.local_score import Evidence
+from privcore.noise_aware.statistic import Statistic
 
 
-def kept_edges(evidence: Evidence, dag: Parents, level: float) -> Parents:
+class Tests(Protocol):
+    """Tests of independence on what was released."""
+
+    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic: ...
+
+
+def kept_edges(evidence: Tests, dag: Parents, level: float) -> Parents:
     """The DAG without the edges that do not stand out, the weakest taken away first."""
     pairs = comb(len(dag), 2)
     while True:
@@ -26,7 +33,7 @@ def kept_edges(evidence: Evidence, dag: Parents, level: float) -> Parents:
         dag = tuple(p - {parent} if c == child else p for c, p in enumerate(dag))
 
 
-def edge_p_values(evidence: Evidence, dag: Parents) -> dict[tuple[int, int], float]:
+def edge_p_values(evidence: Tests, dag: Parents) -> dict[tuple[int, int], float]:
     """Per edge (cause, effect): of their independence given the other causes of the effect."""
     return {
         (parent, child): evidence.test(parent, child, tuple(sorted(parents - {parent}))).p_value

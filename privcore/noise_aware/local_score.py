@@ -7,9 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.noise_aware.family_tables import CLEAR, FamilyTables
-from privcore.noise_aware.pair_moments import PairMoments
+from privcore.noise_aware.linear_tests import LinearTests
+from privcore.noise_aware.moments import Moments
 from privcore.noise_aware.statistic import Statistic
+from privcore.noise_aware.strata_tests import CLEAR, StrataTests
 
 Matrix = NDArray[np.float64]
 
@@ -17,20 +18,27 @@ Matrix = NDArray[np.float64]
 class Evidence:
     """Tests and scores, each on the best counts that were released for it."""
 
-    def __init__(
-        self, pairs: PairMoments, tables: FamilyTables | None, *, penalty: float, level: float
-    ) -> None:
-        self.pairs, self.tables = pairs, tables
+    def __init__(self, moments: Moments, *, penalty: float, level: float) -> None:
+        self.moments = moments
+        self.pairs, self._strata = LinearTests(moments), StrataTests(moments)
         self._penalty, self._level = penalty, level
         self._scores: dict[tuple[int, frozenset[int]], float] = {}
 
+    def strength(self, x: int, y: int) -> float:
+        """How far a pair of columns stands out, given nothing."""
+        found = self.pairs.test(x, y)
+        return found.value / found.freedom**0.5 if found.second else 0.0
+
     def tabulated(self, *columns: int) -> bool:
-        return self.tables is not None and self.tables.covers(columns)
+        return self.moments.covers(columns)
 
     def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        """On a table where one covers x, y and `given`, otherwise linear, on the pairs."""
-        if self.tables is not None and self.tables.covers((x, y, *given)):
-            return self.tables.test(x, y, given)
+        """On a table where one covers x, y and `given` and all of its strata are clear of the
+        noise, otherwise linear, on the pairs."""
+        if given and self.moments.covers((x, y, *given)):
+            found = self._strata.test(x, y, given)
+            if found is not None:
+                return found
         return self.pairs.test(x, y, given)
 
     def score(self, column: int, parents: frozenset[int]) -> float:
@@ -64,12 +72,16 @@ class Evidence:
         had 1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` in the
         place of log n.
         """
-        assert self.tables is not None
-        counts, variance = self.tables.marginal([*parents, column])
-        r = self.tables.levels[column]
+        counts = self.moments.table([*parents, column])
+        variance = self.moments.cell_variance([*parents, column], of=column)
+        r = self.moments.levels[column]
         strata = counts.reshape(-1, r)
-        clear = strata.sum(axis=1) > max(1.0, CLEAR * math.sqrt(variance * r))
-        strata = np.maximum(strata[clear], 0.0)
+        unclear = CLEAR * math.sqrt(self.moments.cell_variance(parents))
+        clear = strata.sum(axis=1) > max(1.0, unclear)
+        # Strata too small to be told from noise count as one, if they can together.
+        rest = strata[~clear].sum(axis=0, keepdims=True)
+        together = rest.sum() > max(1.0, unclear * math.sqrt(len(clear) - clear.sum()))
+        strata = np.maximum(np.concatenate([strata[clear], rest[: int(together)]]), 0.0)
         if not strata.size:
             return 0.0
         sizes = strata.sum(axis=1, keepdims=True)

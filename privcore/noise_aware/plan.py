@@ -1,4 +1,4 @@
-"""How a total (ε, δ) is split over the two releases, from public facts alone."""
+"""How a total (ε, δ) is split over the releases, from public facts alone."""
 
 from __future__ import annotations
 
@@ -12,28 +12,48 @@ from privcore.noise_aware.features import pair_features_sensitivity
 # Below this many cells no table would hold more than what the pairs say already.
 LEAST_CELLS = 16
 MOST_CELLS = 1_000_000
-# Two Gaussian releases of the whole, rounded, must not exceed it in the last digit.
+# Rounds of tables, with equal shares, where noise is not most of what there is.
+_ROUNDS = 3
+# The Gaussian releases as a whole, rounded, must not exceed it in the last digit.
 _SLACK = 1 - 1e-12
 
 
 @dataclass(frozen=True)
 class MomentPlan:
-    """mu_pairs, mu_tables: Gaussian-DP parameters of the two releases; mu_tables is 0 where the
-    second is left out.  sensitivity: of the pairs' features.  cells: of a table, at most."""
+    """mu_pairs, mu_tables: Gaussian-DP parameters of the pairs and of all tables; mu_tables is 0
+    where these are left out.  sensitivity: of the pairs' features.  cells: of a table, at most.
+    noisy: whether the noise on a pair's counts is larger than what n rows vary by chance.
+    """
 
     mu_pairs: float
     mu_tables: float
     sensitivity: float
     cells: int
+    noisy: bool
 
     @property
     def pairs_sigma(self) -> float:
         """Noise on each feature's sum, in counts."""
         return self.sensitivity / self.mu_pairs
 
+    @property
+    def rounds(self) -> int:
+        """Of tables.  With little to see, all at once: what an early round drops is lost."""
+        return 0 if not self.cells else 1 if self.noisy else _ROUNDS
+
+    @property
+    def candidate_order(self) -> int:
+        """Most columns that the search on pairs conditions on: each test may lose an edge."""
+        return 1 if self.noisy else 2
+
+    @property
+    def mu_round(self) -> float:
+        """Of each of the rounds, of which there must be one."""
+        return self.mu_tables / math.sqrt(self.rounds)
+
     def tables_sigma(self, tables: int) -> float:
-        """Noise on each cell of `tables` tables: a replaced record moves each by √2 at most."""
-        return math.sqrt(2 * tables) / self.mu_tables
+        """Noise on each cell of a round's tables: a replaced record moves each by √2 at most."""
+        return math.sqrt(2 * tables) / self.mu_round
 
     @property
     def pairs_share(self) -> float:
@@ -55,5 +75,7 @@ def plan_moments(
     cells = min(tables * n * second / (2 * len(levels)), MOST_CELLS)
     sensitivity = pair_features_sensitivity(levels)
     if cells < LEAST_CELLS or len(levels) < 3:
-        return MomentPlan(mu, 0.0, sensitivity, 0)
-    return MomentPlan(mu * math.sqrt(1 - share), mu * math.sqrt(share), sensitivity, int(cells))
+        return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 > n * mu**2)
+    first = mu * math.sqrt(1 - share)
+    noisy = sensitivity**2 > n * first**2
+    return MomentPlan(first, mu * math.sqrt(share), sensitivity, int(cells), noisy)

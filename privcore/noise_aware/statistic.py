@@ -50,40 +50,33 @@ class Statistic(NamedTuple):
         """By how much χ² exceeds its quantile at the significance level; −1 if nothing is seen."""
         if self.second <= 0:
             return -1.0
-        quantile = 2 * float(gammainccinv(self.freedom / 2, level))
-        return self.value / self.scale - quantile
+        return self.value / self.scale - chi_squared_quantile(self.freedom, level)
 
 
 NOTHING = Statistic(0.0, 0.0, 0.0, 0.0)
 
 
-def statistic(
-    covariance: Matrix, x: Whitening, y: Whitening, noise: Matrix | float, left: float
-) -> Statistic:
-    """Of covariances, shape (..., a, b), in units in which their sampling variance is that of one.
+def chi_squared_quantile(freedom: float, level: float) -> float:
+    """What χ² of so many degrees of freedom exceeds with probability `level`."""
+    return 2 * float(gammainccinv(freedom / 2, level))
 
-    x, y: the whitening of either side; noise: variance of the noise on one number, in the
-    same units, a number or shape (..., 1, 1).  left: see `Statistic`.
+
+def statistic(parts: Matrix, noise: Matrix, left: float) -> Statistic:
+    """Of covariances in units in which their sampling covariance is the identity.
+
+    parts: shape (..., m); noise: the noise's covariance of each m, shape (..., m, m).
+    left: see `Statistic`.
     """
-    parts = x.transform.swapaxes(-1, -2) @ covariance @ y.transform
-    shares = noise * x.noise[..., :, None] * y.noise[..., None, :]
-    weights = 1 / (1 + shares)
-    # A part's square over its variance is χ²; its weight comes on top.
-    value = float((parts * parts * weights * weights).sum())
-    return Statistic(value, float(weights.sum()), float((weights * weights).sum()), left)
+    # Along each direction of noise λ a part's square over its variance is χ², and its weight
+    # 1/(1 + λ) comes on top.
+    weight = np.linalg.inv(np.eye(noise.shape[-1]) + noise)
+    weighted = (weight @ parts[..., None])[..., 0]
+    value, second = float((weighted * weighted).sum()), float((weight * weight).sum())
+    first = float(np.trace(weight, axis1=-2, axis2=-1).sum())
+    return Statistic(value, first, second, left)
 
 
-class Whitening(NamedTuple):
-    """transform: columns that whiten and separate, (..., a, a); noise: variances of the noise
-    along them, for noise of variance 1 on each number, (..., a)."""
-
-    transform: Matrix
-    noise: Matrix
-
-
-def whitening(sampling: Matrix, noise: Matrix, floor: float) -> Whitening:
-    """Of sampling and noise covariances, shape (..., a, a); eigenvalues are at least `floor`."""
+def whitening(sampling: Matrix, floor: float) -> Matrix:
+    """W with Wᵀ sampling W = 1, shape (..., a, a); eigenvalues are at least `floor`."""
     values, vectors = np.linalg.eigh(sampling)
-    scaled = vectors / np.sqrt(np.maximum(values, floor))[..., None, :]
-    shares, rotation = np.linalg.eigh(scaled.swapaxes(-1, -2) @ noise @ scaled)
-    return Whitening(scaled @ rotation, np.maximum(shares, 0))
+    return np.asarray(vectors / np.sqrt(np.maximum(values, floor))[..., None, :])

@@ -18,6 +18,7 @@ from privcore.accounting.guarantee import Guarantee, posterior_bound
 from privcore.accounting.ledger_sums import Charge, Spending
 from privcore.discovery import Discovery, get_algorithm
 from privcore.graphs.exports import to_json_dict
+from privcore.reporting.findings import described_pairs
 
 SCHEMA = "causalveil-certificate/1"
 PRIORS = (0.01, 0.1, 0.5)
@@ -50,6 +51,7 @@ def certificate(
     paid for.  accepted: caveats that the owner took upon themselves.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
+    pairs = described_pairs(result.graph, result.findings)
     return {
         "schema": SCHEMA,
         "id": charge.certificate,
@@ -59,6 +61,8 @@ def certificate(
             "weights": None if result.weights is None else result.weights.tolist(),
             "weight_threshold": result.weight_threshold,
             "note": note,
+            # Only where there are some, so that certificates without them keep their form.
+            **({"pairs": pairs} if pairs else {}),
         },
         "algorithm": {
             "name": algorithm.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -10,6 +10,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
 from privcore.graphs.pdag import ordered
+from privcore.reporting.findings import confidence_text, told_apart
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -35,7 +36,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
     """The signed certificate as HTML; the JSON is what can be verified."""
     guarantee, ledger = document["guarantee"], document["ledger"]
     algorithm, signature = document["algorithm"], document["signature"]
-    graph = document["released"]["graph"]
+    graph, pairs = document["released"]["graph"], document["released"].get("pairs", ())
     parts = [
         "<h1>Certificate of a private release</h1>",
         f'<p class="promise">ε = {guarantee["epsilon"]:g}, δ = {guarantee["delta"]:g}, '
@@ -47,7 +48,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
     parts += [
         "<h2>What was released</h2>",
         _drawing(graph),
-        _table((("Edges", _edges(graph)), *_released(document["released"]))),
+        _table((("Edges", _edges(graph, pairs)), *_released(document["released"]))),
         "<h2>What it means</h2>",
         _list(document["meaning"]),
         "<h2>How</h2>",
@@ -110,14 +111,21 @@ def _drawing(graph: Mapping[str, Any]) -> str:
 def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if released["weights"] is not None:
         yield "Weights", f"in the JSON; edges are those above {released['weight_threshold']:g}"
+    if "pairs" in released:
+        yield "Pairs", told_apart(released["pairs"])
     if released["note"]:
         yield "Note", released["note"]
 
 
-def _edges(graph: Mapping[str, Any]) -> str:
-    edges = [f"{a} → {b}" for a, b in graph["directed"]]
-    edges += [f"{a} – {b}" for a, b in graph["undirected"]]
-    return ", ".join(edges) or "none"
+def _edges(graph: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> str:
+    sure = {frozenset(found["pair"]): confidence_text(found) for found in pairs}
+    edges = [(a, b, f"{a} → {b}") for a, b in graph["directed"]]
+    edges += [(a, b, f"{a} – {b}") for a, b in graph["undirected"]]
+    texts = []
+    for a, b, edge in edges:
+        words = sure.get(frozenset((a, b)))
+        texts.append(f"{edge} ({words})" if words else edge)
+    return ", ".join(texts) or "none"
 
 
 def _step(step: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ covered by it.  The run's log, times and counts are never kept.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +20,18 @@ from privcore.accounting import Guarantee
 from privcore.accounting.composition import rho_of_pure
 from privcore.accounting.events import Event, total_rho
 from privcore.accounting.ledger import Ledger
+from privcore.counts import InMemoryCounts, MixedRows
 from privcore.dataset import Dataset
-from privcore.dataset.canonical import canonical_bytes
-from privcore.discovery import Discovery, count, discover, get_algorithm
-from privcore.discovery.engine import checked_parameters, planned_events
+from privcore.dataset.canonical import canonical_bytes, canonical_bytes_of_unique
+from privcore.dataset.parquet import ParquetTable
+from privcore.discovery import Discovery, discover, get_algorithm
+from privcore.discovery.engine import checked_parameters, planned_events, source_of
 from privcore.errors import LedgerError, ParameterError, ReleaseError
 from privcore.evaluation.surrogate import Shape, surrogate
 from privcore.graphs import PDAG
+from privcore.graphs.pdag import Edge
 from privcore.mechanisms import SecureNoise
+from privcore.noise_aware.confidence import PairFinding
 from privcore.reporting.archive import keep
 from privcore.reporting.certificate import certificate
 from privcore.reporting.effect import large_delta_sentence
@@ -40,6 +44,7 @@ _ENDED = {
     "budget": "The search ended when its budget was used up; pairs not yet tested stay as edges.",
     "noise": "The search ended when what was left of its budget would have bought mostly noise; "
     "pairs not yet tested stay as edges.",
+    "work": "The search ended at its limit of tests; pairs not yet tested stay as edges.",
 }
 
 
@@ -64,6 +69,7 @@ class Release:
     """What may leave the building: every field is covered by the guarantee.
 
     weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
+    findings: of each pair, as in `Discovery`, where the algorithm says so.
     note: on how the search ended, if early; it follows from the noisy answers.
     certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
     None if it could not be written.
@@ -77,11 +83,12 @@ class Release:
     weights: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
     weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
+    findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     path: Path | None = field(default=None, compare=False)
 
 
 def check_release(
-    dataset: Dataset,
+    dataset: Dataset | ParquetTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -113,8 +120,10 @@ def check_release(
             f"The promise would not hold as it stands ({'; '.join(missing)}): declare what is "
             "public, or accept this explicitly."
         )
-    planned = planned_events(algorithm, checked, count(dataset))
-    discover(surrogate(Shape.of(dataset), 1), algorithm, checked, seed=1, keep_trace=False)
+    source = source_of(dataset)
+    planned = planned_events(algorithm, checked, source)
+    cut = source.dataset(checked["mixed_levels"]) if isinstance(source, MixedRows) else dataset
+    discover(surrogate(Shape.of(cut), 1), algorithm, checked, seed=1, keep_trace=False)
     declared = {parameter.name: parameter for parameter in chosen.parameters}
     delta = 0.0
     if "delta" in declared and declared["delta"].matters(checked):
@@ -131,7 +140,7 @@ def _rho(epsilon: float, delta: float, planned: tuple[Event, ...]) -> float | No
 
 
 def release(
-    dataset: Dataset,
+    dataset: Dataset | ParquetTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -144,8 +153,8 @@ def release(
     """Charge `budget`, run once with secure noise, and sign a certificate.
 
     content: the file that the data set was made of, if there is one, so that another preparation
-    of it finds the same budget.  The signing key and a copy of the certificate are kept beside the
-    ledger.
+    of it finds the same budget; the files of a table in Parquet are known.  The signing key and a
+    copy of the certificate are kept beside the ledger.
     checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
@@ -153,8 +162,7 @@ def release(
     """
     check = check_release(dataset, algorithm, parameters, accepted=accepted)
     key = load_key(ledger.path.parent)
-    contents = [canonical_bytes(dataset), *([] if content is None else [[content]])]
-    fingerprints = [ledger.fingerprint(pieces) for pieces in contents]
+    fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
     settings = checked_parameters(algorithm, parameters)
     checkpoint("checked")
     charge, spending = ledger.reserve(
@@ -211,8 +219,36 @@ def release(
         weights=result.weights,
         weight_threshold=result.weight_threshold,
         convergence=result.convergence,
+        findings=result.findings,
         path=path,
     )
+
+
+def _contents(dataset: Dataset | ParquetTable, content: bytes | None) -> Iterator[Iterable[bytes]]:
+    """What tells the data from others: the rows as prepared, and the files they were read from.
+
+    Raises ReleaseError for a table whose unique rows do not fit into memory.
+    """
+    if isinstance(dataset, Dataset):
+        yield canonical_bytes(dataset)
+        if content is not None:
+            yield [content]
+        return
+    source = source_of(dataset)
+    if not isinstance(source, InMemoryCounts):
+        raise ReleaseError(
+            "The unique rows of the table do not fit into memory, so that the ledger could not "
+            "know the same data again; allow more memory."
+        )
+    yield canonical_bytes_of_unique(dataset, *source.unique())
+    for file in dataset.files:
+        yield _read(file)
+
+
+def _read(file: str) -> Iterator[bytes]:
+    with open(file, "rb") as stream:
+        while piece := stream.read(1 << 20):
+            yield piece
 
 
 def _check_result(result: Discovery, check: Check) -> None:

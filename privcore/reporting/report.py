@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from privcore import __version__
-from privcore.counts import MomentSource
-from privcore.dataset import Dataset
+from privcore.counts import MixedRows, MomentSource
+from privcore.dataset.model import Described
 from privcore.discovery import Discovery, Hooks, discover, get_algorithm
 from privcore.evaluation import evaluate
 from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
+from privcore.reporting.findings import described_pairs
 
 
 def non_private_reference(
-    source: MomentSource, result: Discovery, *, hooks: Hooks | None = None
+    source: MomentSource | MixedRows, result: Discovery, *, hooks: Hooks | None = None
 ) -> Discovery:
     """PC (or NOTEARS) without noise, with a run's settings: what privacy is measured against.
 
@@ -30,7 +31,7 @@ def non_private_reference(
     return discover(source, name, settings, hooks=hooks, keep_trace=False)
 
 
-def references_of(dataset: Dataset, non_private: Discovery) -> dict[str, PDAG]:
+def references_of(dataset: Described, non_private: Discovery) -> dict[str, PDAG]:
     """`truth`, if it is known, and `non_private`.
 
     The true graph is compared as its CPDAG, or as it is with algorithms that claim one DAG.
@@ -45,19 +46,20 @@ def references_of(dataset: Dataset, non_private: Discovery) -> dict[str, PDAG]:
 
 def run_report(
     result: Discovery,
-    dataset: Dataset,
+    dataset: Described,
     references: Mapping[str, PDAG],
     *,
     seed: int | None,
     positions: Positions | None = None,
 ) -> dict[str, Any]:
-    """JSON-ready: graph, guarantee, cost, metrics, parameters.
+    """JSON-ready: graph, what was found of each pair, guarantee, cost, metrics, parameters.
 
     The metrics compare with graphs that are not private, and `spent`, `tests_run`, `orders_run`
     and `seconds` describe the run: for study, not for release.
     """
     return {
         **to_json_dict(result.graph, positions),
+        "pairs": described_pairs(result.graph, result.findings),
         "guarantee": result.guarantee.as_dict(),
         "spent": result.spent.as_dict(),
         "weights": None if result.weights is None else result.weights.tolist(),

@@ -30,6 +30,8 @@ _PARTS: dict[str, tuple[str, ...]] = {
         "total_epsilon", "unit",
     ),
 }  # fmt: skip
+# What a part may hold besides: algorithms that say nothing of single pairs leave it out.
+_OPTIONAL = {"released": {"pairs"}}
 _WHOLE = {
     *_PARTS, "accepted_caveats", "id", "limits", "meaning", "schema", "signature", "time",
     "versions",
@@ -114,7 +116,8 @@ def _check_parts(document: Mapping[str, Any]) -> None:
         raise CertificateError(f"The certificate lacks, or has too many of: {short(names, 200)}.")
     for name, fields in _PARTS.items():
         part = document[name]
-        if not isinstance(part, dict) or set(part) != set(fields):
+        known = isinstance(part, dict) and set(part) - _OPTIONAL.get(name, set())
+        if known != set(fields):
             raise CertificateError(f"The part {name!r} of the certificate is not complete.")
     for name in ("accepted_caveats", "limits", "meaning"):
         if not _sentences(document[name]):

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.dataset import StructuralExample, load_network
-from privcore.dataset.canonical import canonical_bytes
+from privcore.counts import InMemoryCounts
+from privcore.dataset import StructuralExample, canonical, load_network
+from privcore.dataset.canonical import canonical_bytes, canonical_bytes_of_unique
 
 
 def whole(dataset):
@@ -67,3 +68,11 @@ def test_minus_zero_is_zero():
     minus[0][2] = -0.0
     first, second = (replace(example, values=tuple(v)) for v in (zero, minus))
     assert whole(first) == whole(second)
+
+
+@pytest.mark.parametrize("block", [7, 1 << 20])
+def test_unique_rows_have_the_bytes_of_all_rows(monkeypatch, block):
+    data = load_network("survey").sample(3_000, 2)
+    monkeypatch.setattr(canonical, "_BLOCK", block)
+    unique = InMemoryCounts.from_dataset(data).unique()
+    assert b"".join(canonical_bytes_of_unique(data, *unique)) == whole(data)

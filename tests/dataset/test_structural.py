@@ -236,7 +236,7 @@ def test_every_parameter_says_what_it_is(kind):
     [
         ("magic", {}, "no example 'magic'; choose one of linear-gaussian, nonlinear, random"),
         ("nonlinear", {"nodes": 1}, "nodes is 1"),
-        ("nonlinear", {"nodes": 101}, "nodes is 101"),
+        ("nonlinear", {"nodes": 201}, "nodes is 201"),
         ("nonlinear", {"nodes": 2.5}, "nodes is 2.5"),
         ("nonlinear", {"density": -0.1}, "density is -0.1"),
         ("nonlinear", {"density": 1.1}, "density is 1.1"),

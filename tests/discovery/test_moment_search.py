@@ -63,15 +63,17 @@ def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon):
 def test_the_releases_have_the_noise_that_was_derived():
     source, _ = sampled("survey", 50_000)
     result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
-    pairs, tables = (step for step in result.trace if step.phase == "release")
+    pairs, *rounds = (step for step in result.trace if step.phase == "release")
     mu = gaussian_mu(1.0, 1e-6)
     sensitivity = pair_features_sensitivity(source.levels)
     assert pairs.noise_scale == pytest.approx(sensitivity / (mu * math.sqrt(0.4)))
-    # Each of K tables changes by √2 at most.
-    many = (tables.noise_scale * mu * math.sqrt(0.6)) ** 2 / 2
-    assert many == pytest.approx(round(many))
-    assert 1 <= round(many) <= len(source.names)
-    assert [step.charge for step in (pairs, tables)] == pytest.approx([0.4, 0.6])
+    assert len(rounds) == 3
+    for tables in rounds:
+        # Each of K tables changes by √2 at most.
+        many = (tables.noise_scale * mu * math.sqrt(0.2)) ** 2 / 2
+        assert many == pytest.approx(round(many))
+        assert 1 <= round(many) <= len(source.names)
+    assert [step.charge for step in (pairs, *rounds)] == pytest.approx([0.4, 0.2, 0.2, 0.2])
     assert result.guarantee.holds
 
 

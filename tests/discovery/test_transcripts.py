@@ -102,6 +102,7 @@ def assert_same(one, other):
         other.spent, other.tests_run, other.orders_run,
     )  # fmt: skip
     assert (one.stopped, one.unreached) == (other.stopped, other.unreached)
+    assert one.findings == other.findings
 
 
 record = st.tuples(*[st.integers(0, k - 1) for k in LEVELS])

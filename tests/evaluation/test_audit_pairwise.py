@@ -17,6 +17,7 @@ from privcore.evaluation.audit import (
     find_audit,
     get_audit,
 )
+from privcore.evaluation.audit.case import by_name
 from privcore.evaluation.audit.direction_pairs import corners, one_trained
 from privcore.mechanisms import SimulatedNoise
 from privcore.pairwise import PARAMETERS, Pair, check_parameters, infer
@@ -205,3 +206,5 @@ def test_audits_by_name_alone():
     assert get_audit("pairwise", "iqr-both") is PAIRWISE["iqr-both"]
     with pytest.raises(ParameterError, match="There is no audit 'other'"):
         find_audit("other")
+    with pytest.raises(ValueError, match="Two audits are called 'laplace'"):
+        by_name([*MECHANISMS.values(), MECHANISMS["laplace"]])

@@ -7,9 +7,11 @@ from scipy.stats import binom, chi2, chi2_contingency, kstest
 from privcore.counts import InMemoryCounts
 from privcore.dataset import Column, Dataset
 from privcore.mechanisms import SimulatedNoise
-from privcore.noise_aware.family_tables import FamilyTables, choose_tables
+from privcore.noise_aware.linear_tests import LinearTests
 from privcore.noise_aware.local_score import Evidence
-from privcore.noise_aware.pair_moments import PairMoments
+from privcore.noise_aware.releases import release_pairs, release_tables
+from privcore.noise_aware.strata_tests import StrataTests
+from privcore.noise_aware.table_choice import choose_tables
 
 LEVELS = (2, 3, 4, 2)
 
@@ -31,8 +33,15 @@ def data(seed, n=4_000, levels=LEVELS, linked=True):
     )
 
 
-def quiet():
-    return SimulatedNoise(0)
+def of_pairs(source, sigma=0.0, seed=0):
+    return release_pairs(source, sigma, SimulatedNoise(seed))
+
+
+def of_tables(source, sets, sigma=0.0, seed=0):
+    """Pairs with next to no information, so that all comes from the tables."""
+    released = of_pairs(source, 1e7, seed)
+    release_tables(released, source, sets, sigma, SimulatedNoise(seed + 10_000))
+    return released
 
 
 @pytest.mark.parametrize(("x", "y"), [(0, 1), (1, 2), (2, 3)])
@@ -40,8 +49,8 @@ def test_without_noise_pairs_give_pearson_s_chi_squared(x, y):
     source = data(1)
     expected = chi2_contingency(source.table([x, y]), correction=False)
     for found in (
-        PairMoments(source, 0.0, quiet()).test(x, y),
-        FamilyTables(source, [(0, 1, 2, 3)], 0.0, quiet()).test(x, y),
+        LinearTests(of_pairs(source)).test(x, y),
+        StrataTests(of_tables(source, [(0, 1, 2, 3)])).test(x, y),
     ):
         assert found.value == pytest.approx(expected.statistic)
         assert found.freedom == pytest.approx(expected.dof)
@@ -59,7 +68,7 @@ def test_without_noise_a_linear_test_is_that_of_regression_residuals():
     inner = [np.linalg.inv(a.T @ a) for a in left]
     across = left[0].T @ left[1]
     expected = n * np.trace(inner[0] @ across @ inner[1] @ across.T)
-    found = PairMoments(source, 0.0, quiet()).test(0, 2, (1, 3))
+    found = LinearTests(of_pairs(source)).test(0, 2, (1, 3))
     assert found.value == pytest.approx(expected)
     assert found.freedom == pytest.approx(3)
 
@@ -68,15 +77,14 @@ def test_without_noise_strata_add_up():
     source = data(3)
     strata = source.table([3, 1, 0, 2]).reshape(-1, 2, 4)
     expected = [chi2_contingency(s, correction=False) for s in strata]
-    found = FamilyTables(source, [(0, 1, 2, 3)], 0.0, quiet()).test(0, 2, (1, 3))
+    found = StrataTests(of_tables(source, [(0, 1, 2, 3)])).test(0, 2, (1, 3))
     assert found.value == pytest.approx(sum(e.statistic for e in expected))
     assert found.freedom == pytest.approx(sum(e.dof for e in expected))
 
 
 def test_without_noise_the_score_is_a_penalised_deviance():
     source = data(4)
-    tables = FamilyTables(source, [(0, 1, 2)], 0.0, quiet())
-    evidence = Evidence(PairMoments(source, 0.0, quiet()), tables, penalty=7.0, level=0.05)
+    evidence = Evidence(of_tables(source, [(0, 1, 2)]), penalty=7.0, level=0.05)
     joint = source.table([0, 1, 2]).reshape(6, 4)
     expected = chi2_contingency(joint, correction=False, lambda_="log-likelihood")
     assert evidence.score(2, frozenset({0, 1})) == pytest.approx(
@@ -87,7 +95,7 @@ def test_without_noise_the_score_is_a_penalised_deviance():
 
 @pytest.mark.parametrize("ratio", [0.3, 3.0])
 @pytest.mark.parametrize("given", [(), (1,), (1, 3)])
-@pytest.mark.parametrize("kind", ["pairs", "table"])
+@pytest.mark.parametrize("kind", ["pairs", "table", "all, linear", "all, strata"])
 def test_the_level_holds_when_the_noise_is_large(ratio, given, kind):
     """Independent columns, noise of `ratio` times the sampling variance and more.
 
@@ -101,29 +109,21 @@ def test_the_level_holds_when_the_noise_is_large(ratio, given, kind):
     for seed in range(runs):
         fresh = data(1_000 + seed, n, levels, linked=False) if seed % 4 == 0 else source
         source = fresh
-        noise = SimulatedNoise(seed)
-        released = (
-            PairMoments(fresh, sigma, noise) if kind == "pairs"
-            else FamilyTables(fresh, [(0, 1, 2, 3)], sigma / 4, noise)
-        )  # fmt: skip
-        p_values.append(released.test(0, 2, given).p_value)
+        if kind == "pairs":
+            tests = LinearTests(of_pairs(fresh, sigma, seed))
+        elif kind == "table":
+            tests = StrataTests(of_tables(fresh, [(0, 1, 2, 3)], sigma / 4, seed))
+        else:
+            both = of_pairs(fresh, sigma, seed)
+            for number, columns in enumerate([(0, 1, 2, 3), (0, 2, 3)]):
+                noise = SimulatedNoise(seed + 10_000 * (number + 1))
+                release_tables(both, fresh, [columns], sigma / 4, noise)
+            tests = (LinearTests if kind == "all, linear" else StrataTests)(both)
+        p_values.append(tests.test(0, 2, given).p_value)
     false = sum(p < 0.05 for p in p_values)
     assert binom.sf(false - 1, runs, 0.05) > 1e-6
     assert binom.cdf(false, runs, 0.05) > 1e-6
     assert kstest(p_values[::4], "uniform").pvalue > 1e-6
-
-
-def test_noise_is_of_the_size_that_was_asked_for():
-    source = data(6)
-    counts = source.table([0, 2]).astype(float)
-    drawn = []
-    for seed in range(400):
-        tables = FamilyTables(source, [(0, 1, 2)], 10.0, SimulatedNoise(seed))
-        marginal, variance = tables.marginal([0, 2])
-        assert variance == pytest.approx(300)
-        drawn.append((marginal - counts).ravel())
-    squares = float(np.square(drawn).sum() / variance)
-    assert 1e-6 < chi2.cdf(squares, np.size(drawn)) < 1 - 1e-6
 
 
 def test_tables_hold_each_column_with_its_strongest_neighbours():
@@ -134,9 +134,10 @@ def test_tables_hold_each_column_with_its_strongest_neighbours():
         return strength[(min(x, y), max(x, y))]
 
     assert choose_tables(around, strong, (2, 2, 2, 2), 16) == [(0, 1, 2, 3)]
-    # Only two fit beside column 0; the third would be a pair, which is known already.
-    assert choose_tables(around, strong, (2, 2, 2, 2), 8) == [(0, 2, 3)]
-    assert choose_tables(around, strong, (2, 2, 2, 2), 4) == []
+    # Only two fit beside column 0; the third comes on a table of its own.
+    assert choose_tables(around, strong, (2, 2, 2, 2), 8) == [(0, 1), (0, 2, 3)]
+    assert choose_tables(around, strong, (2, 2, 2, 2), 4) == [(0, 1), (0, 2), (0, 3), (2, 3)]
+    assert choose_tables(around, strong, (2, 2, 2, 2), 3) == []
 
 
 def test_a_gate_leaves_nothing_to_test_with():
@@ -150,12 +151,12 @@ def test_a_gate_leaves_nothing_to_test_with():
     )
     values = tuple(v.astype(np.uint8) for v in (a, b, gate, effect))
     source = InMemoryCounts.from_dataset(Dataset("t", columns, values))
-    tables = FamilyTables(source, [(0, 1, 2, 3)], 0.0, quiet())
+    tables = StrataTests(of_tables(source, [(0, 1, 2, 3)]))
     given_inputs = tables.test(2, 3, (0, 1))
     assert given_inputs.p_value > 0.01
     assert given_inputs.left == pytest.approx(0)
     assert tables.test(2, 3).left == pytest.approx(1)
-    pairs = PairMoments(source, 0.0, quiet())
+    pairs = LinearTests(of_pairs(source))
     assert pairs.test(2, 3).left == pytest.approx(1)
     share = 1 - np.corrcoef(gate, a)[0, 1] ** 2
     assert pairs.test(2, 3, (0,)).left == pytest.approx(

@@ -8,20 +8,22 @@ def press(app, label):
 
 
 def test_advice_is_asked_for_and_followed():
-    app = clean(start(data="cancer", rows="1000", discover_tab="Advice", epsilon="2"))
+    app = clean(
+        start(data="cancer", rows="1000", algorithm="svt-pc", discover_tab="Advice", epsilon="2")
+    )
     assert not any("At ε = 2 use" in m.value for m in app.markdown)
     app = press(app, "Which algorithm at ε = 2?")
     sentence = next(m.value for m in app.markdown if "At ε = 2 use" in m.value)
     title = sentence.split("**")[1]
-    assert app.session_state["algorithm"] == "priv-pc"
+    assert app.session_state["algorithm"] == "svt-pc"
     follow = [b.label for b in app.button if b.label == f"Use {title}"]
-    assert follow == ([] if title == "Priv-PC" else [f"Use {title}"])
+    assert follow == ([] if title == "SVT-PC" else [f"Use {title}"])
     app.slider(key="advice_target").set_value(0.2).run()
     app = press(app, "Which ε would")
     assert any("mean skeleton F1 against the truth of surrogates" in m.value for m in app.markdown)
     if follow:
         app = press(app, "Use ")
-        assert app.session_state["algorithm"] != "priv-pc"
+        assert app.session_state["algorithm"] != "svt-pc"
 
 
 def test_a_run_that_is_not_private_needs_no_advice():

@@ -4,10 +4,12 @@ import io
 
 import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import params, texts
 from pages.ui.running import LiveHooks
+from privcore.counts import compiled
 from privcore.discovery import ALGORITHMS, Progress
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
@@ -52,6 +54,12 @@ def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
     assert not app.error
 
 
+def test_the_kernels_are_asked_for_after_the_page_is_drawn(monkeypatch):
+    monkeypatch.setattr(compiled, "start", lambda: st.text("asked for"))
+    app = clean(start())
+    assert list(app.main.children.values())[-1].value == "asked for"
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("network", ["cancer", "survey"])
 def test_every_algorithm_runs_from_its_generated_controls(name, network):
@@ -71,7 +79,9 @@ def test_every_algorithm_runs_from_its_generated_controls(name, network):
 
 
 def test_published_is_shown_as_not_proven():
-    app = clean(start(calibration="published", rows="5000", discover_tab="Guarantee"))
+    app = clean(
+        start(algorithm="priv-pc", calibration="published", rows="5000", discover_tab="Guarantee")
+    )
     assert any("This is not a guarantee" in m.value for m in app.markdown)
     assert any("normaliser" in t.value for t in app.text)
 
@@ -109,7 +119,7 @@ def test_pc_alone_is_compared_with_the_truth():
 
 
 def test_only_scores_that_can_run_are_offered():
-    app = clean(start(rows="1000"))
+    app = clean(start(algorithm="priv-pc", rows="1000"))
     assert "kendall" not in app.selectbox(key="score").options
     app.selectbox(key="calibration").set_value("published").run()
     clean(app)
@@ -150,7 +160,7 @@ def test_a_large_delta_is_warned_of():
 
 
 def test_a_sub_sample_too_small_is_one_sentence():
-    app = clean(start(data="cancer", rows="1000"))
+    app = clean(start(algorithm="priv-pc", data="cancer", rows="1000"))
     app.slider(key="rate").set_value(0.05).run()
     clean(app)
     assert not app.error

@@ -157,16 +157,3 @@ def test_numbers_are_cut_unless_asked():
     assert not app.error
     schema = frame(app, "Columns, kinds, and public levels or bounds")
     assert set(schema["number of levels"]) == {4}
-
-
-def test_numbers_beside_levels_must_be_cut():
-    table = NUMBERS.replace(b"height,weight", b"height,weight,sex").splitlines()
-    mixed = b"\n".join(
-        [table[0], *(b"%s,%s" % (row, b"mf"[i % 2 : i % 2 + 1]) for i, row in enumerate(table[1:]))]
-    )
-    app = upload(start(), mixed, use=False)
-    app.toggle(key="upload_uncut").set_value(True).run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
-    clean(app)
-    assert len(app.error) == 1
-    assert "cut" in app.error[0].value

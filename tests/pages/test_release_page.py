@@ -100,7 +100,7 @@ def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):
     ("query", "sentence"),
     [
         ({"algorithm": "pc"}, "is not private"),
-        ({"calibration": "published"}, "Only the proven calibration"),
+        ({"algorithm": "priv-pc", "calibration": "published"}, "Only the proven calibration"),
     ],
 )
 def test_what_has_no_proof_cannot_be_released(query, sentence):

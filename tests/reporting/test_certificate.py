@@ -74,6 +74,44 @@ def test_a_release_is_verified(made, document):
         verify(json.dumps(document), "00" * 32)
 
 
+@pytest.fixture(scope="module")
+def with_pairs(tmp_path_factory):
+    ledger = Ledger(tmp_path_factory.mktemp("data") / "ledger.sqlite")
+    ledger.set_total("clinic", 5.0, 1e-5)
+    data = load_network("survey").sample(20_000, 1)
+    return release(data, "moment-search", ledger=ledger, budget="clinic")
+
+
+def test_what_was_found_of_each_pair_is_certified(with_pairs, document):
+    signed_as = json.loads(certificate_json(with_pairs.certificate))
+    assert verify(json.dumps(signed_as)).verified
+    pairs = signed_as["released"]["pairs"]
+    names = with_pairs.graph.nodes
+    assert [p["pair"] for p in pairs] == [
+        [names[i], names[j]] for i, j in sorted(with_pairs.findings)
+    ]
+    assert [p["verdict"] for p in pairs] == [
+        with_pairs.findings[k].verdict for k in sorted(with_pairs.findings)
+    ]
+    edges = sum(p["confidence"] is not None for p in pairs)
+    assert edges == len(with_pairs.graph.skeleton) > 0
+    page = certificate_html(signed_as)
+    assert page.count("confidence ") == edges
+    assert "not enough budget to tell" in page
+    # Certificates of algorithms that say nothing of pairs keep the form that they had.
+    assert "pairs" not in document["released"]
+
+
+def test_a_changed_confidence_is_caught(with_pairs):
+    changed = json.loads(certificate_json(with_pairs.certificate))
+    changed["released"]["pairs"][0]["effect"] += 0.1
+    with pytest.raises(CertificateError):
+        verify(json.dumps(changed))
+    del changed["released"]["pairs"]
+    with pytest.raises(CertificateError):
+        verify(json.dumps(changed))
+
+
 def test_every_changed_field_is_caught(document):
     paths = list(leaves(document))
     assert len(paths) > 60

@@ -7,7 +7,7 @@ nothing, and a threshold where a verdict is as telling as the noisy number behin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
 
@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from privcore.discovery import get_algorithm
 from privcore.evaluation.audit.algorithm_trial import AlgorithmTrial
-from privcore.evaluation.audit.case import AuditCase, Trial
+from privcore.evaluation.audit.case import AuditCase, Trial, by_name
 from privcore.evaluation.audit.neighbours import NumericPair, Pair, TablePair, turned
 
 
@@ -67,14 +67,6 @@ _TINY_TABLE = TablePair(
     (0, 0),
     (0, 1),
 )
-_SMALL_TABLE = TablePair(
-    "28 records of two columns with two levels, more alike than not; one of them turns from alike "
-    "to different",
-    (2, 2),
-    (((0, 0), 10), ((0, 1), 3), ((1, 0), 3), ((1, 1), 11)),
-    (0, 0),
-    (0, 1),
-)
 
 
 def _corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
@@ -95,6 +87,12 @@ def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, fl
 _PRODUCT_TURNS = NumericPair(
     "400 rows of two columns with some correlation; (1, 1) becomes (1, −1)",
     _correlated(0.7, 400, 5),
+    (1.0, 1.0),
+    (1.0, -1.0),
+)
+_FEW_TURN = NumericPair(
+    "20 rows (±0.3, ±0.3) with some correlation but one: (1, 1) becomes (1, −1)",
+    _correlated(0.3, 20, 2),
     (1.0, 1.0),
     (1.0, -1.0),
 )
@@ -143,20 +141,24 @@ _ALL = (
     ),
     audit_of_algorithm(
         "moment-search",
-        _SMALL_TABLE,
-        {"false_edges": 0.01, "candidate_level": 0.5, "threshold": 0.5, "table_share": 0.01},
-        delta=_GAUSSIAN_DELTA,
-        runs=20_000,
-        ci_runs=800,
-    ),
-    audit_of_algorithm("lapmech", _TINY_TABLE, {"max_order": 0}),
-    audit_of_algorithm(
-        "moment-search",
         _TINY_TABLE,
         {"false_edges": 0.05},
         delta=_GAUSSIAN_DELTA,
         runs=20_000,
         ci_runs=2000,
+    ),
+    audit_of_algorithm("lapmech", _TINY_TABLE, {"max_order": 0}),
+    replace(
+        audit_of_algorithm(
+            "moment-search",
+            _FEW_TURN,
+            {"false_edges": 0.9},
+            delta=_GAUSSIAN_DELTA,
+            runs=20_000,
+            ci_runs=1200,
+        ),
+        name="moment-search-numbers",
+        title="Moment search, on numbers",
     ),
     audit_of_algorithm(
         "privpc-star",
@@ -189,4 +191,4 @@ _ALL = (
     ),
 )  # fmt: skip
 
-AUDITS: dict[str, AuditCase] = {case.name: case for case in _ALL}
+AUDITS: dict[str, AuditCase] = by_name(_ALL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -51,3 +51,13 @@ class AuditCase:
     runs: int = 100_000
     ci_runs: int = 4000
     flaw: str = ""
+
+
+def by_name(cases: Iterable[AuditCase]) -> dict[str, AuditCase]:
+    """The cases by name; raises ValueError if two have the same, so that none replaces another."""
+    found: dict[str, AuditCase] = {}
+    for case in cases:
+        if case.name in found:
+            raise ValueError(f"Two audits are called {case.name!r}; give one another name.")
+        found[case.name] = case
+    return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privcore.evaluation.audit import direction_pairs as pairs
-from privcore.evaluation.audit.case import AuditCase, Trial
+from privcore.evaluation.audit.case import AuditCase, Trial, by_name
 from privcore.evaluation.audit.direction_trials import DirectionPair, DirectionTrial, NoisyTables
 from privcore.pairwise import check_parameters
 from privcore.pairwise.plan import plan_of
@@ -123,4 +123,4 @@ _ALL = (
     *(_case(score, protects) for protects in _PARTS for score in _TITLES),
 )  # fmt: skip
 
-PAIRWISE: dict[str, AuditCase] = {case.name: case for case in _ALL}
+PAIRWISE: dict[str, AuditCase] = by_name(_ALL)

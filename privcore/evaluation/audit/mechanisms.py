@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from privcore.evaluation.audit import claims, neighbours
-from privcore.evaluation.audit.case import AuditCase, Trial
+from privcore.evaluation.audit.case import AuditCase, Trial, by_name
 
 _ONE_TEST = neighbours.turned((False,), 1500)
 _STRATA = neighbours.two_strata(100)
@@ -134,4 +134,4 @@ _ALL = (
     ),
 )
 
-MECHANISMS: dict[str, AuditCase] = {case.name: case for case in _ALL}
+MECHANISMS: dict[str, AuditCase] = by_name(_ALL)

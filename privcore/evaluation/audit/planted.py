@@ -14,7 +14,7 @@ from privcore.discovery.model import Edge, Run, Spent
 from privcore.discovery.model import Outcome as Found
 from privcore.evaluation.audit import neighbours
 from privcore.evaluation.audit.algorithm_trial import repeated
-from privcore.evaluation.audit.case import AuditCase, Side, Trial
+from privcore.evaluation.audit.case import AuditCase, Side, Trial, by_name
 from privcore.evaluation.audit.claims import NoisyTest, sieve_scales
 from privcore.evaluation.audit.outputs import Outputs
 from privcore.evaluation.audit.trials import (
@@ -182,4 +182,4 @@ _ALL = (
     ),
 )  # fmt: skip
 
-PLANTED: dict[str, AuditCase] = {case.name: case for case in _ALL}
+PLANTED: dict[str, AuditCase] = by_name(_ALL)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 
 import numpy as np
 
 from privcore.counts import InMemoryCounts
+from privcore.counts.projections import Projection
 from privcore.counts.source import Table
 from privcore.dataset import Dataset
 from privcore.mechanisms.noise import NoiseSource
@@ -30,6 +31,12 @@ class Recounted(InMemoryCounts):
     def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
         self._strata = type(self._strata)(budget=0, size=lambda strata: strata[0].nbytes)
         return self._count_strata(x, y, tuple(given))
+
+    def _rows(self, columns: Sequence[int]) -> Projection:
+        return self._projections.whole
+
+    def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> None:
+        return None
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return compute()

@@ -1,0 +1,138 @@
+"""Unique rows with multiplicities, counted in pieces and put together.
+
+Counts of pieces of the rows add up, and so do these: what one process, machine or file finds is
+merged with what the next one does.  The order is that in which configurations first occur in the
+rows, however they are cut into pieces, so that every source draws the same sub-sample from the
+same seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts.encoding import combine, unique_rows
+from privcore.counts.memory import InMemoryCounts
+from privcore.counts.numeric import Matrix, coded_moments
+from privcore.counts.source import Table
+
+Integers = NDArray[np.integer[Any]]
+# Two bytes hold any number of levels that a column may have.
+Codes = tuple[NDArray[np.uint16], ...]
+_WORD = 1 << 62
+
+
+class Distinct(NamedTuple):
+    """Per column its codes in each unique row, shape (u,), and how many rows share it, (u,)."""
+
+    configurations: Codes
+    multiplicities: Table
+
+    @property
+    def rows(self) -> int:
+        """How many unique rows there are."""
+        return self.multiplicities.size
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows * (2 * len(self.configurations) + 8)
+
+
+def words(levels: Sequence[int]) -> list[range]:
+    """Consecutive columns whose joint configurations fit into one 64-bit number each."""
+    groups, start, size = [], 0, 1
+    for column, count in enumerate(levels):
+        if size * count > _WORD:
+            groups.append(range(start, column))
+            start, size = column, 1
+        size *= count
+    return [*groups, range(start, len(levels))]
+
+
+def unpacked(numbers: Sequence[NDArray[np.int64]], levels: Sequence[int]) -> Codes:
+    """Codes of each column from the numbers that `words` packs them into, the last one fastest."""
+    codes: list[NDArray[np.uint16]] = []
+    for group, number in zip(words(levels), numbers, strict=True):
+        of_group = []
+        for column in reversed(group):
+            # Division by one number is several times as fast without the remainder.
+            above = number // levels[column]
+            of_group.append((number - above * levels[column]).astype(np.uint16))
+            number = above
+        codes += reversed(of_group)
+    return tuple(codes)
+
+
+def distinct_rows(
+    codes: Sequence[Integers], levels: Sequence[int], weights: Table | None = None
+) -> Distinct:
+    """The unique rows among `codes`, in order of first occurrence.
+
+    weights: how often each of them counts, shape (rows,); once if it is None.
+    """
+    if weights is None:
+        first, counts = unique_rows(codes, levels)
+    else:
+        owner, seen = combine(codes, levels)
+        counts = np.bincount(owner, weights=weights, minlength=seen).astype(np.int64)
+        # Any row of a configuration says what it is; they are numbered as they first occur.
+        first = np.empty(seen, dtype=np.int64)
+        first[owner] = np.arange(owner.size)
+    return Distinct(tuple(column[first].astype(np.uint16) for column in codes), counts)
+
+
+def taken_rows(codes: Sequence[Integers], start: int, rows: NDArray[np.int64]) -> Codes:
+    """Those of a stretch of rows, the first of which has the number `start`, that are in `rows`.
+
+    rows: numbers, increasing.
+    """
+    first, last = np.searchsorted(rows, [start, start + len(codes[0])])
+    inside = rows[first:last] - start
+    return tuple(column[inside].astype(np.uint16) for column in codes)
+
+
+def merged(parts: Iterable[Distinct], levels: Sequence[int], limit: int) -> Distinct | None:
+    """All of the parts, in their order; None as soon as there are more than `limit` unique rows.
+
+    Parts are gathered until they are as long as what was merged before, so that every row is
+    merged a few times only, however many parts there are.
+    """
+    waiting: list[Distinct] = []
+    held = 0
+    for part in parts:
+        waiting.append(part)
+        if sum(part.rows for part in waiting) >= 2 * held:
+            waiting = [_joined(waiting, levels)]
+            held = waiting[0].rows
+            if held > limit:
+                return None
+    whole = _joined(waiting, levels)
+    return None if whole.rows > limit else whole
+
+
+def _joined(parts: Sequence[Distinct], levels: Sequence[int]) -> Distinct:
+    if len(parts) == 1:
+        return parts[0]
+    columns = zip(*(part.configurations for part in parts), strict=True)
+    weights = np.concatenate([part.multiplicities for part in parts])
+    return distinct_rows([np.concatenate(column) for column in columns], levels, weights)
+
+
+def moments_of(parts: Iterable[Distinct], levels: tuple[int, ...], radius: float | None) -> Matrix:
+    """Moments of the rows of all parts, as `coded_moments`."""
+    total, rows = np.zeros((len(levels) + 1, len(levels) + 1)), 0
+    for part in parts:
+        n = int(part.multiplicities.sum())
+        total += n * coded_moments(part.configurations, part.multiplicities, levels, radius)
+        rows += n
+    return total / rows
+
+
+def in_memory(
+    found: Distinct, names: tuple[str, ...], levels: tuple[int, ...], caveats: tuple[str, ...]
+) -> InMemoryCounts:
+    """A `CountSource` over unique rows."""
+    return InMemoryCounts(names, levels, found.configurations, found.multiplicities, caveats)

@@ -1,0 +1,190 @@
+"""Counts of rows that stay where they are: in files, or on other machines.
+
+A pass over such rows costs seconds.  Where their unique configurations fit into the memory that
+counting may take, one pass brings them here, and `InMemoryCounts` takes over with all that it can
+do.  Otherwise `ExternalCounts` passes over the rows again and again, and keeps what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts.cache import Cache
+from privcore.counts.column_groups import joint_columns
+from privcore.counts.distinct import Distinct, in_memory
+from privcore.counts.memory import InMemoryCounts
+from privcore.counts.numeric import Matrix
+from privcore.counts.source import CountSource, Table
+from privcore.errors import DataError
+from privcore.mechanisms.noise import NoiseSource, check_size
+
+# Rows are drawn in stretches of this many, so that no array is as long as the rows.
+_STRETCH = 1 << 20
+
+
+class ExternalRows(Protocol):
+    """Rows somewhere else, in a fixed order: what a database or a cluster has to answer.
+
+    names, levels, n and caveats are those of a `CountSource`.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[int, ...]
+    n: int
+    caveats: tuple[str, ...]
+
+    def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
+        """Unique configurations of some columns, in order of their first row.
+
+        None if there are more than `limit`, or more than the memory holds.
+        """
+        ...
+
+    def sampled(self, rows: NDArray[np.int64]) -> Distinct:
+        """Unique configurations of the rows with these numbers, increasing, from 0."""
+        ...
+
+    def moments(self, radius: float | None) -> Matrix:
+        """As `CountSource.moments`."""
+        ...
+
+
+def count_external(rows: ExternalRows, memory: int) -> CountSource:
+    """Counts of such rows: in memory if their unique configurations take at most so many bytes."""
+    found = rows.distinct(range(len(rows.levels)), _most(memory, len(rows.levels)))
+    if found is None:
+        return ExternalCounts(rows, memory)
+    return in_memory(found, rows.names, rows.levels, rows.caveats)
+
+
+def _most(memory: int, columns: int) -> int:
+    """How many unique rows fit: held twice while they arrive, with numbers and weights."""
+    return memory // (4 * columns + 64)
+
+
+class ExternalCounts:
+    """A `CountSource` over rows that are passed over for every joint table that is not kept.
+
+    Tables are those that `InMemoryCounts` makes of the same rows, to the last bit.  A sub-sample is
+    drawn by row number, uniformly without replacement, and held in memory.
+    """
+
+    def __init__(self, rows: ExternalRows, memory: int) -> None:
+        self.names = rows.names
+        self.levels = rows.levels
+        self.n = rows.n
+        self.caveats = rows.caveats
+        self._rows = rows
+        self._memory = memory
+        self._families: list[frozenset[int]] = []
+        # None: more unique rows than are kept.
+        self._joint: Cache[Distinct | None] = Cache(
+            budget=memory // 2, size=lambda found: 100 if found is None else found.nbytes
+        )
+        self._tables: Cache[Table] = Cache(budget=64 << 20, size=lambda t: t.nbytes + 200)
+        self._last: tuple[InMemoryCounts, dict[int, int]] | None = None
+        self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
+        self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
+        self.passes = 0
+
+    def table(self, columns: Sequence[int]) -> Table:
+        """Counts over `columns`; raises DataError above 67 million cells."""
+        counts, position = self._over(columns)
+        return counts.table([position[c] for c in columns])
+
+    def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
+        def strata() -> Table:
+            counts, position = self._over((x, y, *given))
+            within = [position[c] for c in given]
+            return counts.conditional_tables(position[x], position[y], within)
+
+        return self._tables.get((x, y, tuple(given)), strata)
+
+    def subsample(self, size: int, noise: NoiseSource) -> CountSource:
+        """`size` rows, every set of so many equally likely; raises DataError if they do not fit."""
+        check_size(self.n, size)
+        if size == self.n:
+            return self
+        if size > _most(self._memory, len(self.levels)):
+            raise DataError(
+                f"A sub-sample of {size:,} rows may not fit into the memory that counting may "
+                "take; choose a smaller rate, or rate 1, or allow more memory."
+            )
+        drawn = self._rows.sampled(_row_numbers(self.n, size, noise))
+        self.passes += 1
+        return in_memory(drawn, self.names, self.levels, self.caveats)
+
+    def blocked(self, count: int, noise: NoiseSource) -> CountSource:
+        raise DataError(
+            "Random blocks need the unique rows in memory, and they do not fit; allow more memory, "
+            "or choose a score without blocks, such as z-star."
+        )
+
+    def rows(self) -> tuple[Matrix, Matrix]:
+        raise DataError(
+            "This algorithm works row by row, and the unique rows do not fit into memory; allow "
+            "more memory, or choose an algorithm over counts, such as moment-notears."
+        )
+
+    def moments(self, radius: float | None = None) -> Matrix:
+        def passed() -> Matrix:
+            self.passes += 1
+            return self._rows.moments(radius)
+
+        return self._moments.get(radius, passed)
+
+    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
+        return self._scores.get(key, compute)
+
+    def prepare(self, families: Sequence[Sequence[int]]) -> None:
+        """A hint that tables within each of these sets of columns will be asked for."""
+        self._families = sorted(map(frozenset, families), key=len)
+
+    def _over(self, columns: Sequence[int]) -> tuple[InMemoryCounts, dict[int, int]]:
+        """Counts over some columns, these among them, and the place of each there."""
+        wanted, last = frozenset(columns), self._last
+        if last is None or not last[1].keys() >= wanted:
+            joint, found = self._found(wanted)
+            names, levels = zip(*((self.names[c], self.levels[c]) for c in joint), strict=True)
+            place = {column: at for at, column in enumerate(joint)}
+            # One at a time, as it keeps tables of its own; requests come family by family.
+            last = self._last = in_memory(found, names, levels, self.caveats), place
+        return last
+
+    def _found(self, columns: frozenset[int]) -> tuple[tuple[int, ...], Distinct]:
+        """Unique rows over a family that has the columns, over their groups, or over just them."""
+        exact = tuple(sorted(columns))
+        families = (tuple(sorted(family)) for family in self._families if family >= columns)
+        for joint in dict.fromkeys((*families, joint_columns(self.levels, exact), exact)):
+            found = self._joint.get(joint, partial(self._pass, joint))
+            if found is not None:
+                return joint, found
+        raise DataError(
+            f"The counts over {len(columns)} columns do not fit into the memory that counting "
+            "may take; lower the maximum order, or allow more memory."
+        )
+
+    def _pass(self, columns: tuple[int, ...]) -> Distinct | None:
+        self.passes += 1
+        return self._rows.distinct(columns, _most(self._memory // 8, len(columns)))
+
+
+def _row_numbers(n: int, size: int, noise: NoiseSource) -> NDArray[np.int64]:
+    """`size` of 0..n-1 without replacement, increasing, every set equally likely.
+
+    How many fall in each stretch is multivariate hypergeometric, and given that, those of a
+    stretch are a uniform draw from it.
+    """
+    starts = np.arange(0, n, _STRETCH)
+    sizes = np.minimum(n - starts, _STRETCH)
+    chosen = []
+    for start, length, wanted in zip(starts, sizes, noise.subsample(sizes, size), strict=True):
+        if wanted:
+            one_each = np.ones(length, dtype=np.int64)
+            chosen.append(start + np.flatnonzero(noise.subsample(one_each, int(wanted))))
+    return np.concatenate(chosen).astype(np.int64)

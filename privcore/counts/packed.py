@@ -1,0 +1,63 @@
+"""Projections laid end to end, as the compiled kernels read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts.projections import Projection
+
+Integers = NDArray[np.int64]
+
+# Codes are packed in two bytes each.
+_MAX_LEVELS = 1 << 16
+
+
+class Packed(NamedTuple):
+    """Rows of several projections, fewest first; the last has all columns.
+
+    codes: flat, column after column; starts: where each projection begins; sizes: its rows.
+    weights: flat, how many records each row stands for; weight_starts: as starts.
+    places: (projections, p), the position of each column in the projection, -1 where it lacks it.
+    levels: of each column, (p,).
+    """
+
+    codes: NDArray[np.uint16]
+    starts: Integers
+    sizes: Integers
+    weights: Integers
+    weight_starts: Integers
+    places: Integers
+    levels: Integers
+
+
+def pack(projections: Sequence[Projection], levels: Sequence[int]) -> Packed | None:
+    """The projections end to end; None if a column has too many levels.
+
+    Raises ValueError for a code that is none of its column's: compiled code would write there.
+    """
+    if max(levels) > _MAX_LEVELS:
+        return None
+    for column, codes in projections[-1].codes.items():
+        if codes.size and not (int(codes.min()) >= 0 and int(codes.max()) < levels[column]):
+            raise ValueError("a code is outside the levels")
+    parts: list[NDArray[np.uint16]] = []
+    places = np.full((len(projections), len(levels)), -1, dtype=np.int64)
+    sizes = np.array([projection.rows for projection in projections], dtype=np.int64)
+    for position, projection in enumerate(projections):
+        for place, (column, codes) in enumerate(projection.codes.items()):
+            places[position, column] = place
+            parts.append(codes.astype(np.uint16, copy=False))
+    held = np.array([len(projection.codes) for projection in projections], dtype=np.int64)
+    return Packed(
+        np.concatenate(parts),
+        np.concatenate(([0], np.cumsum(sizes * held)[:-1])),
+        sizes,
+        np.concatenate([projection.multiplicities for projection in projections]),
+        np.concatenate(([0], np.cumsum(sizes)[:-1])),
+        places,
+        np.array(levels, dtype=np.int64),
+    )

@@ -1,0 +1,216 @@
+"""Rows merged over a part of the columns, so that tables over these cost less to count.
+
+A table over few columns does not need all unique rows: of 20 columns, a test reads three or four.
+Columns are cut into groups; the rows merged over up to three groups serve every table within them.
+The skeleton search tells which neighbourhoods it will ask about next (`prepare`), and the rows
+merged over such a family serve all its tests.  Of many columns most groups and families are asked
+about too rarely for that to pay, so that a whole order is told first how often (`for_order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts.demand import asked_of_families, asked_of_groups
+from privcore.counts.encoding import joint_key, merged_rows
+
+Codes = NDArray[np.integer[Any]]
+Key = TypeVar("Key", tuple[int, ...], frozenset[int])
+
+# Below so many rows merging costs more than it saves.
+_FEW_ROWS = 1024
+# Levels of a group multiply to at most this, so that three groups have at most 2¹⁸ cells.
+_GROUP_CELLS = 64
+_GROUPS_AT_ONCE = 3
+_BUDGET = 64 << 20
+# Of one order on the same columns: merging these costs as much as some tests on all rows.
+_TESTS_THAT_PAY = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Unique rows over some columns: codes by column, and how many records each row stands for.
+
+    weights: the multiplicities as float64, exact below 2⁵³.
+    """
+
+    columns: frozenset[int]
+    codes: Mapping[int, Codes]
+    multiplicities: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def rows(self) -> int:
+        return int(self.multiplicities.size)
+
+    @property
+    def nbytes(self) -> int:
+        return self.rows * (16 + sum(c.itemsize for c in self.codes.values()))
+
+
+class Projections:
+    """The projections of one set of rows, made when first needed; at most 64 MB beyond the rows."""
+
+    def __init__(
+        self, configurations: Sequence[Codes], multiplicities: NDArray[np.int64],
+        levels: tuple[int, ...],
+    ) -> None:  # fmt: skip
+        self._levels = levels
+        self.whole = Projection(
+            frozenset(range(len(levels))),
+            dict(enumerate(configurations)),
+            multiplicities,
+            multiplicities.astype(np.float64),
+        )
+        self._groups: list[_Group] = []
+        self._families: list[frozenset[int]] = []
+        # By the numbers of the groups, or by the columns of the family.
+        self._of_groups: dict[tuple[int, ...], Projection] = {}
+        self._of_family: dict[frozenset[int], Projection] = {}
+        self._used = 0
+        self._lock = Lock()
+
+    @property
+    def few(self) -> bool:
+        """Whether there are so few rows that they are never merged."""
+        return self.whole.rows <= _FEW_ROWS
+
+    def smallest(self, columns: Sequence[int]) -> Projection:
+        """A projection with few rows that has the columns."""
+        if self.few:
+            return self.whole
+        numbers = tuple(
+            number
+            for number, group in enumerate(self._grouped())
+            if not group.columns.isdisjoint(columns)
+        )
+        if len(numbers) <= _GROUPS_AT_ONCE:
+            return self._on_groups(numbers)
+        families = [family for family in self._families if family.issuperset(columns)]
+        made = [self._on_family(family) for family in families]
+        return min(made, key=lambda projection: projection.rows, default=self.whole)
+
+    def prepare(self, families: Iterable[Sequence[int]]) -> None:
+        """Sets of columns within which tables will be asked for, in place of those told before.
+
+        The rows merged over one are made when the first of its tables is asked for.
+        """
+        self._families = [frozenset(family) for family in families]
+
+    def for_order(self, order: int, adjacent: Sequence[Collection[int]]) -> list[Projection]:
+        """Those that serve tests given `order` columns, by rows; the last has all columns.
+
+        adjacent: neighbours of each column, from which conditioning sets will be taken.  Merged
+        are pairs of groups at order 0, three groups at order 1, then columns with their neighbours:
+        those that enough tests read to pay for it, most first, up to about 64 MB.
+        """
+        if self.few:
+            return [self.whole]
+        of_groups = order + 2 <= _GROUPS_AT_ONCE
+        if of_groups:
+            starts = [min(group.columns) for group in self._grouped()]
+            asked = asked_of_groups(starts, adjacent, order, _TESTS_THAT_PAY)
+        else:
+            asked = asked_of_families(adjacent, order, _TESTS_THAT_PAY)
+        made: dict[int, Projection] = {}
+        used = 0
+        for key in sorted(asked, key=asked.__getitem__, reverse=True):
+            projection = self._on_groups(key) if of_groups else self._on_family(frozenset(key))
+            if projection is not self.whole and id(projection) not in made:
+                made[id(projection)] = projection
+                used += projection.nbytes
+            if used > _BUDGET:
+                break
+        return [*sorted(made.values(), key=lambda projection: projection.rows), self.whole]
+
+    def _grouped(self) -> list[_Group]:
+        if not self._groups:
+            self._groups = _cut(self.whole.codes, self._levels)
+        return self._groups
+
+    def _on_groups(self, numbers: tuple[int, ...]) -> Projection:
+        """The rows merged over some groups, by way of one code for each group."""
+        if numbers in self._of_groups:
+            return self._of_groups[numbers]
+        groups = [self._groups[number] for number in numbers]
+        merged, counts = merged_rows(
+            [group.codes for group in groups],
+            [group.cells for group in groups],
+            self.whole.multiplicities,
+        )
+        codes = {}
+        for group, code in zip(groups, merged, strict=True):
+            for column, of_code in group.decoded.items():
+                codes[column] = of_code[code]
+        return self._kept(self._of_groups, numbers, self.whole, codes, counts)
+
+    def _on_family(self, family: frozenset[int]) -> Projection:
+        """The rows merged over a family, from the smallest projection that has it."""
+        if family in self._of_family:
+            return self._of_family[family]
+        known = [*self._of_groups.copy().values(), *self._of_family.copy().values(), self.whole]
+        larger = min((p for p in known if p.columns >= family), key=lambda p: p.rows)
+        columns = sorted(family)
+        merged, counts = merged_rows(
+            [larger.codes[c] for c in columns],
+            [self._levels[c] for c in columns],
+            larger.multiplicities,
+        )
+        codes = dict(zip(columns, merged, strict=True))
+        return self._kept(self._of_family, family, larger, codes, counts)
+
+    def _kept(
+        self, where: dict[Key, Projection], key: Key, larger: Projection,
+        codes: Mapping[int, Codes], counts: NDArray[np.int64],
+    ) -> Projection:  # fmt: skip
+        """The projection with those codes, kept; the larger one, unless that has twice its rows."""
+        made = larger
+        if 2 * counts.size <= larger.rows:
+            made = Projection(frozenset(codes), codes, counts, counts.astype(np.float64))
+        with self._lock:
+            if made is not larger:
+                self._used += made.nbytes
+            if self._used > _BUDGET:
+                # All at once: what the next order needs is made again, and nothing else is.
+                self._of_groups.clear()
+                self._of_family.clear()
+                self._used = made.nbytes if made is not larger else 0
+            where[key] = made
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Columns that are merged together: one code for each unique row, below `cells`, shape (u,).
+
+    decoded: of each column, its own code by the group's, shape (cells,).
+    """
+
+    columns: frozenset[int]
+    codes: Codes
+    cells: int
+    decoded: dict[int, NDArray[np.uint16]]
+
+
+def _cut(codes: Mapping[int, Codes], levels: tuple[int, ...]) -> list[_Group]:
+    """Neighbours in the table go together, while their levels multiply to few."""
+    parts: list[list[int]] = [[0]]
+    for column in range(1, len(levels)):
+        if prod(levels[c] for c in parts[-1]) * levels[column] > _GROUP_CELLS:
+            parts.append([])
+        parts[-1].append(column)
+    groups = []
+    for part in parts:
+        shape = [levels[c] for c in part]
+        key, cells = joint_key([codes[c] for c in part], shape)
+        decoded = np.unravel_index(np.arange(cells), shape)
+        of_code = {c: d.astype(np.uint16) for c, d in zip(part, decoded, strict=True)}
+        groups.append(_Group(frozenset(part), key, cells, of_code))
+    return groups

@@ -1,0 +1,117 @@
+"""Rows in Parquet files, counted by DuckDB inside this process and never loaded whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.counts.distinct import (
+    Codes,
+    Distinct,
+    distinct_rows,
+    merged,
+    moments_of,
+    taken_rows,
+    unpacked,
+    words,
+)
+from privcore.counts.external import count_external
+from privcore.counts.numeric import Matrix
+from privcore.counts.source import CountSource
+from privcore.dataset.duck import OutOfMemory, asking, connect, scan
+from privcore.dataset.parquet import ParquetTable
+
+_BATCH = 1 << 18
+
+
+def count_parquet(table: ParquetTable) -> CountSource:
+    """Counts of a table in Parquet files: in memory if its unique rows fit in half of what it may.
+
+    The other half is the database's.
+    """
+    return count_external(ParquetRows(table), table.memory // 2)
+
+
+class ParquetRows:
+    """`ExternalRows` of a table in Parquet files: one GROUP BY for each joint table.
+
+    Groups are numbers that columns are packed into.  The files are read one after the other, so
+    that unique rows come in the order of the rows.
+    """
+
+    def __init__(self, table: ParquetTable) -> None:
+        self.names = table.names
+        self.levels = table.levels
+        self.n = table.n
+        self.caveats = table.caveats
+        self._table = table
+        self._connection = connect(table.memory // 2)
+
+    def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
+        levels = [self.levels[c] for c in columns]
+        try:
+            grouped = (self._grouped(file, columns, limit) for file in self._table.files)
+            return merged((part for part in grouped if part.rows), levels, limit)
+        except OutOfMemory:
+            return None
+
+    def sampled(self, rows: NDArray[np.int64]) -> Distinct:
+        found = merged(self._taken(rows), self.levels, rows.size)
+        assert found is not None  # No more unique rows than rows.
+        return found
+
+    def moments(self, radius: float | None) -> Matrix:
+        parts = (distinct_rows(codes, self.levels) for codes in self._batches())
+        return moments_of(parts, self.levels, radius)
+
+    def _packed(self, columns: Sequence[int]) -> list[str]:
+        """SQL expressions for the numbers that columns are packed into, as by `words`."""
+        levels = [self.levels[c] for c in columns]
+        packed = []
+        for group in words(levels):
+            number = "CAST(0 AS BIGINT)"
+            for place in group:
+                number = f"({number} * {levels[place]} + {self._table.codes[columns[place]]})"
+            packed.append(number)
+        return packed
+
+    def _from(self, files: Sequence[str], *, numbered: bool = False) -> str:
+        clause = f"FROM {scan(files, self._table.width, numbered=numbered)}"
+        return f"{clause} WHERE {self._table.where}" if self._table.where else clause
+
+    def _grouped(self, file: str, columns: Sequence[int], limit: int) -> Distinct:
+        """Of one file, at most one unique row more than `limit`."""
+        packed = self._packed(columns)
+        names = [f"k{i}" for i in range(len(packed))]
+        selected = ", ".join(f"{p} AS {k}" for p, k in zip(packed, names, strict=True))
+        query = (
+            f"SELECT {selected}, count(*) AS times, min(r) AS first "
+            f"{self._from([file], numbered=True)} GROUP BY {', '.join(names)} "
+            f"LIMIT {limit + 1}"
+        )
+        with asking():
+            found: dict[str, NDArray[Any]] = self._connection.sql(query).fetchnumpy()
+        order = np.argsort(found["first"])
+        numbers = [found[name][order].astype(np.int64) for name in names]
+        levels = [self.levels[c] for c in columns]
+        return Distinct(unpacked(numbers, levels), found["times"][order].astype(np.int64))
+
+    def _batches(self) -> Iterator[Codes]:
+        """All rows in their order, some at a time, as codes."""
+        packed = self._packed(range(len(self.levels)))
+        query = f"SELECT {', '.join(packed)} {self._from(self._table.files)}"
+        with asking():
+            for batch in self._connection.sql(query).to_arrow_reader(_BATCH):
+                numbers = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+                yield unpacked(numbers, self.levels)
+
+    def _taken(self, rows: NDArray[np.int64]) -> Iterator[Distinct]:
+        start = 0
+        for codes in self._batches():
+            inside = taken_rows(codes, start, rows)
+            if len(inside[0]):
+                yield distinct_rows(inside, self.levels)
+            start += len(codes[0])

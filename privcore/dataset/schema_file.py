@@ -1,0 +1,110 @@
+"""A schema in a JSON file: what is public of a table, written down by its owner.
+
+    {"columns": [
+        {"name": "smoke", "levels": ["no", "yes"]},
+        {"name": "stage", "kind": "ordinal", "levels": ["I", "II", "III"]},
+        {"name": "age", "bounds": [0, 120], "bins": 4},
+        {"name": "dose", "cut_points": [10, 50], "public": false}
+    ]}
+
+Columns of the table that are not listed are left out.  What is listed is public unless `public` is
+false.  A list of columns without the object around it will do as well.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from privcore.dataset.schema import ColumnSchema
+from privcore.errors import DataError
+from privcore.text import short
+
+_KEYS = {"name", "kind", "levels", "bounds", "bins", "cut_points", "public"}
+
+
+def read_schema(content: bytes) -> list[ColumnSchema]:
+    """The schema that a JSON file holds; raises DataError, naming the column, if it holds none."""
+    try:
+        found = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise DataError("The schema is not JSON in UTF-8; write it as in the manual.") from None
+    listed = found.get("columns") if isinstance(found, dict) else found
+    if not isinstance(listed, list) or not listed:
+        raise DataError('The schema lists no columns; write {"columns": [{"name": …}, …]}.')
+    return [_column(entry, position) for position, entry in enumerate(listed, start=1)]
+
+
+def schema_json(schema: Sequence[ColumnSchema]) -> str:
+    """A schema as `read_schema` takes it; columns with include=False are left out."""
+    columns = []
+    for column in schema:
+        if column.include:
+            entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+            entry |= {"levels": list(column.levels)} if column.levels else {}
+            entry |= {"bounds": list(column.bounds)} if column.bounds else {}
+            entry |= {"bins": column.bins} if column.bins else {}
+            entry |= {"cut_points": list(column.cut_points)} if column.cut_points else {}
+            columns.append(entry | {"public": column.declared})
+    return json.dumps({"columns": columns}, indent=1, ensure_ascii=False)
+
+
+def _column(entry: Any, position: int) -> ColumnSchema:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise DataError(f"Column {position} of the schema has no name; give it one.")
+    name = short(entry["name"])
+    unknown = sorted(set(entry) - _KEYS)
+    if unknown:
+        raise DataError(
+            f"Column {name!r} of the schema has {short(unknown[0])!r}, which means nothing there; "
+            f"use {', '.join(sorted(_KEYS))}."
+        )
+    levels = _levels(entry, name)
+    kind = entry.get("kind", "nominal" if levels else "continuous")
+    if kind not in ("nominal", "ordinal", "continuous"):
+        raise DataError(
+            f"Column {name!r} of the schema has the kind {short(kind)!r}; "
+            "it must be nominal, ordinal or continuous."
+        )
+    numeric = bool(entry.get("bounds") or entry.get("cut_points"))
+    if (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
+        raise DataError(
+            f"Column {name!r} of the schema needs levels, or bounds or cut points: levels are of "
+            "nominal and ordinal columns, bounds and cut points of continuous ones."
+        )
+    bounds = _numbers(entry, "bounds", name)
+    if bounds and len(bounds) != 2:
+        raise DataError(f"Column {name!r} of the schema needs two bounds, lowest and highest.")
+    bins, public = entry.get("bins"), entry.get("public", True)
+    if not isinstance(public, bool):
+        raise DataError(f"Column {name!r} of the schema says neither true nor false for public.")
+    if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
+        raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
+    return ColumnSchema(
+        entry["name"],
+        kind,
+        levels,
+        bounds=(bounds[0], bounds[1]) if bounds else None,
+        cut_points=_numbers(entry, "cut_points", name),
+        bins=bins,
+        declared=public,
+    )
+
+
+def _levels(entry: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The levels as text, as the cells of a table are read."""
+    levels = entry.get("levels") or []
+    if not isinstance(levels, list) or any(isinstance(v, (list, dict)) for v in levels):
+        raise DataError(f"Column {name!r} of the schema needs a list of levels.")
+    return tuple(str(level).strip() for level in levels)
+
+
+def _numbers(entry: Mapping[str, Any], key: str, name: str) -> tuple[float, ...]:
+    values = entry.get(key) or []
+    if not isinstance(values, list) or not all(
+        isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in values
+    ):
+        raise DataError(f"Column {name!r} of the schema needs a list of finite numbers as {key}.")
+    return tuple(float(v) for v in values)

@@ -1,0 +1,120 @@
+"""All tests of one order of a skeleton search at once, by compiled kernels.
+
+The kernels test each pair given one set of neighbours after another until one separates it, as the
+search does; they do not make p-values, but compare G² or χ² with its critical value.  A value too
+close to that for rounding not to matter is left to the path that makes them, and so is a test
+with more cells or degrees of freedom than a scan has room for.  Decisions are the same as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, chdtri
+
+from privcore.counts import CountSource, InMemoryCounts, compiled
+from privcore.counts.memory import Arrays
+from privcore.counts.packed import Packed
+
+Vector = NDArray[np.float64]
+
+_CELLS = 1 << 18
+_DEGREES = 4096
+# Tests that one call may make, and pairs between two chances to cancel.
+_TESTS = 1 << 14
+_PAIRS = 64
+
+
+class Scanned(NamedTuple):
+    """What became of a pair: the number of the set that separated it, None if none did.
+
+    p_values: of all tests made, in turn.
+    """
+
+    separated_by: int | None
+    tests: int
+    p_values: Vector
+
+
+def scan_order(
+    source: CountSource,
+    score: str,
+    level: float,
+    order: int,
+    pairs: Sequence[tuple[int, int]],
+    adjacent: Sequence[set[int]],
+) -> Iterator[Scanned | None] | None:
+    """For each pair what its tests given `order` neighbours say, None where it must be asked again.
+
+    None altogether where there are no kernels for the score or the source, or they are not loaded.
+    adjacent: neighbours of each column before the order, as `conditioning_sets` takes them.
+    """
+    kernels = compiled.ready()
+    if not kernels or score not in ("g2", "chi2") or not isinstance(source, InMemoryCounts):
+        return None
+    packed = source.packed(order, adjacent)
+    if packed is None:
+        return None
+    return _scanned(source, packed, score, level, order, pairs, adjacent)
+
+
+def _scanned(
+    source: InMemoryCounts,
+    packed: Packed,
+    score: str,
+    level: float,
+    order: int,
+    pairs: Sequence[tuple[int, int]],
+    adjacent: Sequence[set[int]],
+) -> Iterator[Scanned | None]:
+    kernels = compiled.ready()
+    largest = sorted(source.levels)[-order - 2 :]
+    cells = min(prod(largest), _CELLS)
+    critical = _critical_values(level, min(cells, _DEGREES))
+    around = np.zeros((len(adjacent), len(adjacent)), dtype=np.bool_)
+    for node, neighbours in enumerate(adjacent):
+        around[node, list(neighbours)] = True
+    asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    described = ("scan", score, level, order, around.tobytes())
+
+    done = 0
+    while done < len(pairs):
+        part = asked[done : done + _PAIRS]
+
+        def scan(part: NDArray[np.int64] = part) -> Arrays:
+            verdicts = np.empty(len(part), dtype=np.int64)
+            tests = np.empty(len(part), dtype=np.int64)
+            values = np.empty(_TESTS)
+            degrees = np.empty(_TESTS, dtype=np.int64)
+            finished = kernels.scan_pairs(
+                *packed, part, around, order, score == "g2", critical, cells,
+                verdicts, tests, values, degrees,
+            )  # fmt: skip
+            made = tests[:finished].sum()
+            p_values = chdtrc(degrees[:made], values[:made])
+            p_values[degrees[:made] == 0] = 1.0
+            return verdicts[:finished], tests[:finished], p_values
+
+        verdicts, tests, p_values = source.keep((*described, done, len(part)), scan)
+        start = 0
+        for verdict, number in zip(verdicts.tolist(), tests.tolist(), strict=True):
+            done += 1
+            if verdict == kernels.UNDECIDED:
+                yield None
+                continue
+            separated_by = None if verdict == kernels.DEPENDENT else verdict
+            yield Scanned(separated_by, number, p_values[start : start + number])
+            start += number
+
+
+@lru_cache(maxsize=64)
+def _critical_values(level: float, size: int) -> Vector:
+    """By degrees of freedom below `size`, the value whose p-value is `level`; NaN for 0."""
+    degrees = np.arange(size)
+    values: Vector = np.concatenate(([np.nan], chdtri(degrees[1:], level)))
+    return values

@@ -1,0 +1,163 @@
+"""Rivals on private synthetic data: what the runner makes of their rows, failures and scores."""
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import synthetic_rivals
+from benchmarks.moment_search import scores, truth_of
+from benchmarks.synthetic_rivals import NotMade, Run, runs_at, saved, synthetic, table_line
+from privcore.dataset import Column, Dataset, load_network
+from privcore.discovery import discover
+
+PYTHON = Path(sys.executable)
+PEERS = Path(synthetic_rivals.__file__).parent / "peers"
+STUB = """
+import json, sys
+import numpy as np
+method, epsilon, delta, rows, seed, folder = sys.argv[1:]
+assert (method, float(epsilon), float(delta), seed) == ("mst", 0.5, 1e-6, "3")
+data = np.load(folder + "/data.npz")
+assert data["levels"].tolist() == [3, 2, 2, 2, 2, 3]
+np.save(folder + "/synthetic.npy", data["codes"][::-1][: int(rows)])
+print(json.dumps({"seconds": 1.5}))
+"""
+
+# As much of dpmm as the script touches; its "private" rows are the codes, columns turned around.
+FAKE = """
+class FactoredInference:
+    def __init__(self, domain, iters, **given):
+        self.iters = iters
+
+class MSTGM:
+    def __init__(self, epsilon, delta, domain, n_iters, n_jobs):
+        assert (epsilon, delta, n_jobs) == (0.5, 1e-6, 1)
+        assert FactoredInference({}, iters=2500).iters < n_iters < 2500
+        self.domain = domain
+
+    def set_random_state(self, state):
+        assert state.randint(10**6) == type(state)(3).randint(10**6)
+
+    def fit(self, frame):
+        assert list(self.domain) == list(frame.columns)
+        assert list(self.domain.values()) == [2, 3, 4]
+        self.frame = frame
+
+    def generate(self, rows):
+        print("chatter")
+        return self.frame[list(self.domain)[::-1]].head(rows)
+"""
+
+
+@pytest.fixture(scope="module")
+def survey():
+    return load_network("survey").sample(2000, 1)
+
+
+def stub(tmp_path, text):
+    path = tmp_path / "stub.py"
+    path.write_text(text)
+    return path
+
+
+def test_rows_of_the_script_become_a_table_with_the_public_columns(survey, tmp_path):
+    made, seconds = synthetic(PYTHON, "mst", survey, 0.5, 3, 60, stub(tmp_path, STUB))
+    assert seconds == 1.5
+    assert made.columns == survey.columns
+    for ours, theirs in zip(survey.values, made.values, strict=True):
+        np.testing.assert_array_equal(ours[::-1], theirs)
+
+
+def test_a_script_over_its_processor_time_is_ended(survey, tmp_path):
+    with pytest.raises(NotMade, match="over 1 s"):
+        synthetic(PYTHON, "mst", survey, 1.0, 0, 1, stub(tmp_path, "while True: pass"))
+
+
+def test_a_script_that_fails_is_said_to(survey, tmp_path, capsys):
+    with pytest.raises(NotMade, match="failed"):
+        synthetic(PYTHON, "mst", survey, 1.0, 0, 60, stub(tmp_path, "raise SystemExit('why')"))
+    assert "why" in capsys.readouterr().err
+
+
+def test_pc_reads_the_synthetic_rows_and_a_rival_that_is_stopped_is_not_tried_again(
+    survey, monkeypatch
+):
+    other = load_network("survey").sample(2000, 9)
+    asked = []
+
+    def made(python, method, data, epsilon, seed, limit):
+        asked.append((method, seed))
+        if method == "aim":
+            raise NotMade("over 9 s")
+        return other, 100.0
+
+    monkeypatch.setattr(synthetic_rivals, "synthetic", made)
+    tries = {"MST + PC": 2, "AIM + PC": 2}
+    runs = list(runs_at("survey", 1.0, [survey, survey], tries, PYTHON, 9))
+    assert asked == [("mst", 500), ("aim", 500), ("mst", 501)]
+    assert tries == {"MST + PC": 2, "AIM + PC": 0}
+    pc = {"score": "g2", "threshold": 0.01}
+    for algorithm, read in (("MST + PC", other), ("PC, not private", survey)):
+        expected = scores(discover(read, "pc", pc).graph, truth_of(survey))
+        found = [run for run in runs if run.algorithm == algorithm]
+        assert [(run.skeleton, run.cpdag) for run in found] == [expected] * 2
+        assert all(run.seconds is not None for run in found)
+    assert all(run.seconds > 100 for run in runs if run.algorithm == "MST + PC")
+    assert [run.failed for run in runs if run.algorithm == "AIM + PC"] == ["over 9 s"]
+
+
+def test_a_line_has_means_medians_and_what_is_missing():
+    runs = [
+        Run("asia", 0.1, "MST + PC", 0, 0.5, 0.2, 1.0),
+        Run("asia", 0.1, "MST + PC", 1, 1.0, 0.4, 2.0),
+        Run("asia", 0.1, "MST + PC", 2, 0.0, 0.0, 9.0),
+        Run("asia", 0.1, "AIM + PC", 0, 0.75, 0.25, 4.0),
+        Run("asia", 0.1, "AIM + PC", 1, failed="over 300 s"),
+        Run("asia", 0.1, "moment-search", 0, 1.0, 1.0, 0.25),
+    ]
+    assert table_line("asia", 0.1, runs) == (
+        "| asia | 0.1 | 0.500 / 0.200 | 0.750 / 0.250 (1 of 3 runs, over 300 s) "
+        "| 1.000 / 1.000 (1 of 3 runs) | not tried | 2.00 / 4.00 / 0.25 |"
+    )
+    stopped = [Run("child", 1.0, "AIM + PC", 0, failed="over 300 s")]
+    assert "| not tried | over 300 s | not tried |" in table_line("child", 1.0, stopped)
+
+
+def test_runs_are_saved_as_csv(tmp_path):
+    path = tmp_path / "runs.csv"
+    saved(Run("asia", 0.1, "MST + PC", 0, 0.5, 0.2, 1.0), path)
+    saved(Run("asia", 0.1, "PC, not private", 1, failed="failed"), path)
+    with path.open(newline="") as file:
+        first, second = csv.DictReader(file)
+    assert (first["algorithm"], first["skeleton"], first["failed"]) == ("MST + PC", "0.5", "")
+    assert (second["algorithm"], second["cpdag"], second["failed"]) == (
+        "PC, not private",
+        "",
+        "failed",
+    )
+
+
+def test_the_script_declares_the_levels_and_keeps_the_order_of_columns(tmp_path, monkeypatch):
+    models = tmp_path / "dpmm" / "models"
+    models.mkdir(parents=True)
+    (models / "mst.py").write_text(FAKE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    levels = (2, 3, 4)
+    values = tuple(np.random.default_rng(1).integers(0, count, 50) for count in levels)
+    columns = tuple(
+        Column(f"x{count}", "nominal", tuple(map(str, range(count))), declared=True)
+        for count in levels
+    )
+    made, seconds = synthetic(PYTHON, "mst", Dataset("any", columns, values), 0.5, 3, 60)
+    assert seconds > 0
+    for ours, theirs in zip(values, made.values, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_every_pin_is_exact():
+    pins = (PEERS / "requirements-dpmm.txt").read_text().split()
+    assert "dpmm==0.1.9" in pins
+    assert all(pin.count("==") == 1 for pin in pins)

@@ -1,0 +1,105 @@
+"""Sessions on one server at the same time: none sees another's table, nor its results."""
+
+import random
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import graph, settle
+
+pytestmark = pytest.mark.browser
+
+TELLING = ("salary_of_alice", "illness_of_bob", "payroll-2019")
+
+
+def upload(page, path):
+    """Load a table on the Data page."""
+    page.locator("input[type=file]").first.set_input_files(path)
+    page.get_by_role("button", name="Use this table").click(timeout=20_000)
+
+
+def follow(page, name):
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+
+
+def everything(page):
+    """All that a page holds: its frames with what is in their fields, and its address."""
+    fields = "[...document.querySelectorAll('input, textarea')].map(field => field.value).join()"
+    return page.url + "".join(f.content() + str(f.evaluate(fields)) for f in page.frames)
+
+
+def assert_nothing_told(page):
+    held = everything(page)
+    assert [word for word in TELLING if word in held] == []
+
+
+def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
+    path = tmp_path / f"{TELLING[2]}.csv"
+    rows = "".join(f"{i % 2},{i // 2 % 2}\n" for i in range(200))
+    path.write_text(f"{TELLING[0]},{TELLING[1]}\n{rows}", encoding="utf-8")
+    owner = visit(f"{server.url}/data?data=your+table")
+    # Another browser, and another window of the owner's own: the same cookies.
+    others = [visit(f"{server.url}/data?data=your+table"), owner.context.new_page()]
+    others[1].goto(f"{server.url}/?data=cancer&rows=1000&discover_tab=Export+%26+code")
+    settle(owner, "Data")
+    upload(owner, path)
+    expect(owner.get_by_text("The table is ready").first).to_be_visible(timeout=30_000)
+    follow(owner, "Discover")
+    settle(owner, "Discover")
+    assert graph(owner, "Private graph").evaluate("nodes.get(0).title") == TELLING[0]
+    assert TELLING[0] in everything(owner)
+
+    stranger, window = others
+    assert_nothing_told(stranger)
+    follow(stranger, "Discover")
+    expect(stranger.get_by_text("No table is loaded yet")).to_be_visible(timeout=30_000)
+    stranger.get_by_role("combobox", name=re.compile("Data set")).click()
+    expect(stranger.get_by_role("option", name="your table")).to_be_visible()
+    assert_nothing_told(stranger)
+
+    # Its script has ended, so that nothing of it comes later.
+    settle(window, "Discover")
+    assert_nothing_told(window)
+    for name in ("JSON", "Decisions CSV"):
+        with window.expect_download() as caught:
+            window.get_by_role("button", name=name, exact=True).click()
+        text = caught.value.path().read_text(encoding="utf-8")
+        assert [word for word in TELLING if word in text] == []
+    assert_nothing_told(window)
+
+
+def table(path, same):
+    """2,000 rows of three fair coins; those in the two columns called `same` mostly agree."""
+    coins = random.Random(1)
+    lines = ["alpha,beta,gamma"]
+    for _ in range(2_000):
+        row = [coins.randrange(2) for _ in range(3)]
+        row[same[1]] = row[same[0]] ^ (coins.random() < 0.1)
+        lines.append(",".join(map(str, row)))
+    path.parent.mkdir()
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def edges(page, title):
+    names = "edges.get().map(e => [nodes.get(e.from).title, nodes.get(e.to).title].sort())"
+    return graph(page, title).evaluate(names)
+
+
+def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visit, tmp_path):
+    """Files of one name, size, header and seed, at the same time: only the rows tell them apart."""
+    dependent = [("alpha", "beta"), ("beta", "gamma")]
+    places = [(0, 1), (1, 2)]
+    address = f"{server.url}/data?data=your+table&seed=7&epsilon=5"
+    pages = [visit(address) for _ in places]
+    for page, same in zip(pages, places, strict=True):
+        settle(page, "Data")
+        upload(page, table(tmp_path / f"{same[0]}" / "study.csv", same))
+    for page in pages:
+        expect(page.get_by_text("The table is ready").first).to_be_visible(timeout=30_000)
+        follow(page, "Discover")
+    for page, pair in zip(pages, dependent, strict=True):
+        settle(page, "Discover")
+        assert edges(page, "Private graph") == [list(pair)]
+        assert edges(page, "Non-private PC") == [list(pair)]

@@ -1,0 +1,100 @@
+"""Tables in Parquet from a shell: the same results as from memory, and refusals in one sentence."""
+
+import json
+
+import pytest
+
+from privcore.cli import main
+from privcore.dataset import load_network
+from privcore.dataset.schema_file import schema_json
+from tests.cli.test_cli import refused, run
+from tests.counts.sources import frame_of, schema_of, write_parquet
+
+DATA = load_network("survey").sample(2_000, 1)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    write_parquet(tmp_path / "t", DATA, [300])
+    write_parquet(tmp_path / "one", DATA)
+    (tmp_path / "schema.json").write_text(schema_json(schema_of(DATA)))
+    frame_of(DATA).to_csv(tmp_path / "t.csv", index=False)
+    edges = "\n".join(f"{a},{b}" for a, b in DATA.true_edges)
+    (tmp_path / "truth.csv").write_text(f"cause,effect\n{edges}\n")
+    return tmp_path
+
+
+def found(capsys, *arguments):
+    code, out, err = run(capsys, "discover", *map(str, arguments), "--json")
+    assert (code, err) == (0, "")
+    report = json.loads(out)
+    return {k: v for k, v in report.items() if k not in ("seconds", "data")} | report["data"]
+
+
+def test_a_folder_gives_what_the_csv_gives(files, capsys):
+    common = ["--schema", files / "schema.json", "--truth", files / "truth.csv", "--epsilon", "2"]
+    folder = found(capsys, "--table", files / "t", *common)
+    csv = found(capsys, "--csv", files / "t.csv", *common)
+    assert folder.pop("name") == "t"
+    assert csv.pop("name") == "t.csv"
+    assert folder == csv
+    assert folder["rows"] == 2_000
+    assert folder["guarantee"]["caveats"] == []
+    assert "truth" in folder["metrics"]
+
+
+def test_without_a_schema_the_levels_are_not_covered(files, capsys):
+    report = found(capsys, "--table", files / "t", "--algorithm", "svt-pc")
+    assert "levels were read from the data" in report["guarantee"]["caveats"][0]
+    public = found(capsys, "--table", files / "t", "--algorithm", "svt-pc", "--levels-public")
+    assert public["guarantee"]["caveats"] == []
+
+
+def test_little_memory_is_enough_where_unique_rows_do_not_fit(files, capsys, monkeypatch):
+    """Half of the memory is the database's, which needs some to read a file at all."""
+    expected = found(capsys, "--table", files / "t", "--algorithm", "pc")
+    monkeypatch.setattr("privcore.counts.external._most", lambda memory, columns: 100)
+    passed = found(capsys, "--table", files / "t", "--algorithm", "pc", "--memory", "0.1")
+    assert passed == expected
+
+
+def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, capsys):
+    for budget in ("clinic", "other"):
+        main(["ledger", "total", budget, "--epsilon", "1", "--delta", "1e-6"])
+    inferred = ("release", "--algorithm", "moment-search", "--epsilon", "0.4",
+                "--out", str(files / "out"))  # fmt: skip
+    asked = (*inferred, "--schema", str(files / "schema.json"))
+    code, out, err = run(capsys, *asked, "--table", str(files / "t"), "--budget-name", "clinic")
+    assert (code, err) == (0, "")
+    assert "left epsilon 0.6" in out
+    # The same rows in another file, and as text, are the same data.
+    for other in (("--csv", str(files / "t.csv")), ("--table", str(files / "one"))):
+        assert "clinic" in refused(capsys, *asked, *other, "--budget-name", "other")
+    other_levels = ("--table", str(files / "t"), "--levels-public", "--budget-name", "other")
+    assert "clinic" in refused(capsys, *inferred, *other_levels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--table", "{}/none"), "'{}/none' cannot be read"),
+        (("--table", "{}/t", "--csv", "{}/t.csv"), "Give either"),
+        (("--table", "{}/t.csv"), "not a readable Parquet file"),
+        (("--table", "{}/t", "--intervals", "4"), "--intervals is not for --table"),
+        (("--table", "{}/t", "--memory", "much"), "memory is much"),
+        (("--table", "{}/t", "--schema", "{}/truth.csv"), "The schema is not JSON"),
+        (("--table", "{}/t", "--schema", "{}/none"), "cannot be read"),
+        (("--network", "asia", "--schema", "{}/schema.json"), "--schema is for"),
+    ],
+)
+def test_refusals(files, capsys, arguments, sentence):
+    filled = [word.replace("{}", str(files)) for word in arguments]
+    said = refused(capsys, "discover", *filled)
+    assert sentence.replace("{}", str(files))[:25] in said
+
+
+def test_sweeps_are_made_in_memory(files, capsys):
+    said = refused(capsys, "sweep", "--table", str(files / "t"), "--algorithms", "pc",
+                   "--out", str(files / "rows.csv"))  # fmt: skip
+    assert "Sweeps hold their data in memory" in said

@@ -1,0 +1,75 @@
+"""How sure edges are, and what the budget could see, on the page Discover; mixed tables."""
+
+import json
+import re
+
+from tests.pages.test_app import clean, start, upload
+
+POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
+
+
+def drawn(app):
+    """The data of the first graph."""
+    page = app.get("iframe")[0].proto.srcdoc
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    return json.loads(found.group(1))
+
+
+def captions(app):
+    return " ".join(c.value for c in app.caption)
+
+
+def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
+    app = clean(start(**POOR))
+    assert "not enough budget to tell" in captions(app)
+    assert "percentage points" in captions(app)
+    edges = drawn(app)["edges"]
+    own = [e for e in edges if "confidence" in e["title"]]
+    assert own
+    assert all("seen again: " in e["title"] and 1.2 <= e["width"] <= 4.0 for e in own)
+    app.toggle(key="discover_unclear").set_value(True).run()
+    faint = [e for e in drawn(clean(app))["edges"] if "not enough budget" in e["title"]]
+    assert len(faint) >= 5
+    assert len(drawn(app)["edges"]) <= 28
+    assert all(e["dashes"] == [1, 7] for e in faint)
+
+
+def test_pairs_and_what_can_be_seen_have_tabs():
+    app = clean(start(**POOR, discover_tab="Pairs"))
+    table = next(d.value for d in app.dataframe if "verdict" in d.value)
+    assert len(table) == 28
+    assert any("no edge seen;" in m.value for m in app.markdown)
+    app = clean(start(**POOR, discover_tab="What can be seen"))
+    assert any("90 % probability" in m.value for m in app.markdown)
+    assert app.get("plotly_chart")
+
+
+def test_other_algorithms_say_nothing_of_pairs():
+    app = clean(start(algorithm="priv-pc", data="cancer", rows="1000"))
+    assert not {"Pairs", "What can be seen"} & {tab.label for tab in app.tabs}
+    assert not any("discover_unclear" in str(t.key) for t in app.toggle)
+
+
+def test_numbers_have_them_too():
+    app = clean(start(algorithm="moment-search", data="linear-gaussian", rows="5000",
+                      discover_tab="What can be seen"))  # fmt: skip
+    assert any("a correlation of" in m.value for m in app.markdown)
+
+
+MIXED = b"sex,height,weight\n" + b"".join(
+    b"%s,%.2f,%.2f\n" % (b"fm"[i % 2 : i % 2 + 1], 160 + (i * 37 % 41) / 2 + 9 * (i % 2),
+                         60 + (i * 53 % 47) / 3)
+    for i in range(400)
+)  # fmt: skip
+
+
+def test_a_mixed_table_is_cut_for_the_run_and_that_is_said():
+    app = upload(start(algorithm="priv-pc"), MIXED, use=False)
+    app.toggle(key="upload_uncut").set_value(True).run()
+    next(b for b in app.button if b.label == "Use this table").click().run()
+    assert not clean(app).error
+    app.switch_page("pages/discover.py").run()
+    assert any("some of these hold numbers" in i.value for i in app.info)
+    next(b for b in app.button if b.label == "Use Moment search").click().run()
+    assert not clean(app).error
+    assert "cut into 4 levels of equal width" in captions(app).replace("\\", "")
