@@ -97,7 +97,7 @@ def test_comparing_with_the_truth(server, visit):
 
 
 def test_every_download(server, visit):
-    page = visit(f"{server.url}/?data=survey&rows=5000")
+    page = visit(f"{server.url}/?algorithm=priv-pc&data=survey&rows=5000")
     settle(page, "Discover")
     page.get_by_role("tab", name="Export & code").click()
     shown(page, "privcore discover --network survey")
@@ -231,7 +231,7 @@ def choose(page, label, option):
 
 def test_numbers_need_an_algorithm_for_numbers(server, visit):
     """From a refusal in one sentence to PrivPC*'s graph, and to cut columns for the others."""
-    page = visit(f"{server.url}/?data=linear-gaussian&rows=20000&nodes=6")
+    page = visit(f"{server.url}/?algorithm=priv-pc&data=linear-gaussian&rows=20000&nodes=6")
     shown(page, "Priv-PC needs columns with levels")
     page.get_by_role("button", name="Use PrivPC").click()
     settle(page, "Discover")

@@ -14,6 +14,7 @@ from privcore.counts import InMemoryCounts
 from privcore.counts.sharded import ShardedRows
 from privcore.dataset import load_network
 from privcore.discovery import discover
+from tests.counts.kernel_switch import counting_with
 from tests.counts.sources import external, frame_of, schema_of
 
 dataframe = pytest.importorskip("dask.dataframe")
@@ -74,8 +75,10 @@ def _fatal(mark, function, shard, codes):
 
 
 def check(source, name):
-    expected = discover(InMemoryCounts.from_dataset(DATA), name, RUNS[name], seed=5)
-    result = discover(source, name, RUNS[name], seed=5)
+    # The compiled kernels add in another order than numpy, and differ in the last bits.
+    with counting_with(kernels=False):
+        expected = discover(InMemoryCounts.from_dataset(DATA), name, RUNS[name], seed=5)
+        result = discover(source, name, RUNS[name], seed=5)
     assert source.passes > 0
     assert result.graph == expected.graph
     assert result.separating_sets == expected.separating_sets
