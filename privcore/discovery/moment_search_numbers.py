@@ -3,7 +3,7 @@
 Everything after the two releases is post-processing: a search over orders of the columns whose
 scores know the noise, and a choice of edges that keeps false ones to a level.  It sees linear
 dependence.
-Proof: docs/proofs/moment_search.md, statement 3.
+Proof: docs/proofs/moment_search.md, statement 4.
 """
 
 from __future__ import annotations

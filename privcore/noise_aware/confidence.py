@@ -106,7 +106,7 @@ class TableEvidence:
         return table_information(moments.n, (moments.levels[x], moments.levels[y]), found)
 
     def asked(self, x: int, y: int, freedom: float) -> float:
-        return self._penalty * freedom if self._evidence.tabulated(x, y) else 0.0
+        return self._penalty * freedom
 
     def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
         """Linear scores are gains, in units of χ² already."""
@@ -127,10 +127,10 @@ def pair_findings(
     around: per column, those it may be adjacent to.  separating: what separated a pair, if a
     search did.
     """
-    adjusted = _adjusted(edge_p_values(evidence, dag), comb(len(dag), 2))
+    pairs = comb(len(dag), 2)
+    adjusted = _adjusted(edge_p_values(evidence, dag), pairs)
     edges = {(min(edge), max(edge)): edge for edge in adjusted}
     found = {}
-    pairs = comb(len(dag), 2)
     for pair in combinations(range(len(dag)), 2):
         edge, effect = edges.get(pair), _effect(evidence, *pair)
         if edge is None:

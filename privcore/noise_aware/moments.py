@@ -86,14 +86,12 @@ class Moments:
         kept = tuple(sorted(columns))
         key = (kept, of)
         if key not in self._cells:
-            self._cells[key] = math.fsum(
-                self._variances[subset]
-                * math.prod(
-                    1 - 1 / self.levels[c] if c in subset else 1 / self.levels[c] ** 2 for c in kept
-                )
-                for subset in _subsets(kept)
-                if of is None or of in subset
-            )
+            if of is None:
+                self._cells[key] = self.stratum_variance(kept, ())
+            else:
+                others = [c for c in kept if c != of]
+                share = 1 - 1 / self.levels[of]
+                self._cells[key] = share * self.stratum_variance(others, (of,))
         return self._cells[key]
 
     def stratum_variance(self, given: Sequence[int], fixed: Sequence[int]) -> float:

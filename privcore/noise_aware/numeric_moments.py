@@ -2,7 +2,7 @@
 
 First the mean and mean square of each column get noise, a small part of the budget; rows are then
 shifted and scaled by what these say, shortened to a public length, and their second moments get
-the rest (docs/proofs/moment_search.md, statement 3).  Tests are of partial correlations, so they
+the rest (docs/proofs/moment_search.md, statement 4).  Tests are of partial correlations, so they
 see the linear part of a dependence.
 """
 
