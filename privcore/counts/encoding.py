@@ -7,6 +7,7 @@ whichever way the rows were merged.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from threading import local
 from typing import Any
 
@@ -48,7 +49,8 @@ def merged_rows(
     # As the kernels take them.
     multiplicities = np.require(multiplicities, np.int64, ("C", "W"))
     key, size = joint_key(columns, levels)
-    if size > min(_DENSE_CELLS, 16 * key.size):
+    # The codes can be read off a key only if it was never hashed.
+    if size > min(_DENSE_CELLS, 16 * key.size) or prod(levels) >= _KEY_LIMIT:
         first, counts = _unique_of_large(key, multiplicities)
         return [column[first] for column in columns], counts
     kernels = compiled.ready()
@@ -126,7 +128,10 @@ def _unique_of_small(key: Codes, size: int) -> tuple[Integers, Integers]:
     """As `unique_rows`, for keys below `size`."""
     kernels = compiled.ready()
     if kernels:
-        found: tuple[Integers, Integers] = kernels.unique_small_keys(_below(key, size), size)
+        key = _below(key, size)
+        if key.dtype == np.int64:
+            key = key.astype(np.int32)
+        found: tuple[Integers, Integers] = kernels.unique_small_keys(key, size)
         return found
     counts = np.bincount(key, minlength=size)
     first = np.full(size, -1, dtype=np.int64)

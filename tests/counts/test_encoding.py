@@ -127,3 +127,25 @@ def test_threads_do_not_share_their_room():
     with counting_with(True), ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
     assert not encoding._scratch.cells.any() if hasattr(encoding._scratch, "cells") else True
+
+
+@BOTH
+@pytest.mark.parametrize("columns", [64, 70, 130])
+def test_many_columns_with_few_unique_rows(kernels, columns):
+    """Their keys are hashed on the way and end up small, but their codes cannot be read off them.
+
+    The last number of columns is hashed twice.
+    """
+    generator = np.random.default_rng(3)
+    kinds = generator.integers(0, 2, (5, columns)).astype(np.uint8)
+    drawn = generator.integers(0, 5, 4000)
+    codes = [np.ascontiguousarray(kinds[drawn, c]) for c in range(columns)]
+    weights = generator.integers(1, 9, drawn.size)
+    expected = merged_one_by_one(codes, weights)
+    with counting_with(kernels):
+        first, counts = unique_rows(codes, [2] * columns)
+        merged, sums = merged_rows(codes, [2] * columns, weights)
+    assert first.tolist() == [row for row, _ in expected.values()]
+    assert counts.tolist() == np.bincount(drawn)[drawn[first]].tolist()
+    rows = zip(*(c.tolist() for c in merged), strict=True)
+    assert dict(zip(rows, sums.tolist(), strict=True)) == {k: w for k, (_, w) in expected.items()}
