@@ -223,7 +223,7 @@ def draw(panels: list[Panel], out: str, *, log: tuple[str, ...] = ()) -> None:
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
-    from benchmarks.six_networks import save
+    from benchmarks.eight_networks import save
     from pages.ui.theme import PALETTES
 
     figure = make_subplots(rows=1, cols=len(panels))

@@ -9,8 +9,8 @@ import streamlit as st
 
 from pages.ui import charts, tradeoff_charts
 from pages.ui.data import UPLOAD, Loaded, current_data
+from pages.ui.eight_networks import eight_networks_view
 from pages.ui.frame import require_frame
-from pages.ui.six_networks import six_networks_view
 from pages.ui.sweeping import BackgroundSweep, sweep_of
 from pages.ui.texts import plain
 from pages.ui.tradeoff_controls import (
@@ -335,14 +335,14 @@ def results(loaded: Loaded) -> None:
         st.info("Choose at least one algorithm on the left.")
         return
     views = [
-        "Quality", "Six networks", "Two parameters", "Edges", "Tests and time", "Table & download"
+        "Quality", "Eight networks", "Two parameters", "Edges", "Tests and time", "Table & download"
     ]  # fmt: skip
     chosen = st.segmented_control(
         "View", views, default=views[0], required=True, key="sweep_view", bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
-    if chosen == "Six networks":
-        six_networks_view()
+    if chosen == "Eight networks":
+        eight_networks_view()
         return
     has_truth = loaded.dataset.true_edges is not None
     if chosen == "Two parameters":

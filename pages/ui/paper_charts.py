@@ -53,7 +53,7 @@ def small_panels(
     down = -(-len(panels) // across)
     figure = make_subplots(
         rows=down, cols=across, subplot_titles=[label(panel) for panel in panels],
-        horizontal_spacing=0.06, vertical_spacing=0.16 if down > 1 else 0.0,
+        horizontal_spacing=0.06, vertical_spacing=0.32 / down if down > 1 else 0.0,
     )  # fmt: skip
     alike = len({curve.series for curve in curves}) == 1
     told: set[str] = set()
@@ -84,7 +84,8 @@ def small_panels(
     figure.update_xaxes(type="log", dtick=1, range=ends, exponentformat="none")
     figure.update_yaxes(range=[-0.02, 1.05] if bounded else None, type="log" if log_y else "linear")
     for column in range(1, across + 1):
-        figure.update_xaxes(title_text=x_title, row=down, col=column)
+        lowest = down if (down - 1) * across + column <= len(panels) else down - 1
+        figure.update_xaxes(title_text=x_title, row=lowest, col=column)
     for row in range(1, down + 1):
         figure.update_yaxes(title_text=y_title, row=row, col=1)
     figure.update_layout(

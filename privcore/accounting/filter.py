@@ -8,7 +8,6 @@ what is named here (a plan by advanced composition fixes its ε_i instead, see `
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Literal
 
 from privcore.accounting.composition import rho_of_pure
@@ -16,12 +15,16 @@ from privcore.errors import BudgetError
 
 Unit = Literal["epsilon", "rho"]
 
+# Every finite double is a whole number of 2⁻¹⁰⁷⁴, the smallest of them.
+_PLACES = 1074
+_ONE = 1 << _PLACES
+
 
 class PrivacyFilter:
     """Grants charges while their exact sum stays within the total.
 
-    The sum is kept in exact rational arithmetic, so no number of small charges can slip
-    past the total by rounding.
+    The sum is kept exactly, as an integer, so no number of small charges can slip past the
+    total by rounding.
     """
 
     def __init__(self, unit: Unit, total: float) -> None:
@@ -29,17 +32,17 @@ class PrivacyFilter:
             raise BudgetError("The total privacy budget is 0; give a positive epsilon.")
         self.unit = unit
         self.total = total
-        self._total = Fraction(total)
-        self._used = Fraction(0)
+        self._total = _exact(total)
+        self._used = 0
 
     @property
     def used(self) -> float:
-        return float(self._used)
+        return self._used / _ONE
 
     @property
     def left(self) -> float:
         """What is not used yet, rounded down a hair, so that it can be charged."""
-        return float(self._total - self._used) * (1 - 1e-12)
+        return (self._total - self._used) / _ONE * (1 - 1e-12)
 
     def cost(self, epsilon: float, rho: float | None = None) -> float:
         """What an ε-DP step costs in this filter's unit.
@@ -51,7 +54,7 @@ class PrivacyFilter:
         return rho_of_pure(epsilon) if rho is None else rho
 
     def can_charge(self, epsilon: float, rho: float | None = None) -> bool:
-        return self._used + Fraction(self.cost(epsilon, rho)) <= self._total
+        return self._used + _exact(self.cost(epsilon, rho)) <= self._total
 
     def charge(self, epsilon: float, rho: float | None = None) -> float:
         """Pay for one ε-DP step *before* it runs; returns the charge in the filter's unit.
@@ -60,10 +63,18 @@ class PrivacyFilter:
         """
         if not epsilon > 0:
             raise ValueError(f"a charge must be positive, not {epsilon}")
-        if not self.can_charge(epsilon, rho):
+        cost = self.cost(epsilon, rho)
+        exact = _exact(cost)
+        if self._used + exact > self._total:
             raise BudgetError("The privacy budget does not cover another step.")
-        cost = Fraction(self.cost(epsilon, rho))
-        if cost == 0:
+        if exact == 0:
             raise ValueError(f"a charge of {epsilon} is too small to be counted")
-        self._used += cost
+        self._used += exact
         return float(cost)
+
+
+def _exact(amount: float) -> int:
+    """The amount in units of 2⁻¹⁰⁷⁴."""
+    numerator, denominator = amount.as_integer_ratio()
+    # The denominator is a power of two.
+    return numerator << _PLACES + 1 - denominator.bit_length()

@@ -106,6 +106,13 @@ def _command(options: argparse.Namespace) -> str:
     return shlex.join(["python", "-m", "privcore", *options.words])
 
 
+def plan_of(command: str) -> SweepPlan:
+    """The plan of a sweep's command, as the sweep's file holds it."""
+    parser = argparse.ArgumentParser()
+    add_command(parser.add_subparsers())
+    return _plan(parser.parse_args(shlex.split(command)[3:]))
+
+
 def _plan(options: argparse.Namespace) -> SweepPlan:
     grids: dict[str, tuple[str, ...]] = {"epsilon": _list(options.epsilons)}
     for name, value in map(_named, options.grid):

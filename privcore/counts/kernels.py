@@ -1,17 +1,26 @@
 """Counting loops compiled by numba; imported by `compiled` only, since numba takes long to import.
 
-Each has a path in numpy with the same result (`encoding`, `projections`, `frequencies`, `ranks`),
-which is what runs where numba is missing or not loaded yet.
+Each has a path in numpy with the same result (`encoding`, `projections`, `frequencies`, `ranks`,
+`greedy_distance`), which is what runs where numba is missing or not loaded yet.
 """
 
+from privcore.counts.kernels_distance import greedy_removals
 from privcore.counts.kernels_rows import merge_keys, unique_keys, unique_small_keys
 from privcore.counts.kernels_scan import DEPENDENT, UNDECIDED, scan_pairs
-from privcore.counts.kernels_tables import concordance, statistic, stratum_tables, z_star_terms
+from privcore.counts.kernels_tables import (
+    concordance,
+    kendall_terms,
+    statistic,
+    stratum_tables,
+    z_star_terms,
+)
 
 __all__ = [
     "DEPENDENT",
     "UNDECIDED",
     "concordance",
+    "greedy_removals",
+    "kendall_terms",
     "merge_keys",
     "scan_pairs",
     "statistic",

@@ -177,3 +177,22 @@ def z_star_terms(tables: NDArray[np.int64]) -> NDArray[np.float64]:
             terms[kept] = np.sign(s) * (np.sqrt(shifted * shifted + 2.0 * abs(s)) - shifted)
             kept += 1
     return terms[:kept].copy()
+
+
+@njit("Tuple((float64[::1], float64[::1]))(int64[:, :, ::1])", cache=True, nogil=True)
+def kendall_terms(
+    tables: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """w and w·τ of each stratum with more than one record, as in `ranks.kendall`."""
+    difference, totals = concordance(tables)
+    weights = np.empty(totals.size)
+    terms = np.empty(totals.size)
+    kept = 0
+    for stratum in range(totals.size):
+        if totals[stratum] > 1:
+            m = float(totals[stratum])
+            pairs = m * (m - 1)
+            weights[kept] = 9 * pairs / (2 * (2 * m + 5))
+            terms[kept] = weights[kept] * 2 * difference[stratum] / pairs
+            kept += 1
+    return weights[:kept].copy(), terms[:kept].copy()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import prod
 from threading import Lock
 from typing import Any, TypeVar
@@ -32,6 +33,8 @@ _GROUPS_AT_ONCE = 3
 _BUDGET = 64 << 20
 # Of one order on the same columns: merging these costs as much as some tests on all rows.
 _TESTS_THAT_PAY = 8
+# So few groups are all merged: telling which pay takes longer than the few merges that do not.
+_FEW_GROUPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,16 +112,20 @@ class Projections:
 
         adjacent: neighbours of each column, from which conditioning sets will be taken.  Merged
         are pairs of groups at order 0, three groups at order 1, then columns with their neighbours:
-        those that enough tests read to pay for it, most first, up to about 64 MB.
+        those that enough tests read to pay for it, most first, up to about 64 MB.  Few groups are
+        merged without asking.
         """
         if self.few:
             return [self.whole]
-        of_groups = order + 2 <= _GROUPS_AT_ONCE
-        if of_groups:
+        at_once = order + 2
+        of_groups = at_once <= _GROUPS_AT_ONCE
+        if not of_groups:
+            asked = asked_of_families(adjacent, order, _TESTS_THAT_PAY)
+        elif len(self._grouped()) <= _FEW_GROUPS:
+            asked = dict.fromkeys(combinations(range(len(self._grouped())), at_once), 1)
+        else:
             starts = [min(group.columns) for group in self._grouped()]
             asked = asked_of_groups(starts, adjacent, order, _TESTS_THAT_PAY)
-        else:
-            asked = asked_of_families(adjacent, order, _TESTS_THAT_PAY)
         made: dict[int, Projection] = {}
         used = 0
         for key in sorted(asked, key=asked.__getitem__, reverse=True):

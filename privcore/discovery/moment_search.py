@@ -84,7 +84,9 @@ def _run(run: Run) -> Outcome:
     _record(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     settings = {"penalty": given["penalty"], "level": given["candidate_level"]}
     evidence = Evidence(moments, **settings)
-    searched = [_narrowed(run, evidence, given["candidate_level"], recorder, None)]
+    candidates = _narrowed(run, evidence, given["candidate_level"], recorder, None)
+    searched = [candidates]
+    made = 0
     for number in range(plan.rounds):
         around = _neighbours(searched[-1])
         chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
@@ -94,9 +96,12 @@ def _run(run: Run) -> Outcome:
         release_tables(moments, run.source, chosen, sigma, run.noise)
         _record(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, number + 2)
         evidence = Evidence(moments, **settings)
-        searched.append(_narrowed(run, evidence, given["threshold"], recorder, searched[-1]))
-    # Where noise is most of what there is, the tests lose more edges than the scores add.
-    around = _neighbours(searched[0 if plan.noisy else -1])
+        # Tables measure pairs again, so that an edge that was lost before may be seen now.
+        candidates = _narrowed(run, evidence, given["candidate_level"], recorder, None)
+        refined = _narrowed(run, evidence, given["threshold"], recorder, candidates)
+        searched += [candidates, refined]
+        made = number + 1
+    around = _neighbours(searched[-1] if plan.refined else candidates)
     found = kept_edges(evidence, _searched(run, evidence, around), given["false_edges"])
     edges = {(parent, c) for c, parents in enumerate(found) for parent in parents}
     graph = cpdag_of_dag(run.source.names, edges)
@@ -111,13 +116,12 @@ def _run(run: Run) -> Outcome:
         for pair, given_set in skeleton.separating_sets.items()
         if pair not in graph.skeleton
     }
-    made = (len(searched) - 1) / plan.rounds if plan.rounds else 0.0
-    used = plan.pairs_share + (1 - plan.pairs_share) * made
+    used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     return Outcome(
         graph=graph,
         separating_sets=separating,
         guarantee=common.proven_guarantee(run, "Gaussian DP", (PROOF,)),
-        spent=Spent("share", used, 1.0, len(searched), 1 + plan.rounds, "releases"),
+        spent=Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases"),
         tests_run=sum(skeleton.tests_run for skeleton in searched),
         orders_run=max(skeleton.orders_run for skeleton in searched),
         stopped=None,

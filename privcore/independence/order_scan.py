@@ -75,7 +75,7 @@ def _scanned(
     kernels = compiled.ready()
     largest = sorted(source.levels)[-order - 2 :]
     cells = min(prod(largest), _CELLS)
-    critical = _critical_values(level, min(cells, _DEGREES))
+    critical = critical_values(level, min(cells, _DEGREES))
     around = np.zeros((len(adjacent), len(adjacent)), dtype=np.bool_)
     for node, neighbours in enumerate(adjacent):
         around[node, list(neighbours)] = True
@@ -113,7 +113,7 @@ def _scanned(
 
 
 @lru_cache(maxsize=64)
-def _critical_values(level: float, size: int) -> Vector:
+def critical_values(level: float, size: int) -> Vector:
     """By degrees of freedom below `size`, the value whose p-value is `level`; NaN for 0."""
     degrees = np.arange(size)
     values: Vector = np.concatenate(([np.nan], chdtri(degrees[1:], level)))

@@ -7,6 +7,8 @@ both keep one record's influence bounded.  Definitions: Wang, Pang & Song 2020, 
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,11 +52,13 @@ def z_star(tables: Tables, n: int) -> float:
         f = np.sign(s) * (np.sqrt(shifted * shifted + 2.0 * np.abs(s)) - shifted)
         terms = f[m > 1]
     # The sum is numpy's either way, since its order of adding decides the last bit.
-    return float(3.0 * terms.sum() / np.sqrt(n))
+    return float(3.0 * np.add.reduce(terms)) / sqrt(n)
 
 
 def _plain(tables: Tables) -> Tables:
     """Laid out as the kernels take them."""
+    if tables.dtype == np.int64 and tables.flags.carray:
+        return tables
     return np.require(tables, np.int64, ("C", "W"))
 
 
@@ -64,13 +68,16 @@ def kendall(tables: Tables, n: int) -> float:
     Wang, Pang & Song 2020, Definition 6, with τ_b signed: the paper's |C − D| per stratum would
     not be centred under independence.  Strata of one record have weight 0.
     """
-    s, m = concordance(tables)
-    s, m = s[m > 1], m[m > 1].astype(np.float64)
-    if m.size == 0:
-        return 0.0
-    pairs = m * (m - 1)
-    weights = 9 * pairs / (2 * (2 * m + 5))
-    return float((weights * 2 * s / pairs).sum() / np.sqrt(weights.sum()))
+    if kernels := compiled.ready():
+        weights, terms = kernels.kendall_terms(_plain(tables))
+    else:
+        s, m = concordance(tables)
+        s, m = s[m > 1], m[m > 1].astype(np.float64)
+        pairs = m * (m - 1)
+        weights = 9 * pairs / (2 * (2 * m + 5))
+        terms = weights * 2 * s / pairs
+    # As for Z*, the sums are numpy's.
+    return float(np.add.reduce(terms)) / sqrt(np.add.reduce(weights)) if weights.size else 0.0
 
 
 def kendall_fixed(tables: Tables, n: int) -> float:

@@ -61,7 +61,8 @@ class ScoreMeasure:
     def threshold(self, x: int, y: int) -> float:
         if self.space == "p":
             return self.level
-        return self.corrected.get((min(x, y), max(x, y)), z_threshold(self.level))
+        corrected = self.corrected.get((min(x, y), max(x, y))) if self.corrected else None
+        return z_threshold(self.level) if corrected is None else corrected
 
     def tweak(self, deviations: float) -> float:
         if self.space == "z":

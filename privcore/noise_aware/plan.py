@@ -12,8 +12,10 @@ from privcore.noise_aware.features import pair_features_sensitivity
 # Below this many cells no table would hold more than what the pairs say already.
 LEAST_CELLS = 16
 MOST_CELLS = 1_000_000
-# Rounds of tables, with equal shares, where noise is not most of what there is.
+# Rounds of tables, with equal shares.
 _ROUNDS = 3
+# Noise against chance up to which tests lose fewer edges than the scores' search adds by mistake.
+_LITTLE_NOISE = 0.04
 # The Gaussian releases as a whole, rounded, must not exceed it in the last digit.
 _SLACK = 1 - 1e-12
 
@@ -22,14 +24,14 @@ _SLACK = 1 - 1e-12
 class MomentPlan:
     """mu_pairs, mu_tables: Gaussian-DP parameters of the pairs and of all tables; mu_tables is 0
     where these are left out.  sensitivity: of the pairs' features.  cells: of a table, at most.
-    noisy: whether the noise on a pair's counts is larger than what n rows vary by chance.
+    noise: variance of that on a pair, as a part of what n balanced rows vary by chance.
     """
 
     mu_pairs: float
     mu_tables: float
     sensitivity: float
     cells: int
-    noisy: bool
+    noise: float
 
     @property
     def pairs_sigma(self) -> float:
@@ -38,13 +40,19 @@ class MomentPlan:
 
     @property
     def rounds(self) -> int:
-        """Of tables.  With little to see, all at once: what an early round drops is lost."""
-        return 0 if not self.cells else 1 if self.noisy else _ROUNDS
+        """Of tables."""
+        return _ROUNDS if self.cells else 0
 
     @property
     def candidate_order(self) -> int:
         """Most columns that the search on pairs conditions on: each test may lose an edge."""
-        return 1 if self.noisy else 2
+        return 1 if self.noise > 1 else 2
+
+    @property
+    def refined(self) -> bool:
+        """Whether directions are searched for among the edges that tests on tables left, and not
+        among all candidates: with much noise, such tests lose more edges than they save."""
+        return self.noise <= _LITTLE_NOISE
 
     @property
     def mu_round(self) -> float:
@@ -75,7 +83,7 @@ def plan_moments(
     cells = min(tables * n * second / (2 * len(levels)), MOST_CELLS)
     sensitivity = pair_features_sensitivity(levels)
     if cells < LEAST_CELLS or len(levels) < 3:
-        return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 > n * mu**2)
+        return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
     first = mu * math.sqrt(1 - share)
-    noisy = sensitivity**2 > n * first**2
-    return MomentPlan(first, mu * math.sqrt(share), sensitivity, int(cells), noisy)
+    noise = sensitivity**2 / (n * first**2)
+    return MomentPlan(first, mu * math.sqrt(share), sensitivity, int(cells), noise)

@@ -34,6 +34,17 @@ def test_never_exceeds_the_total(unit, total, asked):
     assert granted <= Fraction(total)
 
 
+@given(asked=st.lists(st.floats(min_value=0, exclude_min=True, max_value=1e300), max_size=20))
+def test_the_sum_is_exact_at_every_scale(asked):
+    """From the smallest double on; what is shown is the exact sum, rounded once."""
+    ledger = PrivacyFilter("epsilon", 1e302)
+    for epsilon in asked:
+        ledger.charge(epsilon)
+    exact = sum(map(Fraction, asked), Fraction(0))
+    assert ledger.used == float(exact)
+    assert ledger.left == float(Fraction(1e302) - exact) * (1 - 1e-12)
+
+
 def test_many_tiny_charges_do_not_slip_past_by_rounding():
     """In floating point 1 + 2^-54 == 1, so a float sum would grant these for ever."""
     ledger = PrivacyFilter("epsilon", 1.0)

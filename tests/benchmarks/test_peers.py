@@ -9,11 +9,13 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.peers import private
 from benchmarks.peers.comparison import explained, theirs
 from benchmarks.peers.environments import PEERS
 from privcore.dataset import load_network
@@ -93,3 +95,11 @@ def test_a_worker_answers_with_the_graph(tmp_path):
     expected = discover(dataset, "pc", {"score": "g2", "max_order": None}).graph
     assert theirs(dataset.names, answer["directed"], answer["undirected"]) == expected
     assert answer["seconds"] > 0
+
+
+def test_a_private_run_above_the_limit_is_stopped_and_shown_as_such():
+    dataset = load_network("cancer").sample(2000, 1)
+    assert private._times(dataset, "priv-pc", "published", 1, 0.0) == (inf, inf, inf)
+    assert max(private._times(dataset, "priv-pc", "published", 1, 600.0)) < inf
+    assert private._shown(inf, 60.0) == "> 60,000"
+    assert private._shown(0.0125, 60.0) == "12.5"

@@ -66,14 +66,14 @@ def test_the_releases_have_the_noise_that_was_derived():
     pairs, *rounds = (step for step in result.trace if step.phase == "release")
     mu = gaussian_mu(1.0, 1e-6)
     sensitivity = pair_features_sensitivity(source.levels)
-    assert pairs.noise_scale == pytest.approx(sensitivity / (mu * math.sqrt(0.4)))
+    assert pairs.noise_scale == pytest.approx(sensitivity / (mu * math.sqrt(0.55)))
     assert len(rounds) == 3
     for tables in rounds:
         # Each of K tables changes by √2 at most.
-        many = (tables.noise_scale * mu * math.sqrt(0.2)) ** 2 / 2
+        many = (tables.noise_scale * mu * math.sqrt(0.15)) ** 2 / 2
         assert many == pytest.approx(round(many))
         assert 1 <= round(many) <= len(source.names)
-    assert [step.charge for step in (pairs, *rounds)] == pytest.approx([0.4, 0.2, 0.2, 0.2])
+    assert [step.charge for step in (pairs, *rounds)] == pytest.approx([0.55, 0.15, 0.15, 0.15])
     assert result.guarantee.holds
 
 

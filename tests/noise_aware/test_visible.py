@@ -107,8 +107,8 @@ def test_without_noise_it_is_the_power_of_the_classical_test():
 
 def test_the_sentence_says_it_in_plain_words():
     sentence = visible_sentence(PublicShape(100_000, (2,) * 8, 8), parameters(0.1))
-    assert "Cramér's V 0.03 or more" in sentence
-    assert "3.0 percentage points" in sentence
+    assert "Cramér's V 0.027 or more" in sentence
+    assert "2.7 percentage points" in sentence
     assert "raise ε" in visible_sentence(PublicShape(500, (2,) * 8, 8), parameters(0.01))
     numbers = visible_sentence(PublicShape(100_000, (), 8), parameters(1.0))
     assert "a correlation of" in numbers

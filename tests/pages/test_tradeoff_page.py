@@ -55,7 +55,7 @@ def test_the_first_view_says_which_algorithm_to_take():
 
 
 @pytest.mark.parametrize(
-    "view", ["Six networks", "Two parameters", "Edges", "Tests and time", "Table & download"]
+    "view", ["Eight networks", "Two parameters", "Edges", "Tests and time", "Table & download"]
 )
 def test_every_view_draws(view):
     app = few(start())
@@ -65,10 +65,10 @@ def test_every_view_draws(view):
     assert app.get("plotly_chart") or app.dataframe
 
 
-def test_six_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
-    app = start(sweep_view="Six networks")
+def test_eight_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
+    app = start(sweep_view="Eight networks")
     assert any(m.value.startswith("At ε = 1 pick **") for m in app.markdown)
-    app.select_slider(key="six_epsilon").set_value(10.0).run()
+    app.select_slider(key="eight_epsilon").set_value(10.0).run()
     assert any(m.value.startswith("At ε = 10 pick **") for m in app.markdown)
     assert len(app.get("plotly_chart")) == 1
 

@@ -68,6 +68,17 @@ _TINY_TABLE = TablePair(
     (0, 1),
 )
 
+_ALL_KINDS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+_THREE_TABLES = TablePair(
+    "109 records of three columns with two levels: eleven of each kind, ten more of (0, 0, 0) and "
+    "of (1, 1, 1), and one that turns from (1, 1, 1) to (0, 1, 1), so that two dependences that "
+    "can just be seen become weaker (the best of those tried)",
+    (2, 2, 2),
+    tuple((kind, 21 if len(set(kind)) == 1 else 11) for kind in _ALL_KINDS),
+    (1, 1, 1),
+    (0, 1, 1),
+)
+
 
 def _corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
     """n − 1 rows spread over (±reach, ±reach)."""
@@ -159,6 +170,23 @@ _ALL = (
         ),
         name="moment-search-numbers",
         title="Moment search, on numbers",
+    ),
+    replace(
+        # At a level that leaves nearly all pairs to be looked at, so that tables are released; with
+        # fewer records or a larger share there would be one round of them, not three.
+        audit_of_algorithm(
+            "moment-search",
+            _THREE_TABLES,
+            {
+                "false_edges": 0.3, "candidate_level": 0.9, "table_share": 0.8,
+                "table_noise_ratio": 10_000.0, "threshold": 0.08, "max_order": 0,
+            },
+            delta=_GAUSSIAN_DELTA,
+            runs=20_000,
+            ci_runs=400,
+        ),
+        name="moment-search-tables",
+        title="Moment search, rounds of tables",
     ),
     audit_of_algorithm(
         "privpc-star",

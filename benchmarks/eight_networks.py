@@ -1,0 +1,136 @@
+"""Make the sweep over eight networks that comes with the product, and draw it as its page does.
+
+    python -m benchmarks.eight_networks --algorithms moment-search --networks alarm,insurance
+    python -m benchmarks.eight_networks --missing [--workers 2]
+    python -m benchmarks.eight_networks --draw-only [--out docs/images/eight_networks.png]
+
+Runs of the algorithms and on the networks that are named, or of all, are made again from the
+command that the file holds; all other rows stay.  After an interruption the same command goes on
+where it was.  A browser takes the picture: Chromium must be there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import plotly.graph_objects as go
+from playwright.sync_api import ViewportSize, sync_playwright
+
+from pages.ui import paper_charts
+from pages.ui.theme import PALETTES
+from privcore.cli.sweep import plan_of
+from privcore.dataset import load_network
+from privcore.evaluation.eight_networks import (
+    NETWORKS,
+    PATH,
+    best_on_average,
+    eight_networks,
+    eight_networks_means,
+)
+from privcore.evaluation.sweep import Journal, read_sweep, run_sweep, write_rows
+
+_WIDTH = 1200
+
+
+def remake(
+    path: Path,
+    algorithms: Collection[str],
+    networks: Collection[str],
+    workers: int | None,
+    *,
+    missing: bool = False,
+) -> None:
+    """Make a sweep's rows of these algorithms on these networks again, and write its file.
+
+    missing: only those that the file does not have.
+    """
+    held = read_sweep(path)
+    plan = plan_of(held.command)
+    rows = {row["cell"]: row for row in held.rows}
+    wanted = {
+        cell.number
+        for cell in plan.cells
+        if cell.setting.choice.algorithm in algorithms
+        and plan.data[cell.setting.data].label in networks
+        and not (missing and cell.number in rows)
+    }
+    with closing(Journal(path, plan)) as journal:
+        rows |= {row["cell"]: row for row in journal.rows}
+        left = wanted - {row["cell"] for row in journal.rows}
+        done = set(range(plan.size)) - left
+        with closing(run_sweep(plan, workers=workers, done=done)) as coming:
+            for number, row in enumerate(coming, start=1):
+                journal.add(row)
+                rows[row["cell"]] = row
+                print(f"\r{number:,} of {len(left):,} runs ", end="", file=sys.stderr, flush=True)
+        write_rows(path, rows.values(), plan, held.command)
+        journal.remove()
+    print(f"\n{len(wanted):,} runs made; {len(rows):,} of {plan.size:,} are there: {path}")
+
+
+def save(figure: go.Figure, path: str, height: int = 760) -> None:
+    """The picture of a figure, height pixels high and twice as fine as a screen."""
+    size: ViewportSize = {"width": _WIDTH, "height": height}
+    palette = PALETTES["light"]
+    figure.update_layout(
+        paper_bgcolor=palette.background,
+        plot_bgcolor=palette.surface,
+        font={"color": palette.text, "family": "sans-serif"},
+        margin={"l": 60, "r": 20, "t": 90, "b": 60},
+        **size,
+    )
+    browser_path = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        page_path = Path(folder) / "figure.html"
+        figure.write_html(page_path, include_plotlyjs=True, config={"displayModeBar": False})
+        browser = playwright.chromium.launch(
+            executable_path=browser_path, args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
+        )
+        context = browser.new_context(viewport=size, device_scale_factor=2)
+        page = context.new_page()
+        page.goto(page_path.as_uri())
+        page.locator(".plotly-graph-div .main-svg").first.wait_for()
+        page.locator(".plotly-graph-div").screenshot(path=path)
+        browser.close()
+
+
+def _names(text: str | None, known: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+    names = list(known) if text is None else [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            parser.error(f"{name} is not in the sweep; it has {', '.join(known)}.")
+    return names
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--algorithms", help="whose rows are made again (all)")
+    parser.add_argument("--networks", help="on which they are (all)")
+    parser.add_argument("--workers", type=int, help="processes (one for each processor)")
+    parser.add_argument("--missing", action="store_true", help="only rows that are not there yet")
+    parser.add_argument("--draw-only", action="store_true", help="make no rows")
+    parser.add_argument("--out", default="docs/images/eight_networks.png")
+    options = parser.parse_args()
+    known = plan_of(eight_networks().command).algorithms
+    algorithms = _names(options.algorithms, known, parser)
+    networks = _names(options.networks, NETWORKS, parser)
+    if not options.draw_only:
+        remake(PATH, algorithms, networks, options.workers, missing=options.missing)
+        eight_networks.cache_clear()
+    means = eight_networks_means()
+    titles = {name: f"{name} ({len(load_network(name).names)} columns)" for name in NETWORKS}
+    save(paper_charts.sweep_figure(means, "skeleton F1", titles), options.out, height=940)
+    print(f"Made from: {eight_networks().command}")
+    for epsilon in (0.1, 1.0, 10.0):
+        print(f"\nMean skeleton F1 over the eight networks at ε = {epsilon:g}:")
+        print(best_on_average(means, epsilon).round(3).to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()
