@@ -4,7 +4,7 @@
         [--epsilons 0.1,0.3,1,3,10] [--random 40] [--set NAME=VALUE …]
 
 For each data set mean F1 of the skeleton, and of the CPDAG, against the truth, one number for each
-ε and in the end PC's (G², level .01), and the median engine seconds of a run.  Data seeds from
+ε, in the end PC's (G², level .01) and the complete graph's, and the median engine seconds of a run.  Data seeds from
 1000, noise seeds from 500.  random: as many random networks, the mean over them; its seeds from 0
 are those that defaults were chosen on.  permuted: the random networks with every column shuffled;
 the share of runs that show any edge.
@@ -37,7 +37,7 @@ def scores(graph: PDAG, truth: PDAG) -> tuple[float, float]:
 def measured(
     samples: list[tuple[MomentSource, PDAG, int]], epsilons: list[float], given: dict[str, Any]
 ) -> str:
-    found: list[list[tuple[float, float]]] = [[] for _ in (*epsilons, "pc")]
+    found: list[list[tuple[float, float]]] = [[] for _ in (*epsilons, "pc", "complete")]
     seconds = []
     for source, truth, seed in samples:
         for k, epsilon in enumerate(epsilons):
@@ -48,10 +48,12 @@ def measured(
             seconds.append(time.perf_counter() - start)
             found[k].append(scores(result.graph, truth))
         pc = discover(source, "pc", _PC, keep_trace=False)
-        found[-1].append(scores(pc.graph, truth))
+        found[-2].append(scores(pc.graph, truth))
+        found[-1].append(scores(PDAG.complete(truth.nodes), truth))
     both = [
-        " / ".join(f"{mean(pair[which] for pair in cell):.3f}" for cell in found[:-1])
-        + f" (PC {mean(pair[which] for pair in found[-1]):.3f})"
+        " / ".join(f"{mean(pair[which] for pair in cell):.3f}" for cell in found[:-2])
+        + f" (PC {mean(pair[which] for pair in found[-2]):.3f},"
+        + f" complete {mean(pair[which] for pair in found[-1]):.3f})"
         for which in (0, 1)
     ]
     return f"{both[0]} | {both[1]} | {median(seconds):.2f} s"

@@ -10,16 +10,15 @@ Proof: docs/proofs/moment_search.md; design and measurements: docs/moment_search
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import nan
 from typing import Any
 
 from privcore.accounting.events import Event
 from privcore.discovery import common, parameters
 from privcore.discovery import moment_search_parameters as own
-from privcore.discovery.model import Algorithm, Outcome, Progress, Run, Spent, Step
+from privcore.discovery.model import Algorithm, Outcome, Progress, Run, Spent
 from privcore.discovery.moment_search_numbers import events_on_numbers, run_on_numbers
+from privcore.discovery.moment_search_rounds import Around, released_in_rounds
 from privcore.discovery.score_based_parameters import DELTA, PROVEN_ONLY
-from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
 from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag
 from privcore.noise_aware.confidence import Rules, TableEvidence, pair_findings
@@ -27,36 +26,8 @@ from privcore.noise_aware.dag_search import Parents, search_dag
 from privcore.noise_aware.edge_selection import kept_edges
 from privcore.noise_aware.local_score import Evidence
 from privcore.noise_aware.plan import MomentPlan, plan_moments
-from privcore.noise_aware.releases import release_pairs, release_tables
-from privcore.noise_aware.table_choice import choose_tables
 
 PROOF = "docs/proofs/moment_search.md"
-# Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
-_LEAST_LEFT = 0.05
-
-
-class _NoiseAware(Decision):
-    """Independent when the test that knows the noise does not reject, and could have.
-
-    tabulated: conditioning sets of two and more columns count only where a table holds them.
-    """
-
-    def __init__(
-        self, evidence: Evidence, level: float, recorder: common.Recorder, *, tabulated: bool
-    ) -> None:
-        self._evidence, self._level, self._tabulated = evidence, level, tabulated
-        self._recorder = recorder
-
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        if self._tabulated and len(given) > 1 and not self._evidence.tabulated(x, y, *given):
-            return False
-        tested = self._evidence.test(x, y, given)
-        found = tested.p_value
-        verdict = found > self._level and tested.left >= _LEAST_LEFT
-        self._recorder.add(
-            Step(len(given), x, y, given, "test", found, 0.0, found, self._level, verdict)
-        )
-        return verdict
 
 
 def planned(run: Run) -> MomentPlan:
@@ -80,28 +51,7 @@ def _run(run: Run) -> Outcome:
         return run_on_numbers(run)
     given, plan = run.parameters, planned(run)
     recorder = common.Recorder(run.keep_trace)
-    moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
-    _record(recorder, plan.pairs_sigma, plan.pairs_share, 1)
-    settings = {"penalty": given["penalty"], "level": given["candidate_level"]}
-    evidence = Evidence(moments, **settings)
-    candidates = _narrowed(run, evidence, given["candidate_level"], recorder, None)
-    searched = [candidates]
-    made = 0
-    for number in range(plan.rounds):
-        around = _neighbours(searched[-1])
-        chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
-        if not chosen:
-            break
-        sigma = plan.tables_sigma(len(chosen))
-        release_tables(moments, run.source, chosen, sigma, run.noise)
-        _record(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, number + 2)
-        evidence = Evidence(moments, **settings)
-        # Tables measure pairs again, so that an edge that was lost before may be seen now.
-        candidates = _narrowed(run, evidence, given["candidate_level"], recorder, None)
-        refined = _narrowed(run, evidence, given["threshold"], recorder, candidates)
-        searched += [candidates, refined]
-        made = number + 1
-    around = _neighbours(searched[-1] if plan.refined else candidates)
+    evidence, around, searched, made = released_in_rounds(run, plan, recorder)
     found = kept_edges(evidence, _searched(run, evidence, around), given["false_edges"])
     edges = {(parent, c) for c, parents in enumerate(found) for parent in parents}
     graph = cpdag_of_dag(run.source.names, edges)
@@ -131,36 +81,7 @@ def _run(run: Run) -> Outcome:
     )
 
 
-def _record(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
-    recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
-
-
-def _narrowed(
-    run: Run,
-    evidence: Evidence,
-    level: float,
-    recorder: common.Recorder,
-    within: Skeleton | None,
-) -> Skeleton:
-    """PC's search: over all pairs, or within the edges that an earlier one left."""
-    largest = run.parameters["max_order"]
-    if within is None:
-        order = planned(run).candidate_order
-        largest = order if largest is None else min(largest, order)
-    return search_skeleton(
-        run.source.names,
-        _NoiseAware(evidence, level, recorder, tabulated=within is not None),
-        max_order=largest,
-        hooks=run.hooks,
-        start=None if within is None else within.graph,
-    )
-
-
-def _neighbours(skeleton: Skeleton) -> dict[int, set[int]]:
-    return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
-
-
-def _searched(run: Run, evidence: Evidence, candidates: dict[int, set[int]]) -> Parents:
+def _searched(run: Run, evidence: Evidence, candidates: Around) -> Parents:
     def between(moves: int) -> None:
         run.hooks.progress(Progress(0, moves, 0, moves, "change"))
         if run.hooks.cancelled():
