@@ -4,10 +4,10 @@
         [--epsilons 0.1,0.3,1,3,10] [--random 40] [--set NAME=VALUE …]
 
 For each data set mean F1 of the skeleton, and of the CPDAG, against the truth, one number for each
-ε, in the end PC's (G², level .01) and the complete graph's, and the median engine seconds of a run.  Data seeds from
-1000, noise seeds from 500.  random: as many random networks, the mean over them; its seeds from 0
-are those that defaults were chosen on.  permuted: the random networks with every column shuffled;
-the share of runs that show any edge.
+ε, in the end PC's (G², level .01) and the complete graph's, and the median engine seconds of a run.
+Data seeds from 1000, noise seeds from 500.  random: as many random networks, the mean over them;
+its seeds from 0 are those that defaults were chosen on.  permuted: the random networks with every
+column shuffled; the share of runs that show any edge.
 """
 
 from __future__ import annotations
