@@ -200,7 +200,8 @@ def test_the_stability_and_budget_panels(server, visit):
     expect(page.locator(".js-plotly-plot .point path").first).to_be_visible()
     settle(page, "Discover")
     page.get_by_role("tab", name="Stability").click()
-    shown(page, "over 50 rolls of the noise")
+    # Fifty runs of the search, while other tests have the processors too.
+    expect(page.get_by_text("over 50 rolls of the noise").first).to_be_visible(timeout=120_000)
     settle(page, "Discover")
     page.get_by_role("tab", name="Decisions").click()
     shown(page, "this log is not private")
