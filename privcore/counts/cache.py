@@ -28,7 +28,8 @@ class Cache(Generic[Value]):
                 return self._values[key]
         value = compute()
         with self._lock:
-            if self._values.setdefault(key, value) is value:
+            if key not in self._values:
+                self._values[key] = value
                 self._used += self._size(value)
             while self._used > self._budget and len(self._values) > 1:
                 _, dropped = self._values.popitem(last=False)
