@@ -1,12 +1,13 @@
 """Makes a differentially private copy of a table with dpmm; a script, run by dpmm's own Python.
 
-    python synthesiser.py METHOD EPSILON DELTA ROWS SEED FOLDER
+    python synthesiser.py METHOD EPSILON DELTA ROWS SEED FOLDER [COST]
 
 METHOD is mst (McKenna, Miklau & Sheldon 2021) or aim (McKenna et al. 2022), on Private-PGM.  Reads
 `codes`, shape (n, p), and `levels`, shape (p,), from FOLDER/data.npz, writes ROWS rows of codes to
 FOLDER/synthetic.npy, and prints {"seconds": processor time of the fit and the rows}.  All levels
 are given to the method as public.  SEED is for what dpmm draws with numpy; its Gaussian noise comes
-from OpenDP, which takes none.
+from OpenDP, which takes none.  COST, 1 unless given: the budget is lowered until, in zCDP and
+multiplied by COST, it is (EPSILON, DELTA).
 """
 
 import importlib
@@ -55,13 +56,20 @@ def synthesised(
     return model.generate(rows)[names].to_numpy()
 
 
+def lowered(epsilon: float, delta: float, cost: float) -> float:
+    """The ε of which `cost` times the zCDP budget is that of (epsilon, delta), as dpmm converts."""
+    conversion: Any = importlib.import_module("dpmm.models.base.mechanisms.cdp2adp")
+    return float(conversion.cdp_eps(conversion.cdp_rho(epsilon, delta) / cost, delta))
+
+
 def main() -> None:
-    method, epsilon, delta, rows, seed, given = sys.argv[1:]
+    method, epsilon, delta, rows, seed, given, *cost = sys.argv[1:]
     folder = Path(given)
+    stated = lowered(float(epsilon), float(delta), float(cost[0])) if cost else float(epsilon)
     with np.load(folder / "data.npz") as data:
         codes, levels = data["codes"], data["levels"]
     start = time.process_time()
-    made = synthesised(method, codes, levels, float(epsilon), float(delta), int(rows), int(seed))
+    made = synthesised(method, codes, levels, stated, float(delta), int(rows), int(seed))
     seconds = time.process_time() - start
     np.save(folder / "synthetic.npy", made)
     print(json.dumps({"seconds": seconds}), file=sys.__stdout__, flush=True)

@@ -82,14 +82,35 @@ def test_a_script_that_fails_is_said_to(survey, tmp_path, capsys):
     assert "why" in capsys.readouterr().err
 
 
+def test_with_the_same_neighbours_each_rival_gets_less(survey, monkeypatch):
+    costs = []
+
+    def made(python, method, data, epsilon, seed, limit, cost):
+        costs.append((method, cost))
+        return survey, 1.0
+
+    monkeypatch.setattr(synthetic_rivals, "synthetic", made)
+    tries = {"MST + PC": 1, "AIM + PC": 1}
+    list(runs_at("survey", 1.0, [survey], tries, PYTHON, 9, same_neighbours=True))
+    # A third of ρ for choices, which cost four times as much, and the rest for tables, twice.
+    assert costs == [("mst", pytest.approx(8 / 3)), ("aim", pytest.approx(2.2))]
+
+
+def test_the_cost_reaches_the_script(survey, tmp_path):
+    text = STUB.replace("seed, folder =", "seed, folder, cost =").replace("1.5", "float(cost)")
+    made = synthetic(PYTHON, "mst", survey, 0.5, 3, 60, stub(tmp_path, text), cost=2.5)
+    assert made[1] == 2.5
+
+
 def test_pc_reads_the_synthetic_rows_and_a_rival_that_is_stopped_is_not_tried_again(
     survey, monkeypatch
 ):
     other = load_network("survey").sample(2000, 9)
-    asked = []
+    asked, costs = [], []
 
-    def made(python, method, data, epsilon, seed, limit):
+    def made(python, method, data, epsilon, seed, limit, cost):
         asked.append((method, seed))
+        costs.append(cost)
         if method == "aim":
             raise NotMade("over 9 s")
         return other, 100.0
@@ -98,6 +119,7 @@ def test_pc_reads_the_synthetic_rows_and_a_rival_that_is_stopped_is_not_tried_ag
     tries = {"MST + PC": 2, "AIM + PC": 2}
     runs = list(runs_at("survey", 1.0, [survey, survey], tries, PYTHON, 9))
     assert asked == [("mst", 500), ("aim", 500), ("mst", 501)]
+    assert costs == [None] * 3
     assert tries == {"MST + PC": 2, "AIM + PC": 0}
     pc = {"score": "g2", "threshold": 0.01}
     for algorithm, read in (("MST + PC", other), ("PC, not private", survey)):

@@ -117,6 +117,7 @@ def test_the_total_is_never_exceeded(
         "blocks": 5,
         "correction": correction if score is None else "none",
         "selection": selection,
+        "gradients": 20,
     }
     if name == "lapmech":
         del asked["score"]

@@ -93,7 +93,7 @@ def test_more_budget_finds_more():
             skeleton_metrics(
                 discover(source, "moment-search", {"epsilon": epsilon}, seed=s).graph, truth
             ).f1
-            for s in range(6)
+            for s in range(3)
         ])  # fmt: skip
 
     low, middle, high = map(quality, (0.03, 0.3, 10.0))

@@ -3,6 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from privcore.evaluation import audit
 from privcore.evaluation.audit import AUDITS, MECHANISMS, PAIRWISE, PLANTED
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
@@ -23,6 +24,18 @@ def start(name, **query):
     return app
 
 
+@pytest.fixture
+def short(monkeypatch):
+    """Audits of so few runs say little, and are drawn like others."""
+    whole = audit.audit
+
+    def shortened(case, *, runs, **settings):
+        return whole(case, runs=min(runs, 150), **settings)
+
+    monkeypatch.setattr("privcore.evaluation.audit.audit", shortened)
+
+
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_every_registered_audit_is_drawn(kind, name):
     app = start(name)
@@ -58,6 +71,7 @@ def test_an_unknown_case_is_one_sentence_above_the_usual_audit():
     assert app.success
 
 
+@pytest.mark.usefixtures("short")
 def test_every_kind_of_release_of_cause_and_effect_is_drawn():
     app = start("private-curves")
     assert set(app.selectbox(key="audit_cause").options) == {c.title for c in PAIRWISE.values()}

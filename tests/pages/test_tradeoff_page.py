@@ -11,6 +11,7 @@ from privcore.discovery import ALGORITHMS
 from privcore.discovery.parameters import EPSILON
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
+FEW = {"sweep_algorithms": ["Laplace-PC", "Priv-PC"], "sweep_seeds": "3", "sweep_density": "1"}
 
 
 def start(**query):
@@ -37,16 +38,16 @@ def finished(app):
     return app
 
 
-def few(app):
+def few(**query):
     """Two algorithms, few runs."""
-    app.multiselect(key="sweep_algorithms").set_value(["laplace-pc", "priv-pc"])
-    app.select_slider(key="sweep_seeds").set_value(3)
-    app.select_slider(key="sweep_density").set_value(1)
-    return finished(app.run())
+    app = start(**FEW, **query)
+    assert app.multiselect(key="sweep_algorithms").value == ["laplace-pc", "priv-pc"]
+    assert app.select_slider(key="sweep_seeds").value == 3
+    return app
 
 
 def test_the_first_view_says_which_algorithm_to_take():
-    app = few(start())
+    app = few()
     assert not app.error
     assert any("At ε = 1" in m.value and " best" in m.value for m in app.markdown)
     assert len(app.get("plotly_chart")) == 1
@@ -58,7 +59,7 @@ def test_the_first_view_says_which_algorithm_to_take():
     "view", ["Eight networks", "Two parameters", "Edges", "Tests and time", "Table & download"]
 )
 def test_every_view_draws(view):
-    app = few(start())
+    app = few()
     app.segmented_control(key="sweep_view").set_value(view)
     app = finished(app.run())
     assert not app.error
@@ -74,14 +75,14 @@ def test_eight_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
 
 
 def test_published_runs_are_named_as_such():
-    app = few(start())
+    app = few()
     app.segmented_control(key="sweep_calibrations").set_value(["proven", "published"])
     app = finished(app.run())
     assert set(app.dataframe[0].value["calibration"]) == {"proven", "published"}
 
 
 def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
-    app = few(start())
+    app = few()
     sweep = next(reversed(app.session_state["_sweeps"].values()))
     for cell in list(sweep.rows)[3:]:
         del sweep.rows[cell]
@@ -100,7 +101,7 @@ def test_no_algorithm_chosen_is_said():
 
 
 def test_numbers_offer_only_algorithms_that_take_them():
-    app = start(data="linear-gaussian")
+    app = start(data="linear-gaussian", **{**FEW, "sweep_algorithms_numbers": ["PrivPC*"]})
     options = app.multiselect(key="sweep_algorithms_numbers").options
     assert "PrivPC*" in options
     assert "EM-PC" not in options

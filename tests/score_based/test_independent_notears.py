@@ -83,10 +83,10 @@ def test_its_gradient_is_that_of_finite_differences():
 
 
 def test_both_find_graphs_of_the_same_quality():
-    """20 random graphs: the same mean Hamming distance within a quarter of an edge, a mean
-    objective no worse by more than 1e-3 of it, and the same graph on at least 18."""
+    """Ten random graphs: the same mean Hamming distance within a quarter of an edge, a mean
+    objective no worse by more than 1e-3 of it, and the same graph on at least nine."""
     ours, theirs, costs, agreeing = [], [], [], 0
-    for seed in range(20):
+    for seed in range(10):
         truth, x = erdos_renyi(seed)
         x = x - x.mean(axis=0)
         # Ours divides all columns by the root of their mean variance; λ and bounds follow.
@@ -106,4 +106,4 @@ def test_both_find_graphs_of_the_same_quality():
     assert mine <= reference * (1 + 1e-3)
     assert abs(np.mean(ours) - np.mean(theirs)) <= 0.25
     assert np.mean(ours) <= 1
-    assert agreeing >= 18
+    assert agreeing >= 9
