@@ -22,34 +22,22 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import resource
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import mean, median
 
-import numpy as np
-
 from benchmarks.moment_search import scores, truth_of
 from benchmarks.peers.environments import default_folder, interpreter
+from benchmarks.private_rows import COSTS, DELTA, NotMade, synthetic
 from privcore.dataset import Dataset, load_network
 from privcore.discovery import discover
 
 RIVALS = {"MST + PC": "mst", "AIM + PC": "aim"}
 OURS, PLAIN = "moment-search", "PC, not private"
 _DATA = "cancer,earthquake,survey,asia,sachs,child"
-_DELTA = 1e-6
 _PC = {"score": "g2", "threshold": 0.01}
-_SCRIPT = Path(__file__).parent / "peers" / "synthesiser.py"
-# zCDP for one record replaced, over that for one added or removed: twice for each table, four times
-# for each choice by the exponential mechanism.  MST spends a third of ρ on choices, AIM a tenth.
-COSTS = {"mst": (2 + 4 + 2) / 3, "aim": 0.9 * 2 + 0.1 * 4}
 _SAME = "All of these have (ε, δ) for one record replaced."
 _RELATION = (
     "Same stated (ε, δ), which favours the synthetic data: its guarantee is for one record added "
@@ -70,54 +58,6 @@ class Run:
     cpdag: float | None = None
     seconds: float | None = None
     failed: str = ""
-
-
-class NotMade(Exception):
-    """No synthetic rows: why, in two or three words."""
-
-
-def synthetic(
-    python: Path,
-    method: str,
-    data: Dataset,
-    epsilon: float,
-    seed: int,
-    limit: int,
-    script: Path = _SCRIPT,
-    *,
-    cost: float | None = None,
-) -> tuple[Dataset, float]:
-    """As many private rows as `data` has, with its columns, and the seconds that they took.
-
-    cost: by how much the zCDP budget is lowered, see `COSTS`.
-    Raises NotMade if the script takes more than `limit` seconds of processor time, or fails.
-    """
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
-
-    with tempfile.TemporaryDirectory() as folder:
-        np.savez(
-            Path(folder) / "data.npz",
-            codes=np.column_stack(data.values),
-            levels=np.array(data.levels),
-        )
-        words = (method, epsilon, _DELTA, data.n, seed, folder, *([] if cost is None else [cost]))
-        done = subprocess.run(
-            [python, script, *map(str, words)],
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=limited,
-        )
-        if done.returncode == -signal.SIGXCPU:
-            raise NotMade(f"over {limit} s")
-        if done.returncode:
-            print(done.stderr[-500:], file=sys.stderr, flush=True)
-            raise NotMade("failed")
-        codes = np.load(Path(folder) / "synthetic.npy")
-    values = tuple(np.ascontiguousarray(column) for column in codes.T)
-    return Dataset(data.name, data.columns, values), json.loads(done.stdout)["seconds"]
 
 
 def runs_at(
@@ -157,7 +97,7 @@ def runs_at(
                 discover(
                     read,
                     OURS,
-                    {"epsilon": epsilon, "delta": _DELTA},
+                    {"epsilon": epsilon, "delta": DELTA},
                     seed=500 + seed,
                     keep_trace=False,
                 )
@@ -218,9 +158,8 @@ def main() -> None:
     if options.out:
         options.out.unlink(missing_ok=True)
     heads = (*RIVALS, OURS, PLAIN)
-    print(
-        f"{_SAME if options.same_neighbours else _RELATION}\n\n| data | ε | {' | '.join(heads)} | seconds of {' / '.join(heads[:-1])} |"
-    )
+    relation = _SAME if options.same_neighbours else _RELATION
+    print(f"{relation}\n\n| data | ε | {' | '.join(heads)} | seconds of {' / '.join(heads[:-1])} |")
     print("|---" * (len(heads) + 3) + "|", flush=True)
     for name in options.data.split(","):
         network = load_network(name)

@@ -19,8 +19,8 @@ HELP = (
     "and new noise would show it. Direction: the best graph found with the arrow against the best "
     "one without, on a scale on which 0.8 was right in 80 of 100 cases on random networks. None of "
     "them knows of causes that are not columns, and an edge can be wrong because the search went "
-    "astray: with a confidence near 1, 96 of 100 edges were right on random networks, and 84 of "
-    "100 on numbers."
+    "astray: with a confidence near 1, 96 of 100 edges were right on random networks, and 84 to 89 "
+    "of 100 on numbers."
 )
 _LEAST, _MORE = 1.2, 2.8
 

@@ -21,11 +21,13 @@ from privcore.discovery.moment_search_rounds import Around, released_in_rounds
 from privcore.discovery.score_based_parameters import DELTA, PROVEN_ONLY
 from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag
-from privcore.noise_aware.confidence import Rules, TableEvidence, pair_findings
+from privcore.noise_aware.arrow_confidence import ON_LEVELS
+from privcore.noise_aware.confidence import Rules, pair_findings
 from privcore.noise_aware.dag_search import Parents, search_dag
 from privcore.noise_aware.edge_selection import kept_edges
 from privcore.noise_aware.local_score import Evidence
 from privcore.noise_aware.plan import MomentPlan, plan_moments
+from privcore.noise_aware.table_evidence import TableEvidence
 
 PROOF = "docs/proofs/moment_search.md"
 
@@ -57,7 +59,7 @@ def _run(run: Run) -> Outcome:
     graph = cpdag_of_dag(run.source.names, edges)
     rules = Rules(
         given["false_edges"], given["candidate_level"], given["reference_effect"],
-        given["max_parents"],
+        given["max_parents"], ON_LEVELS,
     )  # fmt: skip
     seen = TableEvidence(evidence, given["penalty"])
     separating = {

@@ -17,6 +17,7 @@ from privcore.discovery import common
 from privcore.discovery.model import Outcome, Progress, Run, Spent, Step
 from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag
+from privcore.noise_aware.arrow_confidence import ON_NUMBERS
 from privcore.noise_aware.confidence import Rules, pair_findings
 from privcore.noise_aware.edge_selection import edge_p_values, kept_edges
 from privcore.noise_aware.numbers_plan import NumbersPlan, plan_numbers
@@ -68,7 +69,7 @@ def run_on_numbers(run: Run) -> Outcome:
         )  # fmt: skip
     graph = cpdag_of_dag(names, set(tested))
     around = {c: set(range(len(names))) - {c} for c in range(len(names))}
-    rules = Rules(given["false_edges"], 1.0, given["reference_effect"], len(names))
+    rules = Rules(given["false_edges"], 1.0, given["reference_effect"], len(names), ON_NUMBERS)
     return Outcome(
         graph=graph,
         separating_sets={},

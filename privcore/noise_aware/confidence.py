@@ -8,22 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from math import comb, exp, sqrt
+from math import comb, sqrt
 from typing import Any, Literal, NamedTuple, Protocol
 
-from privcore.noise_aware.dag_search import Parents, Scorer, search_dag
+from privcore.noise_aware.arrow_confidence import ArrowScale, scores_apart
+from privcore.noise_aware.dag_search import Parents
 from privcore.noise_aware.edge_selection import Tests, edge_p_values
-from privcore.noise_aware.local_score import Evidence
-from privcore.noise_aware.power import seen_probability, smallest_visible, table_information
+from privcore.noise_aware.power import seen_probability, smallest_visible
 from privcore.noise_aware.statistic import Statistic, chi_squared_quantile
 
 Pair = tuple[int, int]
 Verdict = Literal["edge", "no edge seen", "not enough budget"]
-_NEVER = -1e9
-_PATIENCE = 3
-# So that arrows of a given confidence were right as often, on random networks: scores alone are
-# far too sure, as an edge that is missed or false turns others around.  docs/moment_search.md.
-_TEMPER, _MOST = 8.0, 0.88
 
 
 class PairFinding(NamedTuple):
@@ -38,8 +33,8 @@ class PairFinding(NamedTuple):
     dependence as large as released.  A little high for edges that barely passed.
     direction: of an edge with a direction, from the score of the best graph found with that arrow
     against the best one found without it, on a scale on which arrows of 0.8 were right in 80 of 100
-    cases on random networks; at most 0.88.  None for an edge without a direction.  It supposes that
-    no common cause is missing.
+    cases on random networks; at most 0.88.  None for an edge without a direction.
+    It supposes that no common cause is missing.
     effect: the dependence of the pair as released, noise taken off, given nothing.
     visible: of a pair without an edge, the smallest dependence that linear tests would have seen
     with probability 0.9, given nothing, what separated the pair, and the causes that the graph has
@@ -86,31 +81,14 @@ class PairEvidence(Tests, Protocol):
 
 class Rules(NamedTuple):
     """level: of false edges in the graph; candidates: of the tests on the first release;
-    reference: the dependence that counts as worth seeing; max_parents: of a column."""
+    reference: the dependence that counts as worth seeing; max_parents: of a column; arrows: how
+    scores become confidences of directions."""
 
     level: float
     candidates: float
     reference: float
     max_parents: int
-
-
-class TableEvidence:
-    """`PairEvidence` of counts."""
-
-    def __init__(self, evidence: Evidence, penalty: float) -> None:
-        self._evidence, self._penalty = evidence, penalty
-        self.test, self.score, self.first = evidence.test, evidence.score, evidence.pairs.test
-
-    def information(self, x: int, y: int, found: Statistic) -> float:
-        moments = self._evidence.moments
-        return table_information(moments.n, (moments.levels[x], moments.levels[y]), found)
-
-    def asked(self, x: int, y: int, freedom: float) -> float:
-        return self._penalty * freedom
-
-    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
-        """Linear scores are gains, in units of χ² already."""
-        return 1 / found.scale if found.second and self._evidence.tabulated(*columns) else 1.0
+    arrows: ArrowScale
 
 
 def pair_findings(
@@ -214,26 +192,7 @@ def _direction(
     around: Mapping[int, set[int]],
     rules: Rules,
 ) -> float:
-    """Searches beside the edge, once with the arrow and once without it."""
-    cause, effect = edge
-    near = {cause, effect, *dag[cause], *dag[effect]}
-    local = {column: around[column] & near for column in sorted(near)}
-    without = tuple(p - {cause} if c == effect else p for c, p in enumerate(dag))
-    totals = []
-    for start, wanted in ((dag, True), (without, False)):
-
-        def score(column: int, parents: frozenset[int], wanted: bool = wanted) -> float:
-            if column == effect and (cause in parents) != wanted:
-                return _NEVER
-            return evidence.score(column, parents)
-
-        best = search_dag(score, local, start, max_parents=rules.max_parents, patience=_PATIENCE)
-        totals.append(_total(evidence.score, best, near))
-    columns = frozenset({effect, *dag[effect]})
+    apart = scores_apart(evidence.score, dag, edge, around, rules.max_parents)
+    columns = frozenset({edge[1], *dag[edge[1]]})
     inflation = evidence.inflation(_tested(evidence, dag, edge), columns)
-    apart = (totals[0] - totals[1]) / (2 * inflation * _TEMPER)
-    return 1 - _MOST + (2 * _MOST - 1) / (1 + exp(min(-apart, 700.0)))
-
-
-def _total(score: Scorer, dag: Parents, columns: set[int]) -> float:
-    return sum(score(column, dag[column]) for column in columns)
+    return rules.arrows.confidence(apart / (2 * inflation))

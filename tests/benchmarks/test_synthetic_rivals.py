@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks import synthetic_rivals
 from benchmarks.moment_search import scores, truth_of
-from benchmarks.synthetic_rivals import NotMade, Run, runs_at, saved, synthetic, table_line
+from benchmarks.private_rows import NotMade, synthetic
+from benchmarks.synthetic_rivals import Run, runs_at, saved, table_line
 from privcore.dataset import Column, Dataset, load_network
 from privcore.discovery import discover
 

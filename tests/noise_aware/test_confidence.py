@@ -11,6 +11,7 @@ from scipy.stats import binom, chi2, false_discovery_control, ncx2
 
 from privcore.dataset import Column, Dataset, load_network
 from privcore.discovery import count, discover
+from privcore.noise_aware.arrow_confidence import ON_LEVELS, ON_NUMBERS
 from privcore.noise_aware.confidence import Rules, pair_findings
 from privcore.noise_aware.power import (
     POWER,
@@ -20,7 +21,7 @@ from privcore.noise_aware.power import (
 )
 from privcore.noise_aware.statistic import Statistic, chi_squared_quantile
 
-RULES = Rules(level=0.05, candidates=0.1, reference=0.1, max_parents=3)
+RULES = Rules(level=0.05, candidates=0.1, reference=0.1, max_parents=3, arrows=ON_LEVELS)
 
 
 class Fixed:
@@ -114,6 +115,17 @@ def test_the_confidence_of_a_direction_grows_with_the_margin_of_its_score(margin
     # The same arrow the other way round is as unlikely.
     turned = found(evidence, (frozenset({1}), frozenset(), frozenset()), {(1, 0)})
     assert turned[(0, 1)].direction == pytest.approx(1 - result[(0, 1)].direction)
+
+
+@given(apart=st.floats(-1e6, 1e6), more=st.floats(0, 1e3))
+def test_a_scale_of_arrows_is_symmetric_monotone_and_bounded(apart, more):
+    for scale in (ON_LEVELS, ON_NUMBERS):
+        said = scale.confidence(apart)
+        assert 1 - scale.most <= said <= scale.most
+        assert said + scale.confidence(-apart) == pytest.approx(1)
+        assert scale.confidence(apart + more) >= said
+    # Of numbers a smaller difference says as much.
+    assert (ON_NUMBERS.confidence(apart) - ON_LEVELS.confidence(apart)) * apart >= 0
 
 
 @settings(max_examples=200, deadline=None)
