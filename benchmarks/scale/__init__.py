@@ -1,0 +1,1 @@
+"""Time and memory against rows and columns: `python -m benchmarks.scale`."""
