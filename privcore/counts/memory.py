@@ -18,7 +18,7 @@ from privcore.counts import compiled
 from privcore.counts.cache import Cache
 from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import Matrix, coded_moments, coded_rows
-from privcore.counts.packed import Packed, pack
+from privcore.counts.packed import Packed, pack, packable
 from privcore.counts.projections import Projection, Projections
 from privcore.counts.source import Table
 from privcore.dataset import Dataset
@@ -65,7 +65,7 @@ class InMemoryCounts:
         self._projections = Projections(configurations, multiplicities, levels)
         # Below 2^53 the float64 sums that np.bincount makes of integers are exact.
         self._weights = self._projections.whole.weights
-        self._packed: tuple[list[Projection], Packed | None] | None = None
+        self._packed: tuple[list[Projection], Packed] | None = None
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
         self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
@@ -108,8 +108,13 @@ class InMemoryCounts:
         """A hint that tables within each of these sets of columns will be asked for."""
         self._projections.prepare(families)
 
-    def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> Packed | None:
-        """Rows for tests given `order` columns as compiled kernels read them, if they can be.
+    @property
+    def packs(self) -> bool:
+        """Whether compiled kernels can read the rows."""
+        return packable(self.levels)
+
+    def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> Packed:
+        """Rows for tests given `order` columns as compiled kernels read them, if it `packs`.
 
         adjacent: the neighbours of each column, from which conditioning sets will be taken.
         """
@@ -198,7 +203,7 @@ class InMemoryCounts:
 
     def _few_rows(self) -> Packed | None:
         """All rows as compiled kernels read them, if they are so few that none are ever merged."""
-        return self.packed(0, ()) if self._projections.few else None
+        return self.packed(0, ()) if self._projections.few and self.packs else None
 
     def _rows(self, columns: Sequence[int]) -> Projection:
         """Rows that have the columns, as few as there are."""

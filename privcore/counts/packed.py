@@ -34,13 +34,16 @@ class Packed(NamedTuple):
     levels: Integers
 
 
-def pack(projections: Sequence[Projection], levels: Sequence[int]) -> Packed | None:
-    """The projections end to end; None if a column has too many levels.
+def packable(levels: Sequence[int]) -> bool:
+    """Whether no column has too many levels."""
+    return max(levels) <= _MAX_LEVELS
+
+
+def pack(projections: Sequence[Projection], levels: Sequence[int]) -> Packed:
+    """The projections end to end, of columns that are `packable`.
 
     Raises ValueError for a code that is none of its column's: compiled code would write there.
     """
-    if max(levels) > _MAX_LEVELS:
-        return None
     for column, codes in projections[-1].codes.items():
         if codes.size and not (int(codes.min()) >= 0 and int(codes.max()) < levels[column]):
             raise ValueError("a code is outside the levels")

@@ -57,15 +57,13 @@ def scan_order(
     kernels = compiled.ready()
     if not kernels or score not in ("g2", "chi2") or not isinstance(source, InMemoryCounts):
         return None
-    packed = source.packed(order, adjacent)
-    if packed is None:
+    if not source.packs:
         return None
-    return _scanned(source, packed, score, level, order, pairs, adjacent)
+    return _scanned(source, score, level, order, pairs, adjacent)
 
 
 def _scanned(
     source: InMemoryCounts,
-    packed: Packed,
     score: str,
     level: float,
     order: int,
@@ -81,12 +79,16 @@ def _scanned(
         around[node, list(neighbours)] = True
     asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     described = ("scan", score, level, order, around.tobytes())
+    # Once, and not at all where all results are kept from before.
+    packed: Packed | None = None
 
     done = 0
     while done < len(pairs):
         part = asked[done : done + _PAIRS]
 
         def scan(part: NDArray[np.int64] = part) -> Arrays:
+            nonlocal packed
+            packed = packed or source.packed(order, adjacent)
             verdicts = np.empty(len(part), dtype=np.int64)
             tests = np.empty(len(part), dtype=np.int64)
             values = np.empty(_TESTS)

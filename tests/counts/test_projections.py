@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from privcore.counts import InMemoryCounts, projections
 from privcore.counts.packed import pack
 from privcore.counts.projections import Projections
+from privcore.independence.order_scan import scan_order
 from tests.counts.kernel_switch import counting_with
 
 LEVELS = (2, 3, 4, 2, 5, 3, 2, 7, 2, 3)
@@ -159,8 +160,12 @@ def test_packed_rows_are_the_projections(always):
 
 def test_columns_with_too_many_levels_are_not_packed():
     codes, weights = rows_of(6)
-    made = Projections(codes, weights, LEVELS)
-    assert pack([made.whole], (70_000, *LEVELS[1:])) is None
+    for first, expected in ((LEVELS[0], True), (1 << 16, True), (70_000, False)):
+        source = InMemoryCounts(tuple("abcdefghij"), (first, *LEVELS[1:]), codes, weights)
+        assert source.packs is expected
+        with counting_with(True):
+            scanned = scan_order(source, "g2", 0.05, 0, [(0, 1)], ALL)
+        assert (scanned is not None) is expected
 
 
 def test_the_table_over_no_columns_is_the_number_of_rows():

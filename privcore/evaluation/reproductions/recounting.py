@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 
@@ -35,8 +35,9 @@ class Recounted(InMemoryCounts):
     def _rows(self, columns: Sequence[int]) -> Projection:
         return self._projections.whole
 
-    def packed(self, order: int, adjacent: Sequence[Collection[int]]) -> None:
-        return None
+    @property
+    def packs(self) -> bool:
+        return False
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return compute()
