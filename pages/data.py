@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator as Place
 
-from pages.ui import charts, upload
+from pages.ui import charts, data_charts, upload
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
 from privcore.counts import InMemoryCounts, MixedRows
@@ -105,7 +105,7 @@ def level_pictures(
     column, given = dataset.columns[y], dataset.columns[x]
     with left:
         charts.show(
-            charts.marginal(column.levels, counts.table([y]).tolist(), column.name),
+            data_charts.marginal(column.levels, counts.table([y]).tolist(), column.name),
             key="marginal",
             alt=f"Rows for each level of {short(column.name)}",
         )
@@ -115,7 +115,7 @@ def level_pictures(
         )
         shares = table / table.sum().where(table.sum() > 0, 1)
         charts.show(
-            charts.conditional(shares, given.name, column.name),
+            data_charts.conditional(shares, given.name, column.name),
             key="conditional",
             alt=f"Distribution of {short(column.name)} for each level of {short(given.name)}",
         )
@@ -126,13 +126,13 @@ def number_pictures(dataset: Dataset, x: int, y: int, left: Place, right: Place)
     column, other = dataset.columns[y], dataset.columns[x]
     with left:
         charts.show(
-            charts.histogram(dataset.values[y], column.bounds, column.name),
+            data_charts.histogram(dataset.values[y], column.bounds, column.name),
             key="histogram",
             alt=f"Rows for each interval of {short(column.name)}",
         )
     with right:
         charts.show(
-            charts.scatter(
+            data_charts.scatter(
                 np.column_stack([dataset.values[x], dataset.values[y]]),
                 [other.bounds, column.bounds],
                 [other.name, column.name],
@@ -140,7 +140,7 @@ def number_pictures(dataset: Dataset, x: int, y: int, left: Place, right: Place)
             key="scatter",
             alt=f"{short(column.name)} against {short(other.name)}, a point for each row",
         )
-    shown = min(dataset.n, charts.SCATTER_POINTS)
+    shown = min(dataset.n, data_charts.SCATTER_POINTS)
     st.caption(
         "Axes end at the bounds, and values outside were moved to them. On the right, "
         f"{shown:,} of {dataset.n:,} rows. Exact values: not private."

@@ -1,199 +1,31 @@
 """Discover: the private graph beside the non-private one, and what it cost."""
 
-import uuid
 from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
-from pages.ui import findings, panels, tables, texts
+from pages.ui import findings, panels, texts
 from pages.ui.advice import advice_panel
 from pages.ui.data import UPLOAD, Loaded, current_data
+from pages.ui.discover_graphs import graphs, selected_edge
+from pages.ui.discover_runs import base_name, reference_run, run
+from pages.ui.discover_summary import header, metric_row
 from pages.ui.frame import require_frame
-from pages.ui.graph_view import graph_html, legend_html, show_graph
-from pages.ui.power import power_panel, seen_sentence
-from pages.ui.running import LiveHooks, kept
-from pages.ui.theme import EDGES, current
+from pages.ui.graph_view import legend_html
+from pages.ui.power import power_panel
+from pages.ui.theme import current
 from privcore.counts import InMemoryCounts, MixedRows
-from privcore.discovery import ALGORITHMS, Algorithm, Discovery, discover
-from privcore.discovery.engine import accepts, cut_sentence
+from privcore.discovery import ALGORITHMS, Algorithm
+from privcore.discovery.engine import accepts
 from privcore.discovery.parameters import DELTA
 from privcore.discovery.work import large_work_sentence
 from privcore.errors import PrivcoreError
-from privcore.evaluation import (
-    CLASSES,
-    Comparison,
-    Metrics,
-    compare,
-    cpdag_metrics,
-    skeleton_metrics,
-)
+from privcore.evaluation import CLASSES, Comparison, compare
 from privcore.graphs import PDAG
-from privcore.reporting import (
-    effect_sentence,
-    large_delta_sentence,
-    non_private_reference,
-    references_of,
-)
+from privcore.reporting import references_of
 
 require_frame("pages/discover.py")
-
-
-def base_name(result: Discovery) -> str:
-    """The non-private algorithm that a run is compared with, such as "PC"."""
-    return {"pc": "PC", "notears": "NOTEARS"}[ALGORITHMS[result.algorithm].reference_algorithm]
-
-
-def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discovery | None:
-    def compute(hooks: LiveHooks) -> Discovery:
-        chosen = seed if ALGORITHMS[name].private else None
-        return discover(loaded.source, name, values, seed=chosen, hooks=hooks)
-
-    key = (
-        "run",
-        loaded.key,
-        name,
-        panels.settings_key(values),
-        seed if ALGORITHMS[name].private else 0,
-    )
-    return kept(key, f"Running {ALGORITHMS[name].title}", compute)
-
-
-def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
-    if result.noise == "none":
-        return result
-    key = ("reference", loaded.key, panels.settings_key(dict(result.parameters)))
-    return kept(
-        key,
-        f"Running non-private {base_name(result)}",
-        lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
-    )
-
-
-def next_noise() -> None:
-    st.session_state["seed"] = st.session_state.get("seed", 1) + 1
-
-
-def header(result: Discovery, loaded: Loaded) -> None:
-    algorithm = ALGORITHMS[result.algorithm]
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    with left:
-        st.markdown(f"**{texts.guarantee_sentence(result.guarantee, algorithm)}**")
-        if result.findings:
-            st.caption(seen_sentence(loaded, dict(result.parameters)))
-        else:
-            st.caption(effect_sentence(result, loaded.dataset.n))
-        if isinstance(loaded.source, MixedRows):
-            cut = texts.plain(cut_sentence(loaded.source, result.parameters))
-            st.caption(
-                f"For this run {cut}: what happens within a level is not seen, so that weak "
-                "dependences of numbers may be missed. More settings has the number of levels."
-            )
-        warning = large_delta_sentence(result.guarantee, loaded.dataset.n)
-        if warning:
-            st.warning(warning, icon=":material/warning:")
-        if result.stopped:
-            st.warning(texts.stopped_sentence(result), icon=":material/hourglass_bottom:")
-        if result.guarantee.calibration == "proven" and result.guarantee.epsilon >= 5:
-            st.warning(
-                f"ε = {result.guarantee.epsilon:g} promises little: probabilities may change by a "
-                f"factor of up to e^ε.",
-                icon=":material/warning:",
-            )
-    if algorithm.private:
-        right.button(
-            "Re-roll noise",
-            icon=":material/casino:",
-            on_click=next_noise,
-            width="stretch",
-            help="The same settings with the next noise seed. For exploring; each release of "
-            "another roll would be a new charge.",
-        )
-
-
-def metric_row(
-    graph: PDAG, base: PDAG, base_title: str, reference: PDAG, reference_name: str, form: str
-) -> None:
-    """Quality against the reference, with the change from the non-private graph.
-
-    form: of the graphs, CPDAG or DAG.
-    """
-    here, before = skeleton_metrics(graph, reference), skeleton_metrics(base, reference)
-    marks, marks_before = cpdag_metrics(graph, reference), cpdag_metrics(base, reference)
-    shown: list[tuple[str, str, Metrics, Metrics, str]] = [
-        ("Skeleton F1", "f1", here, before, "2·TP / (2·TP + FP + FN) over adjacent pairs."),
-        ("Precision", "precision", here, before, "Share of the graph's pairs that are right."),
-        ("Recall", "recall", here, before, "Share of the reference's pairs that are found."),
-        (f"{form} F1", "f1", marks, marks_before, "As F1, but directions must be right too."),
-        ("Hamming distance", "shd", marks, marks_before, "Pairs whose edge differs (SHD)."),
-    ]
-    row = st.container(horizontal=True)
-    for title, name, now, then, text in shown:
-        value, old = getattr(now, name), getattr(then, name)
-        digits = ".0f" if name == "shd" else ".3f"
-        change = None if graph == base else f"{value - old:+{digits}} vs {base_title}"
-        row.metric(
-            title,
-            f"{value:{digits}}",
-            f"same as {base_title}" if change and value == old else change,
-            delta_color="off" if value == old else "inverse" if name == "shd" else "normal",
-            delta_arrow="off" if value == old else "auto",
-            help=f"{text} Against {reference_name}.",
-            border=True,
-        )
-
-
-def graphs(
-    loaded: Loaded, drawn: dict[str, tuple[PDAG, Comparison | None]], base: PDAG,
-    highlight: tuple[int, int] | None, result: Discovery, faint: list[tuple[int, int]],
-) -> None:  # fmt: skip
-    """The graphs side by side on one layout, linked in selection and view.
-
-    result: the run that the first one is of.  faint: pairs drawn there that it cannot tell.
-    """
-    channel = st.session_state.setdefault("_channel", f"discover-{uuid.uuid4()}")
-    height = 420 if loaded.dataset.p <= 12 else 560
-    for column, (title, (graph, comparison)) in zip(
-        st.columns(len(drawn)), drawn.items(), strict=True
-    ):
-        with column:
-            st.subheader(title)
-            styles = {}
-            own = graph is result.graph
-            if comparison:
-                styles = {
-                    (pair.i, pair.j): findings.styled(
-                        EDGES[current()][pair.kind].saying(
-                            f"{pair.kind}: here {pair.here}; {comparison.reference_name}: "
-                            f"{pair.reference}"
-                        ),
-                        result.findings.get((pair.i, pair.j)) if own else None,
-                    )
-                    for pair in comparison.pairs
-                }
-            summary = comparison.summary() if comparison else f"{len(graph.skeleton)} edges"
-            page = graph_html(
-                graph,
-                loaded.positions,
-                edge_styles=styles,
-                reference=base if comparison else None,
-                unclear=faint if own else (),
-                theme=current(),
-                channel=channel,
-                highlight=highlight,
-                height=height,
-                caption=title,
-            )
-            show_graph(page, height=height, alt=f"{title}: {summary}")
-            st.caption(summary)
-
-
-def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:
-    """The pair whose row is selected in the edge table, which is drawn below the graphs."""
-    state = st.session_state.get("discover_edges")
-    rows = state["selection"]["rows"] if state else []
-    pairs = tables.edge_pairs(comparisons)
-    return pairs[rows[0]] if rows and rows[0] < len(pairs) else None
 
 
 def use(key: str, value: str) -> None:

@@ -15,7 +15,8 @@ from pages.ui.texts import odds_sentence, plain
 from privcore.accounting.ledger import Ledger
 from privcore.discovery import ALGORITHMS
 from privcore.errors import PrivcoreError
-from privcore.reporting.release import Check, release
+from privcore.reporting.release import release
+from privcore.reporting.release_check import Check
 
 require_frame("pages/release.py")
 

@@ -15,8 +15,8 @@ from pages.ui.texts import plain
 from privcore.discovery import ALGORITHMS
 from privcore.errors import PrivcoreError
 from privcore.evaluation.adviser import Advice, Candidate, advise, candidates, enough
+from privcore.evaluation.quality_target import most_runs
 from privcore.evaluation.surrogate import Spread
-from privcore.evaluation.targets import most_runs
 
 _TITLE = "Simulating on public surrogate data"
 

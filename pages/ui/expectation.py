@@ -12,13 +12,9 @@ from pages.ui.running import LiveHooks, forget_cancelled, kept
 from pages.ui.texts import plain
 from privcore.discovery import ALGORITHMS
 from privcore.errors import PrivcoreError
+from privcore.evaluation.quality_target import epsilon_for_quality, most_runs
 from privcore.evaluation.surrogate import Quality, Shape, Surrogates
-from privcore.evaluation.targets import (
-    Reached,
-    epsilon_for_noise,
-    epsilon_for_quality,
-    most_runs,
-)
+from privcore.evaluation.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:

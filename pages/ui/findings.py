@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.theme import EdgeStyle
 from privcore.discovery import Discovery
-from privcore.discovery.model import Edge
+from privcore.discovery.result import Edge
 from privcore.noise_aware.confidence import PairFinding
 from privcore.reporting.findings import described_pairs, share_text, told_apart
 

@@ -25,9 +25,11 @@ from privcore.text import short
 
 GENERATED, CURRENT, FILE = "generated", "current data set", "two columns of a file"
 _ROWS = [20, 50, 100, 200, 500, 1_000, 2_000, 4_000, 8_000, 10_000]
+# Tells one pair from another, for what is kept of it.
+Key = tuple[Hashable, ...]
 
 
-def choose_pair() -> tuple[Pair, tuple[Hashable, ...]] | None:
+def choose_pair() -> tuple[Pair, Key] | None:
     """Draw the choice; the pair and a key that tells it apart, or None while it is incomplete."""
     with st.sidebar:
         source = st.selectbox(
@@ -42,7 +44,7 @@ def choose_pair() -> tuple[Pair, tuple[Hashable, ...]] | None:
     return _current() if source == CURRENT else _file()
 
 
-def _generated() -> tuple[Pair, tuple[Hashable, ...]]:
+def _generated() -> tuple[Pair, Key]:
     kind = st.selectbox(
         "Mechanism", list(GENERATORS), key="pair_generator", bind="query-params",
         persist_state="session",
@@ -67,7 +69,7 @@ def _sampled(kind: str, values: tuple[tuple[str, Any], ...], rows: int, seed: in
     return PairGenerator(kind, dict(values)).sample(rows, seed)
 
 
-def _current() -> tuple[Pair, tuple[Hashable, ...]] | None:
+def _current() -> tuple[Pair, Key] | None:
     loaded = current_data()
     if loaded is None:
         st.info(f"No table is loaded yet: load one on the Data page, or choose other data than "
@@ -98,7 +100,7 @@ def _two(names: list[str], key: str) -> tuple[str, str] | None:
     return None if y is None else (x, y)
 
 
-def _file() -> tuple[Pair, tuple[Hashable, ...]] | None:
+def _file() -> tuple[Pair, Key] | None:
     """A file of this page alone; it stays in this session's memory."""
     file = st.file_uploader(
         "Table with two columns of numbers, or more",
@@ -119,9 +121,7 @@ def _file() -> tuple[Pair, tuple[Hashable, ...]] | None:
     return _of_table(raw, filename, digest)
 
 
-def _of_table(
-    raw: RawTable, filename: str, digest: str
-) -> tuple[Pair, tuple[Hashable, ...]] | None:
+def _of_table(raw: RawTable, filename: str, digest: str) -> tuple[Pair, Key] | None:
     schema = {c.name: c for c in infer_schema(raw) if c.kind != "nominal"}
     if len(schema) < 2:
         raise DataError("The file has fewer than two columns of numbers; choose another.")

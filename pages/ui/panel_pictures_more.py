@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.ui import charts, dag_charts, lesson_charts
+from pages.ui import dag_charts, lesson_charts, run_charts
 from pages.ui import mechanism_charts_more as more
 from pages.ui.panel_parts import Values, draw, metric, side_by_side
 from privcore.demonstrations.allocation import Allocation
@@ -53,7 +53,7 @@ def show_allocation(result: Allocation, values: Values, key: str) -> None:
         lambda: draw(more.order_plans(result), f"{key}-orders",
                         "ε of a test of each order, as planned before each"),
         lambda: draw(
-            charts.schedules(result.schedules, "", amount), f"{key}-schedules",
+            run_charts.schedules(result.schedules, "", amount), f"{key}-schedules",
             "Budgets of iterations under the schedules of Lemma 2",
         ) if result.schedules else st.info("Not one iteration fits; lower the first one's ε."),
     )  # fmt: skip

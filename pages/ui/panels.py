@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import charts, exports, tables, texts
+from pages.ui import charts, exports, run_charts, tables, texts
 from pages.ui.data import Loaded
 from pages.ui.running import LiveHooks, kept
 from privcore.discovery import ALGORITHMS, Discovery, discover
@@ -95,7 +95,9 @@ def budget_panel(result: Discovery) -> None:
         return
     if any(step.charge for step in result.trace):
         charts.show(
-            charts.budget_bar(result), key="budget", alt="Shares of the budget by order and step"
+            run_charts.budget_bar(result),
+            key="budget",
+            alt="Shares of the budget by order and step",
         )
     st.text(budget_sentence(result))
     if "schedule" in result.parameters:
@@ -121,7 +123,7 @@ def schedule_chart(result: Discovery) -> None:
             ),
         )
     charts.show(
-        charts.schedules(lines, given["schedule"], amount),
+        run_charts.schedules(lines, given["schedule"], amount),
         key="schedules",
         alt="Budget of each gradient under every schedule",
     )
@@ -160,13 +162,13 @@ def weight_panel(result: Discovery) -> None:
     left, right = st.columns(2)
     with left:
         charts.show(
-            charts.weights(result.weights, nodes, result.weight_threshold or 0.0),
+            run_charts.weights(result.weights, nodes, result.weight_threshold or 0.0),
             key="weights",
             alt="Weights of every column on every other",
         )
     with right:
         charts.show(
-            charts.convergence(result.convergence),
+            run_charts.convergence(result.convergence),
             key="convergence",
             alt="Objective and distance from acyclicity by iteration",
         )

@@ -18,7 +18,7 @@ from privcore.accounting.accountants import by_rounds, side_by_side
 from privcore.accounting.ledger import Ledger
 from privcore.discovery import ALGORITHMS
 from privcore.errors import ParameterError, PrivcoreError
-from privcore.reporting.release import Check, check_release
+from privcore.reporting.release_check import Check, check_release
 
 NEW = "a new budget …"
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from privcore.discovery import ALGORITHMS
+from privcore.evaluation.sweep import SweepPlan
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
@@ -17,6 +18,16 @@ def series_name(algorithm: str, calibration: str) -> str:
     """Such as "Priv-PC" or "Priv-PC, published"; proven is what goes without saying."""
     title = ALGORITHMS[algorithm].title
     return title if calibration in ("proven", "none") else f"{title}, {calibration}"
+
+
+def line_names(plan: SweepPlan) -> list[str]:
+    """Every line that the plan can have, in a fixed order, so that colours stay."""
+    return [
+        series_name(name, calibration)
+        for calibration in plan.calibrations
+        for name in plan.algorithms
+        if ALGORITHMS[name].private
+    ]
 
 
 def quality(
