@@ -1,8 +1,9 @@
 """Algorithms that discover causal graphs, private and not."""
 
 from privcore.discovery.engine import count, discover
-from privcore.discovery.model import Algorithm, Discovery, Hooks, Progress, Spent, Step
+from privcore.discovery.model import Algorithm, Hooks, Progress
 from privcore.discovery.registry import ALGORITHMS, get_algorithm
+from privcore.discovery.result import Discovery, Spent, Step
 from privcore.parameter import Parameter, parse_all
 
 __all__ = [

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from privcore.accounting import Guarantee
 from privcore.accounting.events import Event
 from privcore.accounting.guarantee import REPLACE_ONE
-from privcore.discovery.model import Outcome, Run, Spent, Step, Unreached
+from privcore.discovery.model import Outcome, Run
+from privcore.discovery.result import Spent, Step, Unreached
 from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
 from privcore.graphs import orient
 from privcore.mechanisms.gaussian import gaussian_mu

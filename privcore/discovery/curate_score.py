@@ -8,12 +8,14 @@ schedule from ε₀, as many as Lemma 2 allows, each gradient with its own δ, a
 from __future__ import annotations
 
 from privcore.accounting.events import Event
+from privcore.discovery import curate_score_parameters as own
 from privcore.discovery import parameters
-from privcore.discovery import score_based_parameters as own
+from privcore.discovery.gradient_parameters import BHATTACHARJEE, DESCENT, GRADIENTS
 from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.noisy_gradients import planned_gradients, run_proven
 from privcore.discovery.published_gradients import FLAW, SEARCH_FLAW, run_published
 from privcore.discovery.score_based_common import prepared, reference
+from privcore.discovery.score_based_parameters import DELTA
 from privcore.errors import ParameterError
 from privcore.score_based.schedules import budgets, growing_shares, lemma_count
 
@@ -60,18 +62,18 @@ def _published_budgets(run: Run) -> list[float]:
 CURATE_SCORE = Algorithm(
     name="curate-score",
     title="CURATE, score-based",
-    citation=own.BHATTACHARJEE,
+    citation=BHATTACHARJEE,
     summary="NOLEAKS with budgets that grow from one gradient to the next, for the last steps are "
     "those that decide. Levels are coded −1 … 1 in their order.",
     parameters=(
         parameters.CALIBRATION,
         parameters.EPSILON,
-        own.DELTA,
+        DELTA,
         own.SCHEDULE,
         own.FIRST_EPSILON,
-        own.GRADIENTS,
+        GRADIENTS,
         own.GROWTH,
-        *own.DESCENT,
+        *DESCENT,
     ),
     calibrations=("proven", "published"),
     run=fit,

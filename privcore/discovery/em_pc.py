@@ -20,9 +20,10 @@ from privcore.discovery.em_pc_parameters import (
     SOURCE,
 )
 from privcore.discovery.em_pc_rounds import ProvenRounds, Removal, planned_total
-from privcore.discovery.model import Algorithm, Edge, Outcome, Progress, Run, Spent, Stopped
+from privcore.discovery.model import Algorithm, Outcome, Progress, Run
 from privcore.discovery.per_test import reference
 from privcore.discovery.published_em_pc import FLAW, PublishedRounds
+from privcore.discovery.result import Edge, Spent, Stopped
 from privcore.discovery.skeleton import Skeleton
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG

@@ -11,8 +11,9 @@ from privcore.accounting import PrivacyFilter, composition
 from privcore.accounting.events import Event
 from privcore.discovery import common
 from privcore.discovery.em_pc_utilities import Candidate, ProvenUtilities
-from privcore.discovery.model import Edge, Phase, Run, Step
+from privcore.discovery.model import Run
 from privcore.discovery.per_test import measure_of
+from privcore.discovery.result import Edge, Phase, Step
 from privcore.errors import BudgetError
 from privcore.mechanisms.selection import peel, rho_of_selection, select
 

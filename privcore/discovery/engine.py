@@ -11,8 +11,9 @@ from privcore.accounting.events import Event
 from privcore.counts import CountSource, InMemoryCounts, MixedRows, MomentSource, NumericRows
 from privcore.dataset import Dataset, constant_columns
 from privcore.dataset.parquet import ParquetTable
-from privcore.discovery.model import Algorithm, Discovery, Hooks, NoHooks, Run
+from privcore.discovery.model import Algorithm, Hooks, NoHooks, Run
 from privcore.discovery.registry import get_algorithm
+from privcore.discovery.result import Discovery
 from privcore.errors import DataError, ParameterError
 from privcore.mechanisms import NoiseSource, SimulatedNoise
 from privcore.parameter import Parameter, parse_all

@@ -11,8 +11,9 @@ import numpy as np
 from privcore.accounting.events import Event
 from privcore.counts.noisy import NoisyTable
 from privcore.discovery import common, parameters
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
+from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.pc import Threshold
+from privcore.discovery.result import Spent, Step
 from privcore.errors import DataError
 from privcore.parameter import Parameter
 

@@ -12,8 +12,9 @@ from math import nan
 
 from privcore.discovery import common, parameters
 from privcore.discovery import score_based_parameters as own
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
+from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.notears import optimise
+from privcore.discovery.result import Spent, Step
 from privcore.discovery.score_based_common import (
     check_finite,
     in_units,

@@ -15,9 +15,10 @@ from typing import Any
 from privcore.accounting.events import Event
 from privcore.discovery import common, parameters
 from privcore.discovery import moment_search_parameters as own
-from privcore.discovery.model import Algorithm, Outcome, Progress, Run, Spent
+from privcore.discovery.model import Algorithm, Outcome, Progress, Run
 from privcore.discovery.moment_search_numbers import events_on_numbers, run_on_numbers
 from privcore.discovery.moment_search_rounds import Around, released_in_rounds
+from privcore.discovery.result import Spent
 from privcore.discovery.score_based_parameters import DELTA, PROVEN_ONLY
 from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag

@@ -14,7 +14,8 @@ from typing import cast
 from privcore.accounting.events import Event
 from privcore.counts import NumberSource
 from privcore.discovery import common
-from privcore.discovery.model import Outcome, Progress, Run, Spent, Step
+from privcore.discovery.model import Outcome, Progress, Run
+from privcore.discovery.result import Spent, Step
 from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag
 from privcore.noise_aware.arrow_confidence import ON_NUMBERS

@@ -9,7 +9,8 @@ from math import nan
 from typing import NamedTuple
 
 from privcore.discovery import common
-from privcore.discovery.model import Run, Step
+from privcore.discovery.model import Run
+from privcore.discovery.result import Step
 from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
 from privcore.noise_aware.local_score import Evidence
 from privcore.noise_aware.plan import MomentPlan

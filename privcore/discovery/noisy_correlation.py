@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.discovery import common
-from privcore.discovery.model import Run, Step
+from privcore.discovery.model import Run
+from privcore.discovery.result import Step
 from privcore.discovery.skeleton import Decision
 from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation

@@ -21,7 +21,8 @@ import numpy as np
 
 from privcore.accounting.events import Event
 from privcore.discovery.common import Recorder, proven_guarantee
-from privcore.discovery.model import Outcome, Run, Spent, Step
+from privcore.discovery.model import Outcome, Run
+from privcore.discovery.result import Spent, Step
 from privcore.discovery.score_based_common import (
     Matrix,
     Vector,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from privcore.accounting.events import Event
 from privcore.discovery import parameters
-from privcore.discovery import score_based_parameters as own
+from privcore.discovery.gradient_parameters import DESCENT, GRADIENTS, MA
 from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.noisy_gradients import planned_gradients, run_proven
 from privcore.discovery.published_gradients import FLAW, SEARCH_FLAW, run_published
 from privcore.discovery.score_based_common import prepared, reference
+from privcore.discovery.score_based_parameters import DELTA
 
 
 def fit(run: Run) -> Outcome:
@@ -40,15 +41,15 @@ def _planned(run: Run) -> tuple[Event, ...]:
 NOLEAKS = Algorithm(
     name="noleaks",
     title="NOLEAKS",
-    citation=own.MA,
+    citation=MA,
     summary="NOTEARS that sees the data through clipped gradients with Gaussian noise. Levels are "
     "coded −1 … 1 in their order.",
     parameters=(
         parameters.CALIBRATION,
         parameters.EPSILON,
-        own.DELTA,
-        own.GRADIENTS,
-        *own.DESCENT,
+        DELTA,
+        GRADIENTS,
+        *DESCENT,
     ),
     calibrations=("proven", "published"),
     run=fit,

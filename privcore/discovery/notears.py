@@ -5,7 +5,8 @@ from __future__ import annotations
 from privcore.accounting import Guarantee
 from privcore.discovery import score_based_parameters as own
 from privcore.discovery.common import Recorder
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent
+from privcore.discovery.model import Algorithm, Outcome, Run
+from privcore.discovery.result import Spent
 from privcore.discovery.score_based_common import (
     Matrix,
     Watching,

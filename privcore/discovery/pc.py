@@ -9,7 +9,8 @@ from typing import Any
 from privcore.accounting import Guarantee
 from privcore.counts import CountSource, MomentSource
 from privcore.discovery import common, parameters
-from privcore.discovery.model import Algorithm, Edge, Outcome, Run, Spent, Step
+from privcore.discovery.model import Algorithm, Outcome, Run
+from privcore.discovery.result import Edge, Spent, Step
 from privcore.discovery.skeleton import Answer, Decision, conditioning_sets
 from privcore.errors import DataError
 from privcore.independence import Score, get_score, z_threshold

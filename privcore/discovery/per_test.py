@@ -9,7 +9,8 @@ from typing import Any, Literal
 from privcore.accounting import Guarantee, Plan, PrivacyFilter, composition, plan_rounds
 from privcore.accounting.events import Event, Kind
 from privcore.discovery import common
-from privcore.discovery.model import Outcome, Phase, Run, Spent, Step
+from privcore.discovery.model import Outcome, Run
+from privcore.discovery.result import Phase, Spent, Step
 from privcore.discovery.skeleton import Decision, Skeleton
 from privcore.discovery.tie_correction import planned_release, share_for_tests
 from privcore.errors import ParameterError

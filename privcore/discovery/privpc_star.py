@@ -11,7 +11,7 @@ from math import nan
 from typing import Any
 
 from privcore.discovery import common, parameters
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent, Step
+from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.noisy_correlation import NoisyFisher, release
 from privcore.discovery.privpc_star_parameters import (
     CENTRING,
@@ -21,6 +21,7 @@ from privcore.discovery.privpc_star_parameters import (
     RADIUS,
     SOURCE,
 )
+from privcore.discovery.result import Spent, Step
 
 _FLAW = (
     "its sensitivity p(p + 1)/(2(n − 1)) supposes that the squares of every record add up to p; "

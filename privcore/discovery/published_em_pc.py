@@ -9,7 +9,8 @@ import numpy as np
 from privcore.accounting import Guarantee
 from privcore.discovery import common
 from privcore.discovery.em_pc_utilities import Candidate, PublishedUtilities
-from privcore.discovery.model import Phase, Run, Spent, Step
+from privcore.discovery.model import Run
+from privcore.discovery.result import Phase, Spent, Step
 from privcore.errors import BudgetError
 from privcore.mechanisms.selection import peel, select
 

@@ -16,7 +16,8 @@ from typing import cast
 import numpy as np
 
 from privcore.discovery.common import Recorder, published_guarantee
-from privcore.discovery.model import Outcome, Run, Spent, Step
+from privcore.discovery.model import Outcome, Run
+from privcore.discovery.result import Spent, Step
 from privcore.discovery.score_based_common import (
     Matrix,
     Vector,

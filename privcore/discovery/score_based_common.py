@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from privcore.accounting import Guarantee
 from privcore.discovery import score_based_parameters as own
 from privcore.discovery.common import Recorder
-from privcore.discovery.model import Outcome, Progress, Run, Spent
+from privcore.discovery.model import Outcome, Progress, Run
+from privcore.discovery.result import Spent
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.score_based import Settings, Solution, solve

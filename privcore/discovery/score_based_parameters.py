@@ -1,4 +1,4 @@
-"""What a user may set in the algorithms that optimise a score."""
+"""What a user may set in the algorithms that optimise a score, but for noisy gradients."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import Any
 
 from privcore.discovery import parameters
 from privcore.parameter import Parameter
-from privcore.score_based.schedules import SCHEDULES
 
 ZHENG = "Zheng, Aragam, Ravikumar & Xing 2018"
-MA = "Ma, Ji, Pang & Wang 2022"
-BHATTACHARJEE = "Bhattacharjee & Tandon 2024"
 _OURS = "choice made here"
 
 # What "auto" means, for columns of numbers and for columns of levels.  Those of levels were chosen
@@ -26,7 +23,8 @@ _AUTOMATIC: dict[str, tuple[float, float]] = {
 }
 
 
-def _auto_help(name: str) -> str:
+def auto_help(name: str) -> str:
+    """The words for a parameter that is left to the kind of the columns."""
     numbers, levels = _AUTOMATIC[name]
     return f"{numbers:g} for numbers, {levels:g} for levels"
 
@@ -62,7 +60,7 @@ SPARSITY = Parameter(
     low=0.0,
     high=10.0,
     optional=True,
-    auto_help=_auto_help("sparsity"),
+    auto_help=auto_help("sparsity"),
     slider=(0.0, 0.5),
     help="Weight of the sum of all |W|, in units of the columns' mean variance. Larger values give "
     "fewer edges, and shrink the weights of those that stay.",
@@ -77,7 +75,7 @@ WEIGHT_THRESHOLD = Parameter(
     low=0.0,
     high=100.0,
     optional=True,
-    auto_help=_auto_help("weight_threshold"),
+    auto_help=auto_help("weight_threshold"),
     slider=(0.0, 1.0),
     help="Edges whose weight is below this in size are left out. A public choice, made without the "
     "true graph; changing it afterwards costs no privacy. Codes of levels have weaker linear "
@@ -127,7 +125,7 @@ RADIUS = Parameter(
     open_low=True,
     high=1.0,
     optional=True,
-    auto_help=_auto_help("radius"),
+    auto_help=auto_help("radius"),
     slider=(0.05, 1.0),
     help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to it: the "
     "shorter, the less noise. Shortened rows keep their direction, which is what matters most "
@@ -146,208 +144,4 @@ ITERATIONS = Parameter(
     slider=(1, 200),
     help="How often the penalty on cycles may grow; the search ends before, once there is none.",
     source=f"{ZHENG}, Algorithm 1",
-)
-GRADIENTS = Parameter(
-    name="gradients",
-    title="Gradients",
-    symbol="T",
-    kind="int",
-    default=100,
-    low=1,
-    high=100_000,
-    scale="log",
-    slider=(10, 1000),
-    help="How many noisy gradients the run may ask for, fixed before it. More let it get nearer to "
-    "its aim, but each gets more noise.",
-    source="docs/proofs/clipped_gradients.md",
-)
-STAGES = Parameter(
-    name="stages",
-    advanced=True,
-    title="Stages",
-    symbol="K",
-    kind="int",
-    default=10,
-    low=1,
-    high=1000,
-    slider=(1, 50),
-    help="After every T/K gradients the penalty on cycles grows.",
-    source=_OURS,
-)
-STEP = Parameter(
-    name="step",
-    advanced=True,
-    title="Step size",
-    symbol="η",
-    kind="float",
-    default=0.1,
-    low=0.0,
-    open_low=True,
-    high=10.0,
-    scale="log",
-    slider=(0.01, 1.0),
-    help="How far each noisy gradient is followed where the step is fixed. Smaller steps average "
-    "the noise out, but need more gradients.",
-    source=_OURS,
-    only_with=("step_rule", (None, "fixed")),
-)
-STEP_RULE = Parameter(
-    name="step_rule",
-    advanced=True,
-    title="Step",
-    symbol="step",
-    kind="choice",
-    default=None,
-    choices=("fixed", "line search"),
-    optional=True,
-    auto_help="fixed when proven, line search when published",
-    help="line search: noisy values of the loss at three steps choose among them, for a quarter of "
-    "the budget of each gradient. At equal budgets it does worse than the fixed step where ε is "
-    "small, and no better than a larger fixed step where it is large. Published: the authors' line "
-    "search, on 1,000 of the rows without noise.",
-    source=f"{MA}; docs/proofs/clipped_gradients.md",
-)
-CENTRING = Parameter(
-    name="centring",
-    advanced=True,
-    title="Means",
-    symbol="μ",
-    kind="choice",
-    default="released",
-    choices=("released", "middle"),
-    help="released: a tenth of the budget goes to noisy means and mean squares, by which columns "
-    "are centred and scaled. middle: the middle of the bounds is taken as the mean, with a little "
-    "less noise, but wrong where it is not, as for levels of which one is rare.",
-    source="docs/proofs/clipped_gradients.md",
-    calibrations=("proven",),
-)
-CLIP = Parameter(
-    name="clip",
-    advanced=True,
-    title="Largest gradient",
-    symbol="C",
-    kind="float",
-    default=None,
-    low=0.0,
-    open_low=True,
-    high=1000.0,
-    optional=True,
-    auto_help=_auto_help("clip"),
-    scale="log",
-    slider=(0.1, 10.0),
-    help="A longer gradient of a single record is shortened to C times the number of columns, in "
-    "units of the columns' variance, as released or supposed. Less lets in less noise, but bends "
-    "the mean, most of all for rare levels.",
-    source="Abadi et al. 2016; docs/proofs/clipped_gradients.md",
-    calibrations=("proven",),
-)
-ENTRY_CLIP = Parameter(
-    name="entry_clip",
-    advanced=True,
-    title="Largest entry",
-    symbol="s",
-    kind="float",
-    default=1.0,
-    low=0.0,
-    open_low=True,
-    high=1000.0,
-    scale="log",
-    slider=(0.1, 10.0),
-    help="Entries of the mean gradient beyond ±s are cut to it, in units of the columns' supposed "
-    "variance.",
-    source=f"{MA}; {BHATTACHARJEE}, Section II",
-    calibrations=("published",),
-)
-REACH = Parameter(
-    name="reach",
-    advanced=True,
-    title="Reach of the bounds",
-    symbol="B",
-    kind="float",
-    default=None,
-    low=0.1,
-    high=1000.0,
-    optional=True,
-    auto_help=_auto_help("reach"),
-    scale="log",
-    slider=(1.0, 20.0),
-    unit="standard deviations",
-    help="How many standard deviations the public bounds are supposed to reach from the middle. "
-    "λ, C and the step size are in units of the variance that follows, so that no variance has to "
-    "be read from the data.",
-    source=_OURS,
-    calibrations=("proven",),
-    only_with=("centring", ("middle",)),
-)
-WEIGHT_LIMIT = Parameter(
-    name="weight_limit",
-    advanced=True,
-    title="Largest weight",
-    symbol="w-max",
-    kind="float",
-    default=2.0,
-    low=0.0,
-    open_low=True,
-    high=10.0,
-    slider=(0.5, 5.0),
-    help="Weights stay within ±w-max, so that noise cannot carry them away.",
-    source=_OURS,
-)
-SCHEDULE = Parameter(
-    name="schedule",
-    title="Budget per gradient",
-    symbol="schedule",
-    kind="choice",
-    default="multiplicative",
-    choices=SCHEDULES,
-    help="How the budget changes from one gradient to the next: additive, from 1 to 2 times the "
-    "first; exponential, from 1 to e times; multiplicative, by a constant factor.",
-    source=f"{BHATTACHARJEE}, Section III-B",
-)
-GROWTH = Parameter(
-    name="growth",
-    advanced=True,
-    title="Growth",
-    symbol="G",
-    kind="float",
-    default=4.0,
-    low=1.0,
-    high=1e6,
-    scale="log",
-    slider=(1.0, 100.0),
-    help="Last budget over the first.",
-    source=_OURS,
-    calibrations=("proven",),
-    only_with=("schedule", ("multiplicative",)),
-)
-FIRST_EPSILON = Parameter(
-    name="first_epsilon",
-    title="First budget",
-    symbol="ε₀",
-    kind="float",
-    default=0.05,
-    low=0.0,
-    open_low=True,
-    high=1e6,
-    scale="log",
-    slider=(0.001, 2.0),
-    help="Budget of the first gradient; with the total it says how many gradients the schedule "
-    "allows.",
-    source=f"{BHATTACHARJEE}, Lemma 2",
-    calibrations=("published",),
-)
-
-# What the algorithms that follow noisy gradients take beside their budgets.
-DESCENT = (
-    SPARSITY,
-    WEIGHT_THRESHOLD,
-    CLIP,
-    ENTRY_CLIP,
-    STEP_RULE,
-    STEP,
-    STAGES,
-    UNITS,
-    CENTRING,
-    REACH,
-    WEIGHT_LIMIT,
 )

@@ -12,9 +12,10 @@ from privcore.accounting.events import Event
 from privcore.accounting.sampled_gaussian import SampledGaussian
 from privcore.discovery import common, parameters
 from privcore.discovery.laplace_pc import MAX_TESTS, planned_tests
-from privcore.discovery.model import Algorithm, Outcome, Run, Spent
+from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.per_test import PerTest, reference, run_per_test
 from privcore.discovery.priv_pc_parameters import RATE, checked_rows
+from privcore.discovery.result import Spent
 from privcore.discovery.skeleton import Skeleton
 from privcore.discovery.tie_correction import corrected, planned_release, share_for_tests
 from privcore.errors import BudgetError, ParameterError

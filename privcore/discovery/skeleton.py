@@ -13,7 +13,8 @@ from itertools import combinations
 from math import comb
 from typing import NamedTuple
 
-from privcore.discovery.model import Edge, Hooks, NoHooks, Progress, Stopped
+from privcore.discovery.model import Hooks, NoHooks, Progress
+from privcore.discovery.result import Edge, Stopped
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
 

@@ -14,8 +14,9 @@ from typing import Any
 from privcore.discovery import ALGORITHMS
 from privcore.discovery.model import Algorithm, Hooks, NoHooks
 from privcore.errors import ParameterError
+from privcore.evaluation.quality_target import epsilon_for_quality
 from privcore.evaluation.surrogate import Quality, Shape, Spread, Surrogates
-from privcore.evaluation.targets import Reached, epsilon_for_quality
+from privcore.evaluation.targets import Reached
 
 
 @dataclass(frozen=True)

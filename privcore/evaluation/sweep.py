@@ -23,7 +23,8 @@ from privcore.evaluation.sweep_cells import (
     in_waves,
 )
 from privcore.evaluation.sweep_data import ExampleData, NetworkData, SweepData, TableData
-from privcore.evaluation.sweep_plan import Cell, Reference, SweepPlan
+from privcore.evaluation.sweep_plan import SweepPlan
+from privcore.evaluation.sweep_runs import Cell, Reference
 from privcore.evaluation.sweep_store import Journal, SweepFile, encode, read_sweep, write_rows
 from privcore.evaluation.sweep_summary import (
     edge_recovery,

@@ -11,11 +11,13 @@ from urllib.parse import unquote
 from privcore.counts import InMemoryCounts, MixedRows, NumericRows
 from privcore.counts.cache import Cache
 from privcore.discovery import count, discover, get_algorithm
-from privcore.discovery.model import Discovery, NoHooks
+from privcore.discovery.model import NoHooks
+from privcore.discovery.result import Discovery
 from privcore.errors import PrivcoreError
 from privcore.evaluation.metrics import cpdag_metrics, skeleton_metrics
 from privcore.evaluation.references import true_graph
-from privcore.evaluation.sweep_plan import Cell, Reference, SweepPlan
+from privcore.evaluation.sweep_plan import SweepPlan
+from privcore.evaluation.sweep_runs import Cell, Reference
 from privcore.graphs import PDAG
 from privcore.threads import one_thread
 

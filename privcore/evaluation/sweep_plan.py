@@ -14,47 +14,20 @@ from privcore.dataset.sampling import check_rows
 from privcore.discovery import Algorithm, get_algorithm
 from privcore.errors import ParameterError
 from privcore.evaluation.sweep_data import SweepData
-from privcore.evaluation.sweep_settings import Choice, check_values, choices
+from privcore.evaluation.sweep_runs import (
+    Cell,
+    Reference,
+    Setting,
+    replicated,
+    settings_and_references,
+)
+from privcore.evaluation.sweep_settings import Choice, check_values, choices, own_values
 from privcore.text import short
 
 Calibration = Literal["proven", "published"]
 MAX_RUNS = 10_000_000
 # Columns of a row that stand whether they are swept or not.
 _BUDGET = ("epsilon", "delta")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """All that the replicates of one run share; data and reference are positions in the plan."""
-
-    data: int
-    rows: int | None
-    choice: Choice
-    reference: int | None
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A non-private run that others are compared with."""
-
-    number: int
-    data: int
-    rows: int | None
-    algorithm: str
-    settings: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One run of a plan.
-
-    seed: of the simulated noise, below 2^53, None where the algorithm is not private.
-    """
-
-    number: int
-    replicate: int
-    seed: int | None
-    setting: Setting
 
 
 @dataclass(frozen=True)
@@ -133,7 +106,7 @@ class SweepPlan:
         object.__setattr__(self, "unused", tuple(unused))
         object.__setattr__(self, "grids", parsed)
         object.__setattr__(self, "settings", {k: v for k, (v,) in constant.items()})
-        object.__setattr__(self, "own", {n: _own_values(n, values) for n, values in own.items()})
+        object.__setattr__(self, "own", {n: own_values(n, values) for n, values in own.items()})
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the list of runs, which may be long and which workers do not need."""
@@ -181,20 +154,8 @@ class SweepPlan:
 
     @cached_property
     def _planned(self) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
-        references: dict[str, int] = {}
-        kept: list[Reference] = []
-        settings = []
-        for position, data in enumerate(self.data):
-            for rows in self._rows_of(data):
-                for choice in self._choices:
-                    number = None
-                    if choice.reference is not None:
-                        text = json.dumps([position, rows, *choice.reference], sort_keys=True)
-                        number = references.setdefault(text, len(kept))
-                        if number == len(kept):
-                            kept.append(Reference(number, position, rows, *choice.reference))
-                    settings.append(Setting(position, rows, choice, number))
-        return tuple(settings), tuple(kept)
+        rows = [self._rows_of(data) for data in self.data]
+        return settings_and_references(rows, self._choices)
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -205,22 +166,7 @@ class SweepPlan:
     def cells(self) -> tuple[Cell, ...]:
         """All runs, in the order of the rows of a finished sweep."""
         described = [data.describe() for data in self.data]
-        cells: list[Cell] = []
-        for setting in self._planned[0]:
-            choice = setting.choice
-            identity = {
-                "master_seed": self.master_seed,
-                "data": described[setting.data],
-                "rows": setting.rows,
-                "algorithm": choice.algorithm,
-                "calibration": choice.calibration,
-                "parameters": choice.parameters,
-            }
-            text = json.dumps(identity, sort_keys=True)
-            for replicate in range(self.seeds if choice.private else 1):
-                seed = seed_of(text, replicate) if choice.private else None
-                cells.append(Cell(len(cells), replicate, seed, setting))
-        return tuple(cells)
+        return replicated(self._planned[0], described, self.seeds, self.master_seed)
 
     def describe(self) -> dict[str, Any]:
         """JSON-ready, all that decides about the rows; of a held table no more than a hash."""
@@ -243,28 +189,9 @@ class SweepPlan:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def seed_of(text: str, replicate: int) -> int:
-    """A seed below 2^53, so that it survives any file format, from a run's description.
-
-    From nothing else, so that it does not depend on what else the plan holds or on who runs it.
-    """
-    digest = hashlib.sha256(f"{replicate} {text}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 11
-
-
 def _by_name(given: Mapping[str, Any]) -> dict[str, Any]:
     """With the command line's spelling of a name, such as max-order, turned into the name."""
     return {name.replace("-", "_"): value for name, value in given.items()}
-
-
-def _own_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """One algorithm's fixed values, parsed; raises ParameterError for one that it lacks."""
-    algorithm = get_algorithm(name)
-    parsed = check_values([algorithm], {k: (v,) for k, v in values.items()})
-    for lacking in values.keys() - parsed.keys():
-        options = ", ".join(p.option for p in algorithm.parameters)
-        raise ParameterError(f"{name} has no parameter {short(lacking)!r}; it has {options}.")
-    return {k: v for k, (v,) in parsed.items()}
 
 
 def _check_distinct(noun: str, values: Sequence[Any], *, needed: bool = True) -> None:

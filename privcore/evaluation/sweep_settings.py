@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from privcore.discovery import ALGORITHMS, Algorithm
+from privcore.discovery import ALGORITHMS, Algorithm, get_algorithm
 from privcore.errors import ParameterError
 from privcore.evaluation.references import non_private_settings
 from privcore.parameter import Parameter
@@ -127,6 +127,16 @@ def check_values(
         if having:
             parsed[name] = tuple(dict.fromkeys(_accepted(having, value) for value in values))
     return parsed
+
+
+def own_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """One algorithm's fixed values, parsed; raises ParameterError for one that it lacks."""
+    algorithm = get_algorithm(name)
+    parsed = check_values([algorithm], {k: (v,) for k, v in values.items()})
+    for lacking in values.keys() - parsed.keys():
+        options = ", ".join(p.option for p in algorithm.parameters)
+        raise ParameterError(f"{name} has no parameter {short(lacking)!r}; it has {options}.")
+    return {k: v for k, (v,) in parsed.items()}
 
 
 def _accepted(having: Sequence[Parameter], value: Any) -> Any:

@@ -20,7 +20,8 @@ from threading import Event, Thread
 from typing import NamedTuple, Protocol
 
 from privcore.evaluation.sweep_cells import Batch, ReferenceGraph, Row, Runner
-from privcore.evaluation.sweep_plan import Reference, SweepPlan
+from privcore.evaluation.sweep_plan import SweepPlan
+from privcore.evaluation.sweep_runs import Reference
 
 Work = Reference | Batch
 # How long a worker works on a batch before it says what it has so far.

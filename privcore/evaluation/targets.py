@@ -1,6 +1,6 @@
-"""Calibrating the other way: the smallest ε that reaches a quality asked for.
+"""Calibrating the other way: the smallest ε for the noise or the errors asked for.
 
-Every search looks at public facts and simulations only, so it costs nothing.
+Every search looks at public facts only, so it costs nothing.
 """
 
 from __future__ import annotations
@@ -10,23 +10,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-import numpy as np
-from scipy.optimize import isotonic_regression
-
 from privcore.counts import CountSource
 from privcore.discovery import get_algorithm
 from privcore.discovery.engine import checked_parameters, planned_events
-from privcore.discovery.model import Hooks, NoHooks
 from privcore.discovery.per_test import measure_of
 from privcore.discovery.priv_pc_parameters import checked_rows
 from privcore.errors import ParameterError
-from privcore.evaluation.surrogate import Shape, Surrogates
+from privcore.evaluation.surrogate import Shape
 from privcore.mechanisms import SieveScales, SparseVectorScales
 from privcore.mechanisms.sieve_errors import ErrorProbabilities, error_probabilities
 
 LOW, HIGH = 0.01, 1000.0
 _NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")
-_HALVINGS = 5
 
 
 @dataclass(frozen=True)
@@ -153,66 +148,6 @@ def epsilon_for_errors(
         f"the larger error at a distance of {distance:g}; type I at most {type_one:g}, type II at "
         f"most {type_two:g}",
     )
-
-
-def epsilon_for_quality(
-    surrogates: Surrogates,
-    algorithm: str,
-    parameters: Mapping[str, Any],
-    target: float,
-    *,
-    low: float = 0.05,
-    high: float = 50.0,
-    points: int = 9,
-    watch: Callable[[int], Hooks] = lambda done: NoHooks(),
-) -> Reached:
-    """The smallest ε with a mean skeleton F1 of at least `target` against the surrogates' truth.
-
-    Means are taken on a logarithmic grid of `points`, then on both sides of where they pass the
-    target.  They are noisy: what counts is their non-decreasing fit (least squares).
-
-    watch: as in `Surrogates.quality`, told how many runs of at most `most_runs` are done.
-    """
-    if not 0 < low < high or points < 2:
-        raise ParameterError("The range of epsilon must be positive, with at least 2 points.")
-    values: dict[float, float] = {}
-
-    def mean(epsilon: float) -> float:
-        before = len(values) * len(surrogates.seeds)
-        found = surrogates.quality(
-            algorithm, {**parameters, "epsilon": epsilon}, lambda done: watch(before + done)
-        )
-        values[epsilon] = found.f1["truth"]["skeleton"].mean if found.runs else 0.0
-        return values[epsilon]
-
-    for epsilon in np.geomspace(low, high, points):
-        mean(float(epsilon))
-    for _ in range(_HALVINGS):
-        grid, fitted = _fitted(values)
-        place = int(np.searchsorted(fitted, target))
-        if not 0 < place < len(grid):
-            break
-        mean(math.sqrt(grid[place - 1] * grid[place]))
-    grid, fitted = _fitted(values)
-    place = int(np.searchsorted(fitted, target))
-    seeds = ", ".join(map(str, surrogates.seeds))
-    return Reached(
-        grid[place] if place < len(grid) else None,
-        tuple(sorted(values.items())),
-        f"mean skeleton F1 against the truth of surrogates with the seeds {seeds}, at least "
-        f"{target:g}",
-    )
-
-
-def most_runs(surrogates: Surrogates, points: int = 9) -> int:
-    """How many runs `epsilon_for_quality` makes at most."""
-    return (points + _HALVINGS) * len(surrogates.seeds)
-
-
-def _fitted(values: Mapping[float, float]) -> tuple[list[float], np.ndarray[Any, Any]]:
-    grid = sorted(values)
-    # A hair more, so that a mean that is reached exactly counts.
-    return grid, isotonic_regression([values[e] for e in grid]).x + 1e-12
 
 
 def _proven(algorithm: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

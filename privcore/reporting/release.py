@@ -17,24 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.accounting import Guarantee
-from privcore.accounting.composition import rho_of_pure
-from privcore.accounting.events import Event, total_rho
 from privcore.accounting.ledger import Ledger
-from privcore.counts import InMemoryCounts, MixedRows
+from privcore.counts import InMemoryCounts
 from privcore.dataset import Dataset
 from privcore.dataset.canonical import canonical_bytes, canonical_bytes_of_unique
 from privcore.dataset.parquet import ParquetTable
-from privcore.discovery import Discovery, discover, get_algorithm
-from privcore.discovery.engine import checked_parameters, planned_events, source_of
-from privcore.errors import LedgerError, ParameterError, ReleaseError
-from privcore.evaluation.surrogate import Shape, surrogate
+from privcore.discovery import Discovery, discover
+from privcore.discovery.engine import checked_parameters, source_of
+from privcore.errors import LedgerError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 from privcore.mechanisms import SecureNoise
 from privcore.noise_aware.confidence import PairFinding
 from privcore.reporting.archive import keep
 from privcore.reporting.certificate import certificate
-from privcore.reporting.effect import large_delta_sentence
+from privcore.reporting.release_check import Check, check_release
 from privcore.reporting.signing import load_key, signed
 from privcore.score_based.augmented_lagrangian import Iteration
 
@@ -46,22 +43,6 @@ _ENDED = {
     "pairs not yet tested stay as edges.",
     "work": "The search ended at its limit of tests; pairs not yet tested stay as edges.",
 }
-
-
-@dataclass(frozen=True)
-class Check:
-    """What a release would be charged.
-
-    rho: None where the cost in zCDP is not known.  planned: its steps.  caveats: sentences that
-    limit the promise, each accepted.  warnings: to be read before going on.
-    """
-
-    epsilon: float
-    delta: float
-    rho: float | None
-    planned: tuple[Event, ...]
-    caveats: tuple[str, ...]
-    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -85,58 +66,6 @@ class Release:
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     path: Path | None = field(default=None, compare=False)
-
-
-def check_release(
-    dataset: Dataset | ParquetTable,
-    algorithm: str,
-    parameters: Mapping[str, Any] | None = None,
-    *,
-    accepted: Sequence[str] = (),
-) -> Check:
-    """Everything that can be refused without spending, looked at from public facts.
-
-    accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
-    word by word.  The run is rehearsed on a public surrogate, so that settings that it refuses are
-    refused before they are paid for.
-
-    Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
-    parameters, ReleaseError for caveats that are not accepted, and whatever the rehearsal raises.
-    """
-    chosen = get_algorithm(algorithm)
-    if not chosen.private:
-        raise ParameterError(
-            f"{chosen.name} is not private, so its result cannot be released; choose another "
-            "algorithm."
-        )
-    checked = checked_parameters(algorithm, parameters)
-    if checked["calibration"] != "proven":
-        raise ParameterError(
-            "Only the proven calibration can be released: the published one has no guarantee."
-        )
-    missing = [caveat for caveat in dataset.caveats if caveat not in accepted]
-    if missing:
-        raise ReleaseError(
-            f"The promise would not hold as it stands ({'; '.join(missing)}): declare what is "
-            "public, or accept this explicitly."
-        )
-    source = source_of(dataset)
-    planned = planned_events(algorithm, checked, source)
-    cut = source.dataset(checked["mixed_levels"]) if isinstance(source, MixedRows) else dataset
-    discover(surrogate(Shape.of(cut), 1), algorithm, checked, seed=1, keep_trace=False)
-    declared = {parameter.name: parameter for parameter in chosen.parameters}
-    delta = 0.0
-    if "delta" in declared and declared["delta"].matters(checked):
-        delta = float(checked["delta"])
-    epsilon = float(checked["epsilon"])
-    guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
-    warnings = tuple(filter(None, (large_delta_sentence(guarantee, dataset.n),)))
-    return Check(epsilon, delta, _rho(epsilon, delta, planned), planned, dataset.caveats, warnings)
-
-
-def _rho(epsilon: float, delta: float, planned: tuple[Event, ...]) -> float | None:
-    known = [total_rho(planned), rho_of_pure(epsilon) if delta == 0 else None]
-    return min((rho for rho in known if rho is not None), default=None)
 
 
 def release(

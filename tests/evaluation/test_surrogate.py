@@ -10,12 +10,11 @@ from privcore.dataset import Dataset, StructuralExample, load_network
 from privcore.discovery import discover
 from privcore.discovery.model import NoHooks
 from privcore.errors import Cancelled, DataError, ParameterError
+from privcore.evaluation.quality_target import epsilon_for_quality, most_runs
 from privcore.evaluation.surrogate import Shape, Surrogates, expected_quality, surrogate
 from privcore.evaluation.targets import (
     epsilon_for_errors,
     epsilon_for_noise,
-    epsilon_for_quality,
-    most_runs,
     noise_against_threshold,
     sieve_errors,
 )

@@ -23,7 +23,7 @@ from privcore.evaluation.sweep import (
     run_sweep,
 )
 from privcore.evaluation.sweep_cells import Batch, ReferenceGraph, Runner, edges_text, in_waves
-from privcore.evaluation.sweep_plan import seed_of
+from privcore.evaluation.sweep_runs import seed_of
 from privcore.evaluation.sweep_workers import Failed, Here, Lost, Processes
 from privcore.graphs import PDAG, cpdag_of_names
 

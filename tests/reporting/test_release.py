@@ -20,9 +20,11 @@ from privcore.errors import (
 )
 from privcore.mechanisms import SimulatedNoise
 from privcore.reporting import release as module
+from privcore.reporting import release_check
 from privcore.reporting.archive import FOLDER, keep, kept_certificates, kept_document
 from privcore.reporting.certificate import certificate_json
-from privcore.reporting.release import STEPS, Release, check_release, release
+from privcore.reporting.release import STEPS, Release, release
+from privcore.reporting.release_check import check_release
 from privcore.reporting.verification import verify
 
 FORK = multiprocessing.get_context("fork")
@@ -251,9 +253,11 @@ def test_noise_comes_from_nowhere_but_the_secure_sampler(asia, ledger, monkeypat
         seen.append((data is asia, options))
         return real(data, algorithm, parameters, **options)
 
-    monkeypatch.setattr(module, "discover", watching)
+    for place in (release_check, module):
+        monkeypatch.setattr(place, "discover", watching)
     release(asia, "priv-pc", ledger=ledger, budget="clinic")
     on_data = [options for own, options in seen if own]
+    assert len(seen) == 2
     assert len(on_data) == 1
     assert on_data[0]["noise"].kind == "secure"
     assert on_data[0]["keep_trace"] is False

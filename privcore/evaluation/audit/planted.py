@@ -10,8 +10,9 @@ import numpy as np
 from privcore.discovery import common
 from privcore.discovery.em_pc import EM_PC, remove_neighbours
 from privcore.discovery.em_pc_rounds import ProvenRounds, Removal
-from privcore.discovery.model import Edge, Run, Spent
 from privcore.discovery.model import Outcome as Found
+from privcore.discovery.model import Run
+from privcore.discovery.result import Edge, Spent
 from privcore.evaluation.audit import neighbours
 from privcore.evaluation.audit.algorithm_trial import repeated
 from privcore.evaluation.audit.case import AuditCase, Side, Trial, by_name

@@ -1,0 +1,36 @@
+"""The total that a proven run of CURATE keeps to, fixed before it (docs/proofs/curate.md)."""
+
+from __future__ import annotations
+
+from math import comb, sqrt
+
+from privcore.accounting import PrivacyFilter, composition
+from privcore.accounting.events import Event
+from privcore.discovery.model import Run
+from privcore.discovery.priv_pc_parameters import checked_rows
+from privcore.discovery.tie_correction import planned_release, share_for_tests
+from privcore.mechanisms.sieve_examine import before_amplification
+
+
+def new_filter(run: Run) -> tuple[PrivacyFilter, float]:
+    """The filter of a proven run on its sub-sample, and the δ that its total stands for there."""
+    given, n = run.parameters, run.source.n
+    rate, tests = checked_rows(n, given["rate"]) / n, comb(len(run.source.names), 2)
+    epsilon = before_amplification(given["epsilon"] * share_for_tests(run), rate)
+    delta = min(given["delta"] / rate, 0.999)
+    rho = composition.rho_for(epsilon, delta)
+    if rho > 0 and sqrt(2 * rho / tests) > epsilon / tests:
+        return PrivacyFilter("rho", rho), delta
+    return PrivacyFilter("epsilon", epsilon), delta
+
+
+def planned(run: Run) -> tuple[Event, ...]:
+    """The filter's total as one step; none where sub-sampling amplifies a total that has a δ."""
+    whole, _ = new_filter(run)
+    if whole.unit == "epsilon":
+        total = Event("pure", run.parameters["epsilon"] * share_for_tests(run))
+    elif run.parameters["rate"] == 1:
+        total = Event("zcdp", whole.total)
+    else:
+        return ()
+    return (total, *planned_release(run))
