@@ -130,7 +130,7 @@ def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
         score_title(score): (
             x,
             np.array([found[score].found for _, found in points]),
-            np.array([1.96 * found[score].error for _, found in points]),
+            np.array([found[score].half_width for _, found in points]),
         )
         for score in points[0][1]
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -12,7 +11,7 @@ from pages.ui.sweeping import BackgroundSweep
 from pages.ui.texts import plain
 from pages.ui.tradeoff_controls import View, open_in_discover
 from privcore.discovery import ALGORITHMS
-from privcore.evaluation.sweep import Row, frontier, smallest_epsilon, summarise
+from privcore.evaluation.sweep import Row, best_alike, frontier, smallest_epsilon, summarise
 
 
 def quality_view(sweep: BackgroundSweep, view: View) -> None:
@@ -75,19 +74,17 @@ def headline(table: pd.DataFrame, view: View, so_far: str) -> None:
         return
     near = min(set(proven["epsilon"]), key=lambda e: abs(e - 1))
     # A large F1 is good, a large distance is not.
-    here = proven[proven["epsilon"] == near].sort_values("mean", ascending=not view.bounded)
-    best = here.iloc[0]
+    here = best_alike(proven[proven["epsilon"] == near], lower=not view.bounded)
     base = table[table["calibration"] == "none"]
     aside = "; ".join(
         f"without privacy, {ALGORITHMS[row['algorithm']].title} reaches {row['mean']:.2f}"
         for _, row in base.iterrows()
     )
-    spread = 2 * np.hypot(here["se"].fillna(0), best["se"] if best["se"] == best["se"] else 0)
-    alike = here[(here["mean"] - best["mean"]).abs() <= spread]["algorithm"]
-    titles = " and ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in alike)
-    verb = "does best" if len(alike) == 1 else "do best, too close to call,"
+    titles = " and ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in here["algorithm"])
+    mean = here["mean"].iloc[0]
+    verb = "does best" if len(here) == 1 else "do best, too close to call,"
     st.markdown(
-        f"{so_far}At ε = {near:g}, {titles} {verb} of these: {view.title} {best['mean']:.2f} on "
+        f"{so_far}At ε = {near:g}, {titles} {verb} of these: {view.title} {mean:.2f} on "
         f"average{'; ' + aside if aside else ''}."
     )
 

@@ -40,6 +40,11 @@ class Share:
         """Standard error of `found`."""
         return float(np.sqrt(self.found * (1 - self.found) / self.runs))
 
+    @property
+    def half_width(self) -> float:
+        """Of the normal 95 % interval around `found`."""
+        return 1.96 * self.error
+
 
 def shares(prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int,
            seed: int) -> dict[str, Share]:  # fmt: skip

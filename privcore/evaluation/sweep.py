@@ -27,6 +27,7 @@ from privcore.evaluation.sweep_plan import SweepPlan
 from privcore.evaluation.sweep_runs import Cell, Reference
 from privcore.evaluation.sweep_store import Journal, SweepFile, encode, read_sweep, write_rows
 from privcore.evaluation.sweep_summary import (
+    best_alike,
     edge_recovery,
     frontier,
     lower_is_better,
@@ -55,6 +56,7 @@ __all__ = [
     "SweepFile",
     "SweepPlan",
     "TableData",
+    "best_alike",
     "columns",
     "edge_recovery",
     "edges_of",

@@ -56,6 +56,21 @@ def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.Da
     return found.reset_index()
 
 
+def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
+    """The lines of `summarise` whose mean is within two standard errors of the best, best first.
+
+    The error is that of the difference; one that is not known counts as 0.  Lines without a mean
+    are left out.  lower: whether less is better.
+    """
+    known = means[means["mean"].notna()].sort_values("mean", ascending=lower)
+    if known.empty:
+        return known
+    errors = known["se"].fillna(0.0)
+    apart = (known["mean"] - known["mean"].iloc[0]).abs()
+    alike: pd.DataFrame = known[apart <= 2 * np.hypot(errors, errors.iloc[0])]
+    return alike
+
+
 def smallest_epsilon(
     rows: Rows, metric: str, target: float, by: Sequence[str] | None = None
 ) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from privcore.evaluation.sweep import (
     METRICS,
     NetworkData,
     SweepPlan,
+    best_alike,
     edge_recovery,
     edges_of,
     frontier,
@@ -106,6 +107,19 @@ def test_the_least_budget(eighths, target):
     # A lower target never needs more.
     easier = smallest_epsilon(made(means), F1, target / 8 - 0.1).iloc[0]
     assert easier["epsilon"] <= found["epsilon"]
+
+
+def test_those_too_close_to_the_best_to_call():
+    means = pd.DataFrame({
+        "algorithm": list("abcde"),
+        "mean": [0.9, 0.845, 0.85, float("nan"), 0.5],
+        "se": [0.03, 0.0, 0.0, 0.1, float("nan")],
+    })  # fmt: skip
+    # Two standard errors of a difference to the best are 0.06.
+    assert list(best_alike(means)["algorithm"]) == ["a", "c", "b"]
+    assert list(best_alike(means.assign(se=0.0))["algorithm"]) == ["a"]
+    assert list(best_alike(means, lower=True)["algorithm"]) == ["e"]
+    assert best_alike(means[means["mean"].isna()]).empty
 
 
 def test_the_least_budget_where_less_is_better():
