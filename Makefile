@@ -10,7 +10,8 @@ app: $(APP)/.installed
 	$(APP)/bin/python -m streamlit run app.py
 
 test: lint
-	$(TEST)/bin/python -m pytest -n 2 --dist loadfile
+	# Files in their own order: browser journeys early, so that no worker waits for the other's.
+	$(TEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .

@@ -7,9 +7,8 @@ import streamlit as st
 
 from pages.ui import audit_charts, charts
 from pages.ui.frame import require_frame
-from pages.ui.panels import settings_key
 from pages.ui.params import number_text
-from pages.ui.running import LiveHooks, kept
+from pages.ui.running import LiveHooks, kept, settings_key
 from pages.ui.texts import percent
 from privcore.errors import PrivcoreError
 from privcore.evaluation.audit import (

@@ -9,9 +9,8 @@ from pages.ui.frame import require_frame
 from pages.ui.pair_accuracy import accuracy_panel, epsilon_panel, penalty_panel
 from pages.ui.pair_data import Key, choose_pair
 from pages.ui.pair_result import guarantee_panel, headline, pictures, scores_panel
-from pages.ui.panels import settings_key
 from pages.ui.params import declared_controls
-from pages.ui.running import kept
+from pages.ui.running import kept, settings_key
 from privcore.errors import PrivcoreError
 from privcore.pairwise import PARAMETERS, Pair, infer
 

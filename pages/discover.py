@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import findings, panels, texts
+from pages.ui import budget_panel, findings, panels, texts
 from pages.ui.advice import advice_panel
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.discover_graphs import graphs, selected_edge
@@ -132,7 +132,7 @@ def results(loaded: Loaded) -> None:
         "Edges": lambda: panels.edge_panel(result, comparisons),
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
         **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
-        "Budget": lambda: panels.budget_panel(result),
+        "Budget": lambda: budget_panel.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),
         "Stability": lambda: panels.stability_panel(loaded, result, reference, label),
         "Export & code": lambda: panels.export_panel(result, loaded, references, seed),

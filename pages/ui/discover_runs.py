@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pages.ui.data import Loaded
-from pages.ui.panels import settings_key
-from pages.ui.running import LiveHooks, kept
+from pages.ui.running import LiveHooks, kept, settings_key
 from privcore.discovery import ALGORITHMS, Discovery, discover
 from privcore.reporting import non_private_reference
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Hashable
 import streamlit as st
 
 from pages.ui.data import Loaded
-from pages.ui.panels import settings_key
-from pages.ui.running import LiveHooks, forget_cancelled, kept
+from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
 from pages.ui.texts import plain
 from privcore.discovery import ALGORITHMS
 from privcore.errors import PrivcoreError

@@ -12,8 +12,7 @@ import streamlit as st
 from pages.ui import charts, pair_charts
 from pages.ui.pair_data import Key
 from pages.ui.pair_texts import score_title
-from pages.ui.panels import settings_key
-from pages.ui.running import LiveHooks, kept
+from pages.ui.running import LiveHooks, kept, settings_key
 from privcore.evaluation.direction_results import shipped_accuracy
 from privcore.evaluation.directions import Share, against_epsilon, against_penalty
 from privcore.pairwise import Pair

@@ -1,23 +1,17 @@
-"""The panels below the graphs: edges, budget, decisions, stability, export, guarantee."""
+"""The panels below the graphs: edges, decisions, stability, export, guarantee."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import streamlit as st
 
 from pages.ui import charts, exports, run_charts, tables, texts
 from pages.ui.data import Loaded
-from pages.ui.running import LiveHooks, kept
+from pages.ui.running import LiveHooks, kept, settings_key
 from privcore.discovery import ALGORITHMS, Discovery, discover
 from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
-from privcore.score_based.schedules import proven_schedules, published_schedules
-
-
-def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    return tuple(sorted(values.items()))
 
 
 def stability_panel(
@@ -86,72 +80,6 @@ def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG],
         result, loaded, references, seed if ALGORITHMS[result.algorithm].private else None
     )
     exports.code(result, loaded, seed)
-
-
-def budget_panel(result: Discovery) -> None:
-    spent = result.spent
-    if spent.unit == "none":
-        st.info("PC is not private and spends nothing, because it promises nothing.")
-        return
-    if any(step.charge for step in result.trace):
-        charts.show(
-            run_charts.budget_bar(result),
-            key="budget",
-            alt="Shares of the budget by order and step",
-        )
-    st.text(budget_sentence(result))
-    if "schedule" in result.parameters:
-        schedule_chart(result)
-
-
-def schedule_chart(result: Discovery) -> None:
-    """What each schedule would give to every gradient."""
-    given = result.parameters
-    if given["calibration"] == "proven":
-        lines = proven_schedules(given["growth"], given["gradients"])
-        amount, text = (
-            "share of the budget",
-            ("Each schedule splits the same total over the same number of gradients."),
-        )
-    else:
-        lines = published_schedules(given["epsilon"], given["first_epsilon"])
-        amount, text = (
-            "ε of the gradient",
-            (
-                "As many gradients as Lemma 2 allows for this total and first budget. For a first "
-                "budget below 1 the multiplicative schedule shrinks."
-            ),
-        )
-    charts.show(
-        run_charts.schedules(lines, given["schedule"], amount),
-        key="schedules",
-        alt="Budget of each gradient under every schedule",
-    )
-    st.caption(text)
-
-
-def budget_sentence(result: Discovery) -> str:
-    """How much of the plan was used, or what the published form adds up."""
-    spent = result.spent
-    unit = {"rho": " ρ of zCDP", "epsilon": " ε", "share": " of the plan"}.get(spent.unit, "")
-    if spent.total:
-        noun = spent.noun if spent.rounds != 1 else spent.noun.rstrip("s")
-        planned = f" of {spent.planned_rounds:,} planned" if spent.planned_rounds else ""
-        promise = (
-            "The promise is the plan's total, however much of it a run happens to use."
-            if result.guarantee.calibration == "proven"
-            else "The total is the paper's claim, not a promise."
-        )
-        return (
-            f"Used {spent.used:.4g} of the planned {spent.total:.4g}{unit} in "
-            f"{spent.rounds:,}{planned} {noun} ({result.guarantee.accountant}). {promise}"
-        )
-    added = f": {spent.used:.4g}{unit} in all" if spent.used else ""
-    return (
-        f"{spent.rounds:,} {spent.noun} were charged after the run{added}; "
-        f"{result.guarantee.accountant} gives ε = {result.guarantee.epsilon:.4g} at "
-        f"δ = {result.guarantee.delta:g}."
-    )
 
 
 def weight_panel(result: Discovery) -> None:

@@ -10,8 +10,7 @@ import streamlit as st
 
 from pages.ui import charts, expectation
 from pages.ui.data import Loaded
-from pages.ui.panels import settings_key
-from pages.ui.running import kept
+from pages.ui.running import kept, settings_key
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.accounting.accountants import by_rounds, side_by_side

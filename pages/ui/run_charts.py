@@ -15,28 +15,36 @@ from pages.ui.theme import PALETTES, current
 from privcore.discovery import Discovery
 from privcore.score_based.augmented_lagrangian import Iteration
 
+# More releases than these are one part of the bar: a run may have a thousand.
+_FEW_RELEASES = 6
 _PATTERNS = {"examine": "/", "which": "/", "separating set": "x"}
 
 
 def budget_bar(result: Discovery) -> go.Figure:
-    """Which order and which step of it spent what, as shares of the plan."""
+    """Which order and which step of it, or which release, spent what, as shares of the plan."""
     palette = PALETTES[current()]
     parts: dict[tuple[int, str], float] = defaultdict(float)
-    for step in result.trace:
-        if step.charge:
-            parts[(step.order, step.phase)] += step.charge
+    charged = [step for step in result.trace if step.charge]
+    releases = sum(step.phase == "release" for step in charged)
+    for step in charged:
+        if step.phase != "release":
+            parts[(step.order, f"order {step.order}: {step.phase}")] += step.charge
+        elif 1 < releases <= _FEW_RELEASES:
+            parts[(step.round, f"release {step.round}")] += step.charge
+        else:
+            parts[(step.order, "release")] += step.charge
     total = result.spent.total or sum(parts.values()) or 1.0
     figure = go.Figure()
-    for (order, phase), amount in sorted(parts.items()):
+    for (number, name), amount in sorted(parts.items()):
         figure.add_bar(
             x=[100 * amount / total],
             y=["budget"],
             orientation="h",
-            name=phase if phase == "release" else f"order {order}: {phase}",
+            name=name,
             marker={
-                "color": palette.series[order % len(palette.series)],
+                "color": palette.series[number % len(palette.series)],
                 "pattern": {
-                    "shape": _PATTERNS.get(phase, ""),
+                    "shape": _PATTERNS.get(name.partition(": ")[2], ""),
                     "fillmode": "overlay",
                     "fgcolor": palette.background,
                     "solidity": 0.25,

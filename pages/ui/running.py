@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -76,6 +76,11 @@ class Part(NoHooks):
     def progress(self, progress: Progress) -> None:
         at = f"{self._noun} {self._number + 1} of {self._parts}"
         self._whole.update(self._number / self._parts, at)
+
+
+def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Settings as part of a key of `kept`."""
+    return tuple(sorted(values.items()))
 
 
 def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Value | None:

@@ -106,14 +106,14 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
     return SweepPlan(
         data=(data_of(loaded),),
         algorithms=(*base, *chosen),
-        grids={"epsilon": _epsilons(grid, float(low), float(high), density)},
+        grids={"epsilon": epsilons_between(grid, float(low), float(high), density)},
         calibrations=tuple(calibrations) or ("proven",),
         rows=() if loaded.dataset.recipe is None and not loaded.is_network else (loaded.dataset.n,),
         seeds=seeds,
     )
 
 
-def _epsilons(grid: list[float], low: float, high: float, density: int) -> tuple[float, ...]:
+def epsilons_between(grid: list[float], low: float, high: float, density: int) -> tuple[float, ...]:
     """The round values between two ends, and the ends; all of them stand on Discover's slider."""
     round_ones = {float(f"{m}e{d}") for d in range(-3, 4) for m in _MANTISSAS[density]}
     return tuple(v for v in grid if low <= v <= high and (v in round_ones or v in (low, high)))

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.params import log_grid, preset
-from pages.ui.tradeoff_controls import _epsilons
+from pages.ui.tradeoff_controls import epsilons_between
 from privcore.discovery import ALGORITHMS
 from privcore.discovery.parameters import EPSILON
 
@@ -116,7 +116,7 @@ def test_a_missing_table_is_asked_for():
 def test_every_epsilon_of_the_axis_stands_on_the_slider_of_discover():
     grid = log_grid(EPSILON)
     for density in (1, 2, 3, 6):
-        axis = _epsilons(grid, 0.1, 20.0, density)
+        axis = epsilons_between(grid, 0.1, 20.0, density)
         assert set(axis) <= set(grid)
         assert {0.1, 1.0, 20.0} <= set(axis)
 
