@@ -15,19 +15,18 @@ from privcore.evaluation.eight_networks import (
     eight_networks,
     eight_networks_means,
 )
+from privcore.evaluation.sweep import best_alike
 
 
 def pick_sentence(epsilon: float) -> str:
     """Which algorithm to take at an ε, and those that are too close to it to tell."""
     means = best_on_average(eight_networks_means(), epsilon)
-    best = means.iloc[0]
-    apart = 2 * (means["error"] ** 2 + best["error"] ** 2) ** 0.5
-    alike = means[best["mean"] - means["mean"] <= apart]["algorithm"]
-    titles = " or ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in alike)
+    alike = best_alike(means.rename(columns={"error": "se"}))
+    titles = " or ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in alike["algorithm"])
     close = "" if len(alike) == 1 else ", too close to call"
     return (
-        f"At ε = {epsilon:g} pick {titles}{close}: a skeleton F1 of {best['mean']:.2f} on average "
-        f"over these eight networks."
+        f"At ε = {epsilon:g} pick {titles}{close}: a skeleton F1 of {alike['mean'].iloc[0]:.2f} on "
+        f"average over these eight networks."
     )
 
 
