@@ -1,27 +1,31 @@
 """How often what `moment-search` says of pairs of columns is right, on random networks and numbers.
 
-    python -m benchmarks.findings [--random 25] [--first 200] [--rows 50000]
+    python -m benchmarks.findings [--random 25] [--first 200] [--cells 0,4096] [--rows 50000]
         [--epsilons 0.1,0.3,1,3] [--numbers 12]
 
 As many random networks as --random says, their seeds from --first (defaults were chosen on 0 to 40,
-which are refused), one run for each ε; then linear-Gaussian graphs of 20 columns, as many as
---numbers says for each of densities 0.1 and 0.2 and 10,000 and 100,000 rows, their seeds from
---first as well.  Data seed 1000, noise seeds from 500.  In each part: edges by their confidence,
-and the share of them in the true skeleton; arrows on true edges by the confidence of their
-direction, mean said and share right; pairs without an edge by verdict, for each ε and for all, and
-the share of them with a true edge.
+which are refused), with --cells only those with more combinations of levels than the first number
+and no more than the second, one run for each ε; then linear-Gaussian graphs of 20 columns, as
+many as --numbers says for each of densities 0.1 and 0.2 and 10,000 and 100,000 rows, their seeds
+from --first as well.  Data seed 1000, noise seeds from 500.  In each part: edges by their
+confidence, and the share of them in the true skeleton; arrows on true edges by the confidence of
+their direction, mean said and share right; pairs without an edge by verdict, for each ε and for
+all, and the share of them with a true edge.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import islice, product
 from statistics import mean
 from typing import NamedTuple
 
 from benchmarks.random_networks import random_network
 from privcore.dataset import Dataset, StructuralExample
+from privcore.dataset.network import BayesianNetwork
 from privcore.discovery import count, discover
 from privcore.graphs import PDAG
 from privcore.noise_aware.confidence import PairFinding
@@ -86,6 +90,14 @@ def show(title: str, every: list[Said], epsilons: list[float]) -> None:
         print(f"| all | {verdict} | {len(missed)} | {share(missed)} |", flush=True)
 
 
+def networks_from(first: int, cells: str | None) -> Iterator[BayesianNetwork]:
+    """cells: "more,most" combinations of levels; None for any."""
+    more, most = (float(word) for word in cells.split(",")) if cells else (0.0, math.inf)
+    for network in map(random_network, itertools.count(first)):
+        if more < math.prod(len(v.column.levels) for v in network.variables) <= most:
+            yield network
+
+
 def graphs_of_numbers(graphs: int, first: int) -> Iterator[Dataset]:
     for density, rows, k in product((0.1, 0.2), (10_000, 100_000), range(graphs)):
         example = StructuralExample(
@@ -98,6 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--random", type=int, default=25)
     parser.add_argument("--first", type=int, default=200)
+    parser.add_argument("--cells", default=None)
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--epsilons", default="0.1,0.3,1,3")
     parser.add_argument("--numbers", type=int, default=12)
@@ -106,8 +119,8 @@ def main() -> None:
         parser.error(f"--first must be above {_CHOSEN_ON}: defaults were chosen on those before.")
     epsilons = [float(word) for word in options.epsilons.split(",")]
     if options.random > 0:
-        seeds = range(options.first, options.first + options.random)
-        networks = (random_network(seed).sample(options.rows, 1000) for seed in seeds)
+        chosen = islice(networks_from(options.first, options.cells), options.random)
+        networks = (network.sample(options.rows, 1000) for network in chosen)
         title = f"{options.random} random networks, {options.rows:,} rows"
         show(title, list(said(networks, epsilons)), epsilons)
     if options.numbers > 0:

@@ -64,7 +64,7 @@ def _new_budget(ledger: Ledger, names: list[str]) -> None:
             fails = st.number_input("Total δ", 0.0, 0.5, 1e-5, format="%.2e", key="release_delta")
         with unit:
             kind = st.selectbox(
-                "Added up", ["zcdp", "basic"], key="release_unit",
+                "Added up", ["basic", "zcdp"], key="release_unit",
                 format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
                 help="zCDP allows more releases in the long run; ε and δ suit a few large ones.",
             )  # fmt: skip
@@ -118,8 +118,15 @@ def uncovered(ledger: Ledger, budget: str, check: Check) -> str:
                 "This budget is kept in zCDP, in which the cost of these settings is not known; "
                 "choose others, or a budget added up as ε and δ."
             )
-        over = check.rho > left.left_rho
-        return f"It costs ρ = {check.rho:.4g}, and {left.left_rho:.4g} is left." if over else ""
+        if check.rho <= left.left_rho:
+            return ""
+        short = f"It costs ρ = {check.rho:.4g}, and {left.left_rho:.4g} is left."
+        if check.delta:
+            return short
+        return (
+            f"{short} Noise that needs no δ costs much in zCDP; a budget added up as ε and δ suits "
+            "it better."
+        )
     pairs = (("ε", check.epsilon, left.left_epsilon), ("δ", check.delta, left.left_delta))
     for symbol, wanted, rest in pairs:
         if rest is not None and wanted > rest:

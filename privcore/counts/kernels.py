@@ -1,9 +1,10 @@
 """Counting loops compiled by numba; imported by `compiled` only, since numba takes long to import.
 
 Each has a path in numpy with the same result (`encoding`, `projections`, `frequencies`, `ranks`,
-`greedy_distance`), which is what runs where numba is missing or not loaded yet.
+`greedy_distance`, `table_climb`), which is what runs where numba is missing or not loaded yet.
 """
 
+from privcore.counts.kernels_climb import climb
 from privcore.counts.kernels_distance import greedy_removals
 from privcore.counts.kernels_rows import merge_keys, unique_keys, unique_small_keys
 from privcore.counts.kernels_scan import DEPENDENT, UNDECIDED, scan_pairs
@@ -18,6 +19,7 @@ from privcore.counts.kernels_tables import (
 __all__ = [
     "DEPENDENT",
     "UNDECIDED",
+    "climb",
     "concordance",
     "greedy_removals",
     "kendall_terms",

@@ -156,9 +156,27 @@ def planned_events(
     Of the source only its number of rows, its columns' names and what is public of them are used.
     Raises ParameterError.
     """
+    return _planned(get_algorithm(algorithm), _public_run(algorithm, parameters, source))
+
+
+def planned_delta(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
+) -> float:
+    """Total δ of a proven run, from what `planned_events` uses; raises ParameterError."""
+    chosen, run = get_algorithm(algorithm), _public_run(algorithm, parameters, source)
+    if chosen.planned_delta is not None:
+        return chosen.planned_delta(run)
+    declared = {parameter.name: parameter for parameter in chosen.parameters}
+    matters = "delta" in declared and declared["delta"].matters(run.parameters)
+    return float(run.parameters["delta"]) if matters else 0.0
+
+
+def _public_run(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
+) -> Run:
     checked, chosen = checked_parameters(algorithm, parameters), get_algorithm(algorithm)
     counts = cast(CountSource, levelled(source, chosen, checked))
-    return _planned(chosen, Run(counts, checked, SimulatedNoise(0), NoHooks(), keep_trace=False))
+    return Run(counts, checked, SimulatedNoise(0), NoHooks(), keep_trace=False)
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -101,7 +101,8 @@ class Algorithm:
     with the total computed after the run, a total to "split" of which what was spent is computed
     after the run, or the "total" itself as in the proven form.
     planned: the steps of a proven run, from public facts alone: its parameters, number of rows,
-    and columns.
+    and columns.  planned_delta: its total δ from the same facts, where that may be less than the
+    parameter δ says.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
     well, or "either": tables where there are levels, moments of numbers.
     reference: parameters to those of the non-private algorithm that the run is compared with, PC
@@ -122,6 +123,7 @@ class Algorithm:
     published_flaw: str = ""
     published_epsilon: Literal["round", "split", "total"] = "round"
     planned: Callable[[Run], tuple[Event, ...]] = _no_plan
+    planned_delta: Callable[[Run], float] | None = None
 
     @property
     def private(self) -> bool:

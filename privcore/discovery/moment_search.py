@@ -1,9 +1,9 @@
 """Noise-aware search over moments (ours), the algorithm that the product recommends.
 
-All one-way and two-way counts are released once; what they show decides which larger tables are
-released next, in a few rounds with fixed shares of the budget.  Everything else is post-processing:
-estimates from all releases together, a PC search whose tests know the noise, a search over DAGs
-that scores whole families, and a choice of edges that keeps false ones to a level.
+Where columns have few combinations of levels, all of them are counted once.  Otherwise all one-way
+and two-way counts are released once; what they show decides which larger tables are released
+next, in a few rounds with fixed shares of the budget.  Everything else is post-processing: tests
+that know the noise, a search over DAGs, and a choice of edges that keeps false ones to a level.
 Proof: docs/proofs/moment_search.md; design and measurements: docs/moment_search.md.
 """
 
@@ -15,85 +15,74 @@ from typing import Any
 from privcore.accounting.events import Event
 from privcore.discovery import common, parameters
 from privcore.discovery import moment_search_parameters as own
-from privcore.discovery.model import Algorithm, Outcome, Progress, Run
+from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.moment_search_numbers import events_on_numbers, run_on_numbers
-from privcore.discovery.moment_search_rounds import Around, released_in_rounds
-from privcore.discovery.result import Spent
+from privcore.discovery.moment_search_rounds import (
+    events_of_rounds,
+    planned_rounds,
+    run_in_rounds,
+)
+from privcore.discovery.moment_search_whole import (
+    events_of_whole,
+    planned_whole,
+    run_on_whole_table,
+)
 from privcore.discovery.score_based_parameters import DELTA, PROVEN_ONLY
-from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag
-from privcore.noise_aware.arrow_confidence import ON_LEVELS
 from privcore.noise_aware.confidence import Rules, pair_findings
-from privcore.noise_aware.dag_search import Parents, search_dag
-from privcore.noise_aware.edge_selection import kept_edges
-from privcore.noise_aware.local_score import Evidence
-from privcore.noise_aware.plan import MomentPlan, plan_moments
-from privcore.noise_aware.table_evidence import TableEvidence
 
 PROOF = "docs/proofs/moment_search.md"
-
-
-def planned(run: Run) -> MomentPlan:
-    given = run.parameters
-    return plan_moments(
-        run.source.n, run.source.levels, given["epsilon"], given["delta"],
-        share=given["table_share"], tables=given["table_noise_ratio"],
-    )  # fmt: skip
 
 
 def _events(run: Run) -> tuple[Event, ...]:
     if not hasattr(run.source, "levels"):
         return events_on_numbers(run)
-    plan = planned(run)
-    shares = (plan.mu_pairs, *(plan.mu_round for _ in range(plan.rounds)))
-    return tuple(Event("gaussian", 1 / mu) for mu in shares)
+    whole = planned_whole(run)
+    return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(whole)
+
+
+def _delta(run: Run) -> float:
+    """A whole table needs none."""
+    if hasattr(run.source, "levels") and planned_whole(run) is not None:
+        return 0.0
+    return float(run.parameters["delta"])
 
 
 def _run(run: Run) -> Outcome:
     if not hasattr(run.source, "levels"):
         return run_on_numbers(run)
-    given, plan = run.parameters, planned(run)
+    given, whole = run.parameters, planned_whole(run)
     recorder = common.Recorder(run.keep_trace)
-    evidence, around, searched, made = released_in_rounds(run, plan, recorder)
-    found = kept_edges(evidence, _searched(run, evidence, around), given["false_edges"])
-    edges = {(parent, c) for c, parents in enumerate(found) for parent in parents}
+    if whole is None:
+        found = run_in_rounds(run, planned_rounds(run), recorder)
+    else:
+        found = run_on_whole_table(run, whole, recorder)
+    edges = {(parent, c) for c, parents in enumerate(found.dag) for parent in parents}
     graph = cpdag_of_dag(run.source.names, edges)
     rules = Rules(
         given["false_edges"], given["candidate_level"], given["reference_effect"],
-        given["max_parents"], ON_LEVELS,
+        given["max_parents"], found.arrows,
     )  # fmt: skip
-    seen = TableEvidence(evidence, given["penalty"])
     separating = {
         pair: given_set
-        for skeleton in searched
+        for skeleton in found.searched
         for pair, given_set in skeleton.separating_sets.items()
         if pair not in graph.skeleton
     }
-    used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     return Outcome(
         graph=graph,
         separating_sets=separating,
-        guarantee=common.proven_guarantee(run, "Gaussian DP", (PROOF,)),
-        spent=Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases"),
-        tests_run=sum(skeleton.tests_run for skeleton in searched),
-        orders_run=max(skeleton.orders_run for skeleton in searched),
+        guarantee=common.proven_guarantee(run, found.accountant, (PROOF,), _delta(run)),
+        spent=found.spent,
+        tests_run=sum(skeleton.tests_run for skeleton in found.searched),
+        orders_run=max(skeleton.orders_run for skeleton in found.searched),
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
-        findings=pair_findings(seen, found, graph.directed, around, separating, rules),
+        findings=pair_findings(
+            found.seen, found.dag, graph.directed, found.around, separating, rules
+        ),
     )
-
-
-def _searched(run: Run, evidence: Evidence, candidates: Around) -> Parents:
-    def between(moves: int) -> None:
-        run.hooks.progress(Progress(0, moves, 0, moves, "change"))
-        if run.hooks.cancelled():
-            raise Cancelled
-
-    return search_dag(
-        evidence.score, candidates, (frozenset(),) * len(run.source.names),
-        max_parents=run.parameters["max_parents"], between=between,
-    )  # fmt: skip
 
 
 def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,9 +95,10 @@ MOMENT_SEARCH = Algorithm(
     name="moment-search",
     title="Moment search",
     citation="ours",
-    summary="Noise on the counts of all pairs once, then on a few larger tables that these show to "
-    "matter; tests that know the noise find the edges, scores of whole families their directions. "
-    "Of numbers, noise on their second moments.",
+    summary="Noise on the counts of all combinations of levels once, where these are few; "
+    "otherwise on those of all pairs, then on a few larger tables that these show to matter. Tests "
+    "and likelihoods that know the noise find the edges and their directions. Of numbers, noise "
+    "on their second moments.",
     parameters=(
         PROVEN_ONLY,
         parameters.EPSILON,
@@ -116,6 +106,7 @@ MOMENT_SEARCH = Algorithm(
         own.LEVEL,
         own.THRESHOLD,
         own.CANDIDATES,
+        own.WHOLE,
         own.SHARE,
         own.TABLES,
         own.PENALTY,
@@ -130,4 +121,5 @@ MOMENT_SEARCH = Algorithm(
     reference=_reference,
     needs="either",
     planned=_events,
+    planned_delta=_delta,
 )

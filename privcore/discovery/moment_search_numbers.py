@@ -8,15 +8,15 @@ Proof: docs/proofs/moment_search.md, statement 4.
 
 from __future__ import annotations
 
-from math import log, nan
+from math import log
 from typing import cast
 
 from privcore.accounting.events import Event
 from privcore.counts import NumberSource
 from privcore.discovery import common
-from privcore.discovery.model import Outcome, Progress, Run
+from privcore.discovery.model import Outcome, Run
+from privcore.discovery.moment_search_steps import between, record_release
 from privcore.discovery.result import Spent, Step
-from privcore.errors import Cancelled
 from privcore.graphs import cpdag_of_dag
 from privcore.noise_aware.arrow_confidence import ON_NUMBERS
 from privcore.noise_aware.confidence import Rules, pair_findings
@@ -52,14 +52,9 @@ def run_on_numbers(run: Run) -> Outcome:
     for number, (sigma, part) in enumerate(
         ((plan.scales_sigma, share), (plan.moments_sigma, 1 - share)), start=1
     ):
-        recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, part, number))
+        record_release(recorder, sigma, part, number)
 
-    def between(moves: int) -> None:
-        run.hooks.progress(Progress(0, moves, 0, moves, "change"))
-        if run.hooks.cancelled():
-            raise Cancelled
-
-    found = search_orders(evidence.gains, range(len(names)), between)
+    found = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
     found = kept_edges(evidence, found, given["false_edges"])
     tested = edge_p_values(evidence, found)
     for (cause, effect), p_value in tested.items():

@@ -49,6 +49,21 @@ CANDIDATES = Parameter(
     "levels look at more pairs, with more noise on each.",
     source=_OURS,
 )
+WHOLE = Parameter(
+    name="whole_table",
+    advanced=True,
+    title="Most combinations of levels",
+    symbol="K",
+    kind="int",
+    default=2048,
+    low=0,
+    high=100_000,
+    slider=(0, 5000),
+    help="Columns with no more combinations of levels than this are counted all at once, with "
+    "noise on each combination, and δ is 0. With more, pairs are counted first and then larger "
+    "tables. 0: always pairs first; that finds less, but costs less of a budget kept in zCDP.",
+    source=_OURS,
+)
 SHARE = Parameter(
     name="table_share",
     advanced=True,

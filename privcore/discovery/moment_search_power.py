@@ -10,7 +10,13 @@ from typing import Any
 from privcore.counts import MixedRows, MomentSource
 from privcore.noise_aware.numbers_plan import plan_numbers
 from privcore.noise_aware.plan import plan_moments
-from privcore.noise_aware.visible import Visible, visible_in_numbers, visible_in_tables
+from privcore.noise_aware.visible import (
+    Visible,
+    visible_in_numbers,
+    visible_in_tables,
+    visible_in_whole,
+)
+from privcore.noise_aware.whole_plan import plan_whole
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,11 @@ def visible_effects(shape: PublicShape, given: Mapping[str, Any]) -> Visible:
         )
         return visible_in_numbers(
             plan_of_numbers, false_edges=given["false_edges"], penalty=log(shape.n)
+        )
+    whole = plan_whole(shape.n, shape.levels, epsilon, cells=given["whole_table"])
+    if whole is not None:
+        return visible_in_whole(
+            whole, shape.levels, false_edges=given["false_edges"], penalty=given["penalty"]
         )
     plan = plan_moments(
         shape.n, shape.levels, epsilon, delta,

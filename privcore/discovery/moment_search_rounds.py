@@ -1,113 +1,68 @@
-"""The releases of moment search, and the searches for edges between them.
+"""Moment search where the columns have many combinations of levels: pairs, then rounds of tables.
 
 What one round of tables shows decides which tables the next one counts.
 """
 
 from __future__ import annotations
 
-from math import nan
-from typing import NamedTuple
-
+from privcore.accounting.events import Event
 from privcore.discovery import common
 from privcore.discovery.model import Run
-from privcore.discovery.result import Step
-from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
+from privcore.discovery.moment_search_steps import (
+    Found,
+    narrowed,
+    neighbours,
+    record_release,
+    searched_among,
+)
+from privcore.discovery.result import Spent
+from privcore.noise_aware.arrow_confidence import ON_LEVELS
+from privcore.noise_aware.edge_selection import kept_edges
 from privcore.noise_aware.local_score import Evidence
-from privcore.noise_aware.plan import MomentPlan
+from privcore.noise_aware.plan import MomentPlan, plan_moments
 from privcore.noise_aware.releases import release_pairs, release_tables
 from privcore.noise_aware.table_choice import choose_tables
-
-Around = dict[int, set[int]]
-# Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
-_LEAST_LEFT = 0.05
+from privcore.noise_aware.table_evidence import TableEvidence
 
 
-class Rounds(NamedTuple):
-    """evidence: on all that was released.  around: per column, those it may have an edge with.
-
-    searched: the skeletons found on the way, the last one last.  tables: rounds of them made.
-    """
-
-    evidence: Evidence
-    around: Around
-    searched: tuple[Skeleton, ...]
-    tables: int
+def planned_rounds(run: Run) -> MomentPlan:
+    given = run.parameters
+    return plan_moments(
+        run.source.n, run.source.levels, given["epsilon"], given["delta"],
+        share=given["table_share"], tables=given["table_noise_ratio"],
+    )  # fmt: skip
 
 
-class _NoiseAware(Decision):
-    """Independent when the test that knows the noise does not reject, and could have.
-
-    tabulated: conditioning sets of two and more columns count only where a table holds them.
-    """
-
-    def __init__(
-        self, evidence: Evidence, level: float, recorder: common.Recorder, *, tabulated: bool
-    ) -> None:
-        self._evidence, self._level, self._tabulated = evidence, level, tabulated
-        self._recorder = recorder
-
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        if self._tabulated and len(given) > 1 and not self._evidence.tabulated(x, y, *given):
-            return False
-        tested = self._evidence.test(x, y, given)
-        found = tested.p_value
-        verdict = found > self._level and tested.left >= _LEAST_LEFT
-        self._recorder.add(
-            Step(len(given), x, y, given, "test", found, 0.0, found, self._level, verdict)
-        )
-        return verdict
+def events_of_rounds(plan: MomentPlan) -> tuple[Event, ...]:
+    shares = (plan.mu_pairs, *(plan.mu_round for _ in range(plan.rounds)))
+    return tuple(Event("gaussian", 1 / mu) for mu in shares)
 
 
-def released_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Rounds:
-    """Spends what the plan allows, and finds the edges that a search over DAGs may use."""
+def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Found:
+    """Spends what the plan allows, and searches for edges in between."""
     given = run.parameters
     settings = {"penalty": given["penalty"], "level": given["candidate_level"]}
     moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
-    _record(recorder, plan.pairs_sigma, plan.pairs_share, 1)
+    record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     evidence = Evidence(moments, **settings)
-    candidates = _narrowed(run, plan, evidence, recorder, None)
+    candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
     searched, made = [candidates], 0
     while made < plan.rounds:
-        around = _neighbours(searched[-1])
+        around = neighbours(searched[-1])
         chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
         if not chosen:
             break
         made += 1
         sigma = plan.tables_sigma(len(chosen))
         release_tables(moments, run.source, chosen, sigma, run.noise)
-        _record(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, 1 + made)
+        record_release(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, 1 + made)
         evidence = Evidence(moments, **settings)
         # Tables measure pairs again, so that an edge that was lost before may be seen now.
-        candidates = _narrowed(run, plan, evidence, recorder, None)
-        searched += [candidates, _narrowed(run, plan, evidence, recorder, candidates)]
-    around = _neighbours(searched[-1] if plan.refined else candidates)
-    return Rounds(evidence, around, tuple(searched), made)
-
-
-def _record(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
-    recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
-
-
-def _narrowed(
-    run: Run,
-    plan: MomentPlan,
-    evidence: Evidence,
-    recorder: common.Recorder,
-    within: Skeleton | None,
-) -> Skeleton:
-    """PC's search: over all pairs, or within the edges that an earlier one left."""
-    largest = run.parameters["max_order"]
-    if within is None:
-        largest = plan.candidate_order if largest is None else min(largest, plan.candidate_order)
-    level = run.parameters["candidate_level" if within is None else "threshold"]
-    return search_skeleton(
-        run.source.names,
-        _NoiseAware(evidence, level, recorder, tabulated=within is not None),
-        max_order=largest,
-        hooks=run.hooks,
-        start=None if within is None else within.graph,
-    )
-
-
-def _neighbours(skeleton: Skeleton) -> Around:
-    return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
+        candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
+        searched += [candidates, narrowed(run, None, evidence, recorder, candidates)]
+    around = neighbours(searched[-1] if plan.refined else candidates)
+    seen = TableEvidence(evidence, given["penalty"])
+    dag = kept_edges(seen, searched_among(run, evidence, around), given["false_edges"])
+    used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
+    spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
+    return Found(dag, seen, around, tuple(searched), ON_LEVELS, spent, "Gaussian DP")

@@ -32,6 +32,7 @@ class ArrowScale(NamedTuple):
 # linear-Gaussian graphs; docs/moment_search.md.
 ON_LEVELS = ArrowScale(8.0, 0.88)
 ON_NUMBERS = ArrowScale(1.0, 0.88)
+ON_WHOLE = ArrowScale(1.0, 0.88)
 
 
 def scores_apart(

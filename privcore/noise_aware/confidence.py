@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from math import comb, sqrt
+from math import comb
 from typing import Any, Literal, NamedTuple, Protocol
 
-from privcore.noise_aware.arrow_confidence import ArrowScale, scores_apart
+from privcore.noise_aware.arrow_confidence import ArrowScale
 from privcore.noise_aware.dag_search import Parents
-from privcore.noise_aware.edge_selection import Tests, edge_p_values
+from privcore.noise_aware.edge_selection import EdgeTests, edge_p_values
 from privcore.noise_aware.power import seen_probability, smallest_visible
-from privcore.noise_aware.statistic import Statistic, chi_squared_quantile
+from privcore.noise_aware.statistic import chi_squared_quantile
 
 Pair = tuple[int, int]
 Verdict = Literal["edge", "no edge seen", "not enough budget"]
@@ -36,7 +36,7 @@ class PairFinding(NamedTuple):
     cases on random networks; at most 0.88.  None for an edge without a direction.
     It supposes that no common cause is missing.
     effect: the dependence of the pair as released, noise taken off, given nothing.
-    visible: of a pair without an edge, the smallest dependence that linear tests would have seen
+    visible: of a pair without an edge, the smallest dependence that its tests would have seen
     with probability 0.9, given nothing, what separated the pair, and the causes that the graph has
     of either, whichever is the largest; None if not even a perfect one would.
     effect and visible: Cramér's V, of numbers the size of a correlation.
@@ -55,27 +55,33 @@ class PairFinding(NamedTuple):
         return {"verdict": self.verdict, **values}
 
 
-class PairEvidence(Tests, Protocol):
-    """Tests and scores of a release, as findings need them; `test` decides on edges."""
+class Sight(NamedTuple):
+    """What a test of a pair could see.
 
-    def score(self, column: int, parents: frozenset[int]) -> float:
-        """How well the parents explain the column, in units of deviance."""
+    freedom: its degrees of freedom.  asked: χ² that a search wants before it adds the edge.
+    information: noncentrality for a dependence of size 1.
+    """
+
+    freedom: float
+    asked: float
+    information: float
+
+
+class PairEvidence(EdgeTests, Protocol):
+    """What findings ask of a release."""
+
+    def effect(self, x: int, y: int) -> float:
+        """Size of the dependence of a pair given nothing, noise taken off."""
         ...
 
-    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        """The linear test, on the moments of pairs, which are known of all columns."""
+    def sight(self, x: int, y: int, given: tuple[int, ...]) -> Sight | None:
+        """Of the test that an edge between x and y would have to pass; None where it is blind."""
         ...
 
-    def information(self, x: int, y: int, found: Statistic) -> float:
-        """Noncentrality of such a test for a dependence of size 1."""
-        ...
-
-    def asked(self, x: int, y: int, freedom: float) -> float:
-        """What a score asks of χ² before it adds the edge."""
-        ...
-
-    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
-        """How many times larger than without noise the variance of scores over columns is."""
+    def arrow(
+        self, dag: Parents, edge: Pair, around: Mapping[int, set[int]], max_parents: int
+    ) -> float:
+        """By how much log-likelihood the arrow improves the graph, once noise is allowed for."""
         ...
 
 
@@ -110,7 +116,7 @@ def pair_findings(
     edges = {(min(edge), max(edge)): edge for edge in adjusted}
     found = {}
     for pair in combinations(range(len(dag)), 2):
-        edge, effect = edges.get(pair), _effect(evidence, *pair)
+        edge, effect = edges.get(pair), evidence.effect(*pair)
         if edge is None:
             # An edge more than there are would be the weakest of them.
             level = rules.level * (len(edges) + 1) / pairs
@@ -120,15 +126,17 @@ def pair_findings(
             verdict: Verdict = "no edge seen" if seen else "not enough budget"
             found[pair] = PairFinding(verdict, effect, visible)
             continue
-        tested = _tested(evidence, dag, edge)
+        tested = evidence.edge(dag, *edge)
         level = rules.level * len(edges) / pairs
         threshold = chi_squared_quantile(tested.freedom, level) if tested.second else 0.0
         found[pair] = PairFinding(
             "edge",
             effect,
             confidence=1 - adjusted[edge],
-            again=seen_probability(tested.freedom, threshold, _noncentrality(tested)),
-            direction=_direction(evidence, dag, edge, around, rules) if edge in compelled else None,
+            again=seen_probability(tested.freedom, threshold, tested.noncentrality),
+            direction=rules.arrows.confidence(evidence.arrow(dag, edge, around, rules.max_parents))
+            if edge in compelled
+            else None,
         )
     return found
 
@@ -141,22 +149,6 @@ def _adjusted(p_values: Mapping[Pair, float], pairs: int) -> dict[Pair, float]:
         p, edge = ranked[rank - 1]
         least = adjusted[edge] = min(least, p * pairs / rank)
     return adjusted
-
-
-def _tested(evidence: PairEvidence, dag: Parents, edge: Pair) -> Statistic:
-    cause, effect = edge
-    return evidence.test(cause, effect, tuple(sorted(dag[effect] - {cause})))
-
-
-def _noncentrality(found: Statistic) -> float:
-    """Of a test, unbiased but for the cut at 0."""
-    return max(found.value / found.scale - found.freedom, 0.0) if found.second else 0.0
-
-
-def _effect(evidence: PairEvidence, x: int, y: int) -> float:
-    found = evidence.first(x, y, ())
-    information = evidence.information(x, y, found)
-    return min(sqrt(_noncentrality(found) / information), 1.0) if information > 0 else 0.0
 
 
 def _visible(
@@ -173,26 +165,12 @@ def _visible(
     tests += [(tuple(sorted(dag[b] - {a})), level) for a, b in ((x, y), (y, x))]
     needed = []
     for given, tested_at in tests:
-        found = evidence.first(x, y, given)
-        if not found.second:
+        sight = evidence.sight(x, y, given)
+        if sight is None:
             return None
-        threshold = chi_squared_quantile(found.freedom, tested_at)
-        threshold = max(threshold, evidence.asked(x, y, found.freedom))
-        least = smallest_visible(found.freedom, threshold, evidence.information(x, y, found))
+        threshold = max(chi_squared_quantile(sight.freedom, tested_at), sight.asked)
+        least = smallest_visible(sight.freedom, threshold, sight.information)
         if least is None:
             return None
         needed.append(least)
     return max(needed)
-
-
-def _direction(
-    evidence: PairEvidence,
-    dag: Parents,
-    edge: Pair,
-    around: Mapping[int, set[int]],
-    rules: Rules,
-) -> float:
-    apart = scores_apart(evidence.score, dag, edge, around, rules.max_parents)
-    columns = frozenset({edge[1], *dag[edge[1]]})
-    inflation = evidence.inflation(_tested(evidence, dag, edge), columns)
-    return rules.arrows.confidence(apart / (2 * inflation))

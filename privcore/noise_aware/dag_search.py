@@ -10,7 +10,9 @@ Scorer = Callable[[int, frozenset[int]], float]
 _TOO_SMALL = 1e-6
 
 
-class _Move(NamedTuple):
+class Move(NamedTuple):
+    """gain: of the total score."""
+
     gain: float
     kind: Literal["add", "delete", "reverse"]
     parent: int
@@ -41,7 +43,7 @@ def search_dag(
     while idle < patience:
         between(moves)
         ranked = sorted(_moves(score, candidates, current, worth, max_parents), reverse=True)
-        taken = next(((m, d) for m in ranked if (d := _made(current, m)) not in met), None)
+        taken = next(((m, d) for m in ranked if (d := made(current, m)) not in met), None)
         if taken is None:
             break
         move, current = taken
@@ -61,27 +63,28 @@ def _moves(
     current: Parents,
     worth: list[float],
     max_parents: int,
-) -> Iterator[_Move]:
+) -> Iterator[Move]:
     for parent, others in candidates.items():
         for child in others:
             if parent in current[child]:
                 lost = score(child, current[child] - {parent}) - worth[child]
-                yield _Move(lost, "delete", parent, child)
-                if len(current[parent]) < max_parents and not _leads(
+                yield Move(lost, "delete", parent, child)
+                if len(current[parent]) < max_parents and not leads(
                     current, parent, child, without=(parent, child)
                 ):
                     gained = score(parent, current[parent] | {child}) - worth[parent]
-                    yield _Move(lost + gained, "reverse", parent, child)
+                    yield Move(lost + gained, "reverse", parent, child)
             elif (
                 child not in current[parent]
                 and len(current[child]) < max_parents
-                and not _leads(current, child, parent)
+                and not leads(current, child, parent)
             ):
                 gained = score(child, current[child] | {parent}) - worth[child]
-                yield _Move(gained, "add", parent, child)
+                yield Move(gained, "add", parent, child)
 
 
-def _made(current: Parents, move: _Move) -> Parents:
+def made(current: Parents, move: Move) -> Parents:
+    """The DAG after a move."""
     parents = list(current)
     if move.kind == "add":
         parents[move.child] |= {move.parent}
@@ -92,7 +95,7 @@ def _made(current: Parents, move: _Move) -> Parents:
     return tuple(parents)
 
 
-def _leads(
+def leads(
     current: Parents, source: int, target: int, without: tuple[int, int] | None = None
 ) -> bool:
     """Whether a directed path goes from source to target, the edge `without` apart."""

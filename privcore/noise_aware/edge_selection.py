@@ -1,8 +1,8 @@
 """Which edges of a DAG stay: false discoveries are kept to a level.
 
-Each edge is tested given the other parents of its effect, and the p-values go through the
-procedure of Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge counts
-as one whose p-value is 1.
+Each edge is tested given the rest of the graph, and the p-values go through the procedure of
+Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge counts as one whose
+p-value is 1.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from privcore.noise_aware.dag_search import Parents
 from privcore.noise_aware.statistic import Statistic
 
 
-class Tests(Protocol):
-    """Tests of independence on what was released."""
+class EdgeTests(Protocol):
+    """Tests of edges on what was released."""
 
-    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic: ...
+    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
+        """Of one edge of a DAG, as if all others were right."""
+        ...
 
 
-def kept_edges(evidence: Tests, dag: Parents, level: float) -> Parents:
+def kept_edges(evidence: EdgeTests, dag: Parents, level: float) -> Parents:
     """The DAG without the edges that do not stand out, the weakest taken away first."""
     pairs = comb(len(dag), 2)
     while True:
@@ -30,13 +32,18 @@ def kept_edges(evidence: Tests, dag: Parents, level: float) -> Parents:
         if len(ranked) == max(passing, default=0):
             return dag
         _, (parent, child) = ranked[-1]
-        dag = tuple(p - {parent} if c == child else p for c, p in enumerate(dag))
+        dag = without_edge(dag, parent, child)
 
 
-def edge_p_values(evidence: Tests, dag: Parents) -> dict[tuple[int, int], float]:
-    """Per edge (cause, effect): of their independence given the other causes of the effect."""
+def edge_p_values(evidence: EdgeTests, dag: Parents) -> dict[tuple[int, int], float]:
+    """Per edge (cause, effect)."""
     return {
-        (parent, child): evidence.test(parent, child, tuple(sorted(parents - {parent}))).p_value
+        (parent, child): evidence.edge(dag, parent, child).p_value
         for child, parents in enumerate(dag)
         for parent in sorted(parents)
     }
+
+
+def without_edge(dag: Parents, cause: int, effect: int) -> Parents:
+    """The DAG less one edge."""
+    return tuple(p - {cause} if c == effect else p for c, p in enumerate(dag))

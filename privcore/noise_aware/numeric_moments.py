@@ -17,6 +17,7 @@ from privcore.counts import NumberSource
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.mechanisms import NoiseSource
 from privcore.mechanisms.second_moments import upper_triangle
+from privcore.noise_aware.family_evidence import FamilyEvidence
 from privcore.noise_aware.numbers_plan import NumbersPlan
 from privcore.noise_aware.statistic import NOTHING, Statistic
 from privcore.score_based.moment_release import MEAN_SHARE
@@ -26,7 +27,7 @@ Matrix = NDArray[np.float64]
 _CLEAR = 3.0
 
 
-class NumericMoments:
+class NumericMoments(FamilyEvidence):
     """Noisy moments, and what they say.
 
     plan: of the two releases.  penalty: what a score asks for each cause.
@@ -151,7 +152,7 @@ class NumericMoments:
         """Noncentrality of a test for a correlation of 1, as n r²: a little low for large r."""
         return self.n * found.first
 
-    def asked(self, x: int, y: int, freedom: float) -> float:
+    def asked(self, freedom: float) -> float:
         return self._penalty * freedom
 
     def inflation(self, found: Statistic, columns: frozenset[int]) -> float:

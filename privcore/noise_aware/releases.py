@@ -1,4 +1,4 @@
-"""The two kinds of releases: all pairs of columns, and whole tables over a few sets of columns.
+"""What is released: pairs of columns and tables over a few sets of them, or all columns at once.
 
 The only code of the search that sees exact counts; docs/proofs/moment_search.md has the proof.
 """
@@ -15,6 +15,7 @@ from privcore.counts import CountSource
 from privcore.mechanisms import NoiseSource
 from privcore.noise_aware.features import sum_zero_basis
 from privcore.noise_aware.moments import Columns, Moments
+from privcore.noise_aware.whole_plan import WholePlan
 
 
 def release_pairs(source: CountSource, sigma: float, noise: NoiseSource) -> Moments:
@@ -46,3 +47,10 @@ def release_tables(
         exact = source.table(columns).astype(np.float64)
         noisy = noise.gaussian_array(exact.reshape(-1), sigma)
         released.add_table(columns, noisy.reshape(exact.shape), sigma * sigma)
+
+
+def release_whole(source: CountSource, plan: WholePlan, noise: NoiseSource) -> NDArray[np.float64]:
+    """Counts of all combinations of levels, each with discrete Laplace noise; shape = levels."""
+    exact = source.table(range(len(source.levels)))
+    noisy = noise.discrete_laplace_array(exact.reshape(-1).astype(np.int64), plan.scale)
+    return noisy.reshape(exact.shape).astype(np.float64)

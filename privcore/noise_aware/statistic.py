@@ -21,6 +21,7 @@ Matrix = NDArray[np.float64]
 class Statistic(NamedTuple):
     """value: Σ w z².  first, second: Σ w and Σ w².
 
+    among: how many tests a search chose this one from; its p-value is that of the best of them.
     left: the part of the variances of x and y, multiplied, that what is given leaves unexplained.
     Where it is next to nothing, as given the inputs of a gate, no test says anything.
     """
@@ -29,6 +30,7 @@ class Statistic(NamedTuple):
     first: float
     second: float
     left: float = 1.0
+    among: int = 1
 
     @property
     def scale(self) -> float:
@@ -44,7 +46,13 @@ class Statistic(NamedTuple):
         """Probability of a value as large under independence; 1 where there is nothing to see."""
         if self.second <= 0:
             return 1.0
-        return float(gammaincc(self.freedom / 2, self.value / self.scale / 2))
+        alone = float(gammaincc(self.freedom / 2, self.value / self.scale / 2))
+        return min(self.among * alone, 1.0)
+
+    @property
+    def noncentrality(self) -> float:
+        """Of the matching χ², unbiased but for the cut at 0; 0 where there is nothing to see."""
+        return max(self.value / self.scale - self.freedom, 0.0) if self.second else 0.0
 
     def gain(self, level: float) -> float:
         """By how much χ² exceeds its quantile at the significance level; −1 if nothing is seen."""

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from privcore.noise_aware.family_evidence import FamilyEvidence
 from privcore.noise_aware.local_score import Evidence
 from privcore.noise_aware.power import table_information
 from privcore.noise_aware.statistic import Statistic
 
 
-class TableEvidence:
-    """`confidence.PairEvidence` of counts."""
+class TableEvidence(FamilyEvidence):
+    """Of counts of pairs and of tables."""
 
     def __init__(self, evidence: Evidence, penalty: float) -> None:
         self._evidence, self._penalty = evidence, penalty
-        self.test, self.score, self.first = evidence.test, evidence.score, evidence.pairs.test
+
+    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        return self._evidence.test(x, y, given)
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        return self._evidence.score(column, parents)
+
+    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        return self._evidence.pairs.test(x, y, given)
 
     def information(self, x: int, y: int, found: Statistic) -> float:
         moments = self._evidence.moments
         return table_information(moments.n, (moments.levels[x], moments.levels[y]), found)
 
-    def asked(self, x: int, y: int, freedom: float) -> float:
+    def asked(self, freedom: float) -> float:
         return self._penalty * freedom
 
     def inflation(self, found: Statistic, columns: frozenset[int]) -> float:

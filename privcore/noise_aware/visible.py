@@ -20,6 +20,7 @@ from privcore.noise_aware.numbers_plan import NumbersPlan
 from privcore.noise_aware.plan import MomentPlan
 from privcore.noise_aware.power import smallest_visible, table_information
 from privcore.noise_aware.statistic import Statistic, chi_squared_quantile
+from privcore.noise_aware.whole_plan import WholePlan
 
 Levels = tuple[int, int]
 
@@ -72,12 +73,36 @@ def visible_in_tables(
     return Visible(*found)
 
 
+def visible_in_whole(
+    plan: WholePlan, levels: Sequence[int], *, false_edges: float, penalty: float
+) -> Visible:
+    """Of columns all of whose combinations of levels are counted."""
+    level = false_edges / comb(len(levels), 2)
+    pairs = [(min(pair), max(pair)) for pair in combinations(levels, 2)]
+
+    def least(pair: Levels, strata: int) -> float | None:
+        return _weighed(plan.n, pair, strata, plan.weight, level, penalty)
+
+    typical = sorted(pairs, key=lambda pair: least(pair, 1) or math.inf)[len(pairs) // 2]
+    among = median_low(levels)
+    return Visible(
+        *(least(typical, among**k) if k < len(levels) - 1 or k == 0 else None for k in range(3))
+    )
+
+
 def _smallest(
     n: int, pair: Levels, strata: int, sigma: float, level: float, penalty: float
 ) -> float | None:
-    r, s = pair
     # A balanced column's codes have variance 1/r each, and all parts weigh the same.
-    weight = 1 / (1 + sigma * sigma * strata / n * r * s)
+    weight = 1 / (1 + sigma * sigma * strata / n * pair[0] * pair[1])
+    return _weighed(n, pair, strata, weight, level, penalty)
+
+
+def _weighed(
+    n: int, pair: Levels, strata: int, weight: float, level: float, penalty: float
+) -> float | None:
+    """weight: of each part of the statistic."""
+    r, s = pair
     parts = (r - 1) * (s - 1)
     freedom = strata * parts
     threshold = max(chi_squared_quantile(freedom, level), penalty * freedom)

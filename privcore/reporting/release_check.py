@@ -13,7 +13,12 @@ from privcore.counts import MixedRows
 from privcore.dataset import Dataset
 from privcore.dataset.parquet import ParquetTable
 from privcore.discovery import discover, get_algorithm
-from privcore.discovery.engine import checked_parameters, planned_events, source_of
+from privcore.discovery.engine import (
+    checked_parameters,
+    planned_delta,
+    planned_events,
+    source_of,
+)
 from privcore.errors import ParameterError, ReleaseError
 from privcore.evaluation.surrogate import Shape, surrogate
 from privcore.reporting.effect import large_delta_sentence
@@ -72,10 +77,7 @@ def check_release(
     planned = planned_events(algorithm, checked, source)
     cut = source.dataset(checked["mixed_levels"]) if isinstance(source, MixedRows) else dataset
     discover(surrogate(Shape.of(cut), 1), algorithm, checked, seed=1, keep_trace=False)
-    declared = {parameter.name: parameter for parameter in chosen.parameters}
-    delta = 0.0
-    if "delta" in declared and declared["delta"].matters(checked):
-        delta = float(checked["delta"])
+    delta = planned_delta(algorithm, checked, source)
     epsilon = float(checked["epsilon"])
     guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
     warnings = tuple(filter(None, (large_delta_sentence(guarantee, dataset.n),)))

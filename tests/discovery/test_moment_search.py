@@ -37,8 +37,9 @@ def test_where_pc_loses_edges_to_a_gate_they_are_kept():
     assert skeleton_metrics(found, truth).recall == 1
 
 
+@pytest.mark.parametrize("most", [0, 4096])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 1e4])
-def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon):
+def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon, most):
     """The share of runs with any edge is q = .03, but for approximations; more than .08 would be
     caught.  Fails by chance less than once in a million where it is .05."""
     generator = np.random.default_rng(5)
@@ -55,14 +56,15 @@ def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon):
             for s, r in zip(rare, levels, strict=True)
         )
         source = count(Dataset("t", columns, tuple(v.astype(np.uint8) for v in values)))
-        found = discover(source, "moment-search", {"epsilon": epsilon}, seed=seed)
+        asked = {"epsilon": epsilon, "whole_table": most}
+        found = discover(source, "moment-search", asked, seed=seed)
         any_edge += bool(found.graph.skeleton)
     assert binom.sf(any_edge - 1, runs, 0.05) > 1e-6
 
 
 def test_the_releases_have_the_noise_that_was_derived():
     source, _ = sampled("survey", 50_000)
-    result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
+    result = discover(source, "moment-search", {"epsilon": 1.0, "whole_table": 0}, seed=1)
     pairs, *rounds = (step for step in result.trace if step.phase == "release")
     mu = gaussian_mu(1.0, 1e-6)
     sensitivity = pair_features_sensitivity(source.levels)
@@ -75,11 +77,26 @@ def test_the_releases_have_the_noise_that_was_derived():
         assert 1 <= round(many) <= len(source.names)
     assert [step.charge for step in (pairs, *rounds)] == pytest.approx([0.55, 0.15, 0.15, 0.15])
     assert result.guarantee.holds
+    assert result.guarantee.delta == 1e-6
+
+
+def test_few_combinations_of_levels_are_counted_at_once():
+    source, _ = sampled("survey", 50_000)
+    cells = math.prod(source.levels)
+    results = [
+        discover(source, "moment-search", {"epsilon": 0.5, "whole_table": most}, seed=1)
+        for most in (cells, cells - 1)
+    ]
+    (release,) = (step for step in results[0].trace if step.phase == "release")
+    assert (release.noise_scale, release.charge) == (pytest.approx(4.0), 1.0)
+    assert (results[0].guarantee.epsilon, results[0].guarantee.delta) == (0.5, 0.0)
+    assert results[0].spent.planned_rounds == 1
+    assert results[1].spent.planned_rounds == 4
 
 
 def test_a_small_budget_buys_one_release():
     source, _ = sampled("survey", 2_000)
-    result = discover(source, "moment-search", {"epsilon": 0.05}, seed=1)
+    result = discover(source, "moment-search", {"epsilon": 0.05, "whole_table": 0}, seed=1)
     assert result.spent.rounds == result.spent.planned_rounds == 1
     assert [step.charge for step in result.trace if step.phase == "release"] == [1.0]
 

@@ -55,7 +55,8 @@ def planned_mu(result):
 def test_the_noise_on_counts_is_never_less_than_planned(levels, n, epsilon, delta):
     noise = Recorder(1)
     source = table(levels, n, 1)
-    result = discover(source, "moment-search", {"epsilon": epsilon, "delta": delta}, noise=noise)
+    asked = {"epsilon": epsilon, "delta": delta, "whole_table": 0}
+    result = discover(source, "moment-search", asked, noise=noise)
     assert gaussian_delta(epsilon, planned_mu(result)) <= delta
     assert {what for what, *_ in noise.calls} == {"gaussian"}
     assert gaussian_delta(epsilon, math.hypot(*shares(noise.calls, levels))) <= delta
@@ -78,6 +79,23 @@ def test_the_noise_on_moments_is_never_less_than_planned(p, n, epsilon, delta):
     assert gaussian_delta(epsilon, mu) <= delta
 
 
+@settings(max_examples=25, deadline=None)
+@given(
+    levels=st.lists(st.integers(2, 4), min_size=2, max_size=5),
+    epsilon=st.floats(0.01, 100),
+)
+def test_the_noise_on_a_whole_table_is_never_less_than_planned(levels, epsilon):
+    """One release, of which a replaced record moves two cells by 1."""
+    noise, source = Recorder(1), table(levels, 500, 1)
+    result = discover(source, "moment-search", {"epsilon": epsilon}, noise=noise)
+    ((what, values, scale, _),) = noise.calls
+    assert (what, values.size) == ("laplace", math.prod(levels))
+    assert 2 / scale <= epsilon
+    (event,) = result.planned
+    assert event.count * event.value == pytest.approx(epsilon)
+    assert (result.guarantee.epsilon, result.guarantee.delta) == (epsilon, 0.0)
+
+
 class Watched(SecureNoise):
     """Secure noise that writes down each scale, and the loss that the library states for it."""
 
@@ -90,6 +108,12 @@ class Watched(SecureNoise):
         self.calls.append((sigma, float(self._sampler("gaussian", sigma).map(1.0)), noisy))
         return noisy
 
+    def discrete_laplace_array(self, values, scale):
+        noisy = super().discrete_laplace_array(values, scale)
+        # For counts of which two change by 1, the library states ε.
+        self.calls.append((scale, float(self._sampler("discrete", scale).map(2)), noisy))
+        return noisy
+
 
 @pytest.mark.parametrize("numbers", [True, False])
 def test_a_release_s_noise_is_the_secure_one_at_the_planned_scale(numbers):
@@ -100,11 +124,22 @@ def test_a_release_s_noise_is_the_secure_one_at_the_planned_scale(numbers):
         else table((2, 3, 2), 20_000, 1)
     )
     watched, recorded = Watched(), Recorder(1)
-    result = discover(source, "moment-search", {"epsilon": 1.0}, noise=watched)
-    discover(source, "moment-search", {"epsilon": 1.0}, noise=recorded)
+    asked = {"epsilon": 1.0, "whole_table": 0}
+    result = discover(source, "moment-search", asked, noise=watched)
+    discover(source, "moment-search", asked, noise=recorded)
     assert result.noise == "secure"
     # The first scale is fixed before any noise is drawn.
     assert watched.calls[0][0] == recorded.calls[0][2]
     for sigma, loss, noisy in watched.calls:
         assert loss <= 0.5 / sigma**2 * (1 + 1e-9)
         assert np.isfinite(noisy).all()
+
+
+def test_a_whole_table_s_noise_is_the_secure_one_at_the_planned_scale():
+    watched = Watched()
+    result = discover(table((2, 3, 2), 20_000, 1), "moment-search", {"epsilon": 0.5}, noise=watched)
+    assert result.noise == "secure"
+    ((scale, loss, noisy),) = watched.calls
+    assert scale == pytest.approx(4.0)
+    assert loss <= 0.5
+    assert noisy.dtype == np.int64

@@ -13,6 +13,7 @@ from privcore.dataset import Column, Dataset, load_network
 from privcore.discovery import count, discover
 from privcore.noise_aware.arrow_confidence import ON_LEVELS, ON_NUMBERS
 from privcore.noise_aware.confidence import Rules, pair_findings
+from privcore.noise_aware.family_evidence import FamilyEvidence
 from privcore.noise_aware.power import (
     POWER,
     seen_probability,
@@ -24,7 +25,7 @@ from privcore.noise_aware.statistic import Statistic, chi_squared_quantile
 RULES = Rules(level=0.05, candidates=0.1, reference=0.1, max_parents=3, arrows=ON_LEVELS)
 
 
-class Fixed:
+class Fixed(FamilyEvidence):
     """Evidence of χ² with one degree of freedom, the same whatever is given."""
 
     def __init__(self, values, information=1_000.0, gains=()):
@@ -42,7 +43,7 @@ class Fixed:
     def information(self, x, y, found):
         return self.informed
 
-    def asked(self, x, y, freedom):
+    def asked(self, freedom):
         return 0.0
 
     def inflation(self, found, columns):

@@ -84,8 +84,8 @@ class Given:
     def __init__(self, p_values):
         self.p_values = p_values
 
-    def test(self, x, y, given):
-        p = self.p_values[(x, y)]
+    def edge(self, dag, cause, effect):
+        p = self.p_values[(cause, effect)]
 
         class Fixed:
             p_value = p

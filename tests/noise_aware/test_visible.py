@@ -19,7 +19,7 @@ def parameters(epsilon, **more):
     return checked_parameters("moment-search", {"epsilon": epsilon, **more})
 
 
-NO_TABLES = {"table_noise_ratio": 0.01}
+NO_TABLES = {"table_noise_ratio": 0.01, "whole_table": 0}
 
 
 def found_among(runs, levels, epsilon, more):
@@ -55,9 +55,19 @@ def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon)
     assert binom.sf(seen - 1, 250, 0.94) > 1e-6
 
 
+@pytest.mark.parametrize(("levels", "epsilon"), [((2, 2, 2, 2), 0.1), ((2, 2, 2, 2), 2.0),
+                                                 ((3, 3, 3, 3), 0.3)])  # fmt: skip
+def test_so_it_is_in_a_whole_table(levels, epsilon):
+    """Fails by chance less than once in a million where the share is from 86 to 94 %."""
+    seen = found_among(250, levels, epsilon, {})
+    assert binom.cdf(seen, 250, 0.86) > 1e-6
+    assert binom.sf(seen - 1, 250, 0.94) > 1e-6
+
+
 def test_tables_only_make_it_more_likely():
     """Fails by chance less than once in a million where the share is 86 % or more."""
-    assert binom.cdf(found_among(100, (2, 2, 2, 2), 0.3, {}), 100, 0.86) > 1e-6
+    seen = found_among(100, (2, 2, 2, 2), 0.3, {"whole_table": 0})
+    assert binom.cdf(seen, 100, 0.86) > 1e-6
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
@@ -107,8 +117,8 @@ def test_without_noise_it_is_the_power_of_the_classical_test():
 
 def test_the_sentence_says_it_in_plain_words():
     sentence = visible_sentence(PublicShape(100_000, (2,) * 8, 8), parameters(0.1))
-    assert "Cramér's V 0.027 or more" in sentence
-    assert "2.7 percentage points" in sentence
+    assert "Cramér's V 0.023 or more" in sentence
+    assert "2.3 percentage points" in sentence
     assert "raise ε" in visible_sentence(PublicShape(500, (2,) * 8, 8), parameters(0.01))
     numbers = visible_sentence(PublicShape(100_000, (), 8), parameters(1.0))
     assert "a correlation of" in numbers

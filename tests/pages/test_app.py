@@ -153,9 +153,9 @@ def test_each_widget_belongs_to_one_declaration():
 
 
 def test_a_large_delta_is_warned_of():
-    app = clean(start(rows="1000", delta="0.001"))
+    app = clean(start(data="sachs", rows="1000", delta="0.001"))
     assert any("publishing one random row" in w.value for w in app.warning)
-    app = clean(start(rows="10000", delta="1e-06"))
+    app = clean(start(data="sachs", rows="10000", delta="1e-06"))
     assert not any("random row" in w.value for w in app.warning)
 
 

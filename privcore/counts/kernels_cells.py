@@ -1,0 +1,100 @@
+"""Compiled likelihoods of noisy counts of cells; see `kernels`.
+
+For `kernels_climb`.  The laws are those of `noise_aware.cell_likelihood`; what is below rounding
+is left out where that spares most of the work.
+"""
+
+from __future__ import annotations
+
+from math import erfc, exp, log, log1p, pi, sqrt
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+_ROOT_2 = sqrt(2.0)
+_LOG_ROOT_2_PI = 0.5 * log(2.0 * pi)
+# So many of its spreads from the noisy count, a true one at its expectation is as good as known to
+# be there: the normal law's tail is below exp(−12²/2).
+_FAR = 12.0
+# What a sum of falling terms leaves out when it ends, as a part of it.
+_LOST = 1e-18
+
+
+@njit("float64(float64)", cache=True, nogil=True)
+def log_ndtr(x: float) -> float:
+    """log Φ(x)."""
+    if x > 9.0:
+        return 0.0  # within 2e-19
+    if x > 0.0:
+        return log1p(-0.5 * erfc(x / _ROOT_2))
+    if x > -20.0:
+        return log(0.5 * erfc(-x / _ROOT_2))
+    # Of Mills' ratio, 1 − 1/x² + 3/x⁴ − 15/x⁶ + …
+    y = 1.0 / (x * x)
+    series = y * (y * (y * (y * (y * -945.0 + 105.0) - 15.0) + 3.0) - 1.0)
+    return -0.5 * x * x - _LOG_ROOT_2_PI - log(-x) + log1p(series)
+
+
+@njit("UniTuple(float64, 2)(float64, float64, float64)", cache=True, nogil=True)
+def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
+    """Log-likelihood but for log 2b, and its slope, with m the variance of a normal count."""
+    spread = sqrt(m)
+    apart = (count - m) / scale
+    steep = spread / scale
+    ahead = apart / steep
+    middle = 0.5 * steep * steep
+    if abs(ahead) - steep > _FAR:
+        side = 1.0 if ahead > 0.0 else -1.0
+        return middle - abs(apart), side / scale + 0.5 / (scale * scale)
+    above = middle - apart + log_ndtr(ahead - steep)
+    below = middle + apart + log_ndtr(-ahead - steep)
+    less = exp(-abs(above - below))
+    both = max(above, below) + log1p(less)
+    normal = exp(-0.5 * ahead * ahead - _LOG_ROOT_2_PI - both) * 2.0 / steep
+    shift = (1.0 - less) / (1.0 + less)
+    if above < below:
+        shift = -shift
+    return both, shift / scale + 0.5 * (1.0 - normal) / (scale * scale)
+
+
+@njit("UniTuple(float64, 2)(float64[::1], float64)", cache=True, nogil=True)
+def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
+    """Likelihood of a Poisson count with noise, and the same of a count that is one larger."""
+    chance = exp(-m)
+    likely = before = 0.0
+    for true in range(noise.size - 1):
+        likely += chance * noise[true]
+        before += chance * noise[true + 1]
+        chance *= m / (true + 1)
+        # The first, exp(−m), is above this, so that they fall by now; no noise is above 1.
+        if chance < _LOST * min(likely, before):
+            return likely, before
+    return likely + chance * noise[-1], before
+
+
+@njit(
+    "float64(float64[::1], float64[:, ::1], float64[::1], float64, float64, float64, float64[::1],"
+    "float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def cells_likelihood(
+    counts: Vector, noise: NDArray[np.float64], factor: Vector, scale: float, summed: float,
+    least: float, expected: Vector, slopes: Vector,
+) -> float:  # fmt: skip
+    """Log-likelihood of all cells; its derivative in each expectation comes into `slopes`."""
+    level = log(2.0 * scale)
+    total = 0.0
+    for cell in range(counts.size):
+        m = expected[cell]
+        if m < summed:
+            likely, before = summed_cell(noise[cell], m)
+            if likely > least:
+                total += log(likely) + factor[cell]
+                slopes[cell] = before / likely - 1.0
+                continue
+        both, slopes[cell] = normal_cell(counts[cell], m, scale)
+        total += both - level
+    return total

@@ -1,0 +1,107 @@
+"""What moment search does with a release, whichever it was."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import NamedTuple
+
+from privcore.discovery import common
+from privcore.discovery.model import Progress, Run
+from privcore.discovery.result import Spent, Step
+from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
+from privcore.errors import Cancelled
+from privcore.noise_aware.arrow_confidence import ArrowScale
+from privcore.noise_aware.confidence import PairEvidence
+from privcore.noise_aware.dag_search import Parents, search_dag
+from privcore.noise_aware.local_score import Evidence
+
+Around = dict[int, set[int]]
+# Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
+_LEAST_LEFT = 0.05
+
+
+class Found(NamedTuple):
+    """dag: the result.  seen: what findings ask.  around: per column, what it may be adjacent to.
+
+    searched: the skeletons found on the way, the last one last.  arrows: how scores become
+    confidences.  accountant: of the guarantee.
+    """
+
+    dag: Parents
+    seen: PairEvidence
+    around: Around
+    searched: tuple[Skeleton, ...]
+    arrows: ArrowScale
+    spent: Spent
+    accountant: str
+
+
+class _NoiseAware(Decision):
+    """Independent when the test that knows the noise does not reject, and could have.
+
+    tabulated: conditioning sets of two and more columns count only where a table holds them.
+    """
+
+    def __init__(
+        self, evidence: Evidence, level: float, recorder: common.Recorder, *, tabulated: bool
+    ) -> None:
+        self._evidence, self._level, self._tabulated = evidence, level, tabulated
+        self._recorder = recorder
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        if self._tabulated and len(given) > 1 and not self._evidence.tabulated(x, y, *given):
+            return False
+        tested = self._evidence.test(x, y, given)
+        found = tested.p_value
+        verdict = found > self._level and tested.left >= _LEAST_LEFT
+        self._recorder.add(
+            Step(len(given), x, y, given, "test", found, 0.0, found, self._level, verdict)
+        )
+        return verdict
+
+
+def record_release(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
+    """sigma: scale of its noise.  share: of the budget.  number: from 1."""
+    recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
+
+
+def narrowed(
+    run: Run,
+    order: int | None,
+    evidence: Evidence,
+    recorder: common.Recorder,
+    within: Skeleton | None,
+) -> Skeleton:
+    """PC's search: over all pairs, or within the edges that an earlier one left.
+
+    order: most columns that it conditions on, where the run does not ask for fewer.
+    """
+    limits = [k for k in (run.parameters["max_order"], order) if k is not None]
+    level = run.parameters["candidate_level" if within is None else "threshold"]
+    return search_skeleton(
+        run.source.names,
+        _NoiseAware(evidence, level, recorder, tabulated=within is not None),
+        max_order=min(limits, default=None),
+        hooks=run.hooks,
+        start=None if within is None else within.graph,
+    )
+
+
+def neighbours(skeleton: Skeleton) -> Around:
+    """Of each column."""
+    return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
+
+
+def searched_among(run: Run, evidence: Evidence, candidates: Around) -> Parents:
+    """The best DAG by scores of families, of edges among the candidates."""
+    return search_dag(
+        evidence.score, candidates, (frozenset(),) * len(run.source.names),
+        max_parents=run.parameters["max_parents"], between=lambda moves: between(run, moves),
+    )  # fmt: skip
+
+
+def between(run: Run, moves: int) -> None:
+    """Tells how far a search is; raises Cancelled when it is to end."""
+    run.hooks.progress(Progress(0, moves, 0, moves, "change"))
+    if run.hooks.cancelled():
+        raise Cancelled

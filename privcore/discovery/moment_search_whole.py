@@ -1,0 +1,74 @@
+"""Moment search where the columns have few combinations of levels: all of their counts, once.
+
+One release of pure DP takes the whole budget; everything else is post-processing.  With little
+noise the tests and scores of the rounds search in it.  With more, DAGs are compared by their
+likelihood on the noisy counts, which knows that counts are not negative and that most of the noise
+falls on cells where no model expects anything.
+Proof: docs/proofs/moment_search.md, statement 5.
+"""
+
+from __future__ import annotations
+
+from privcore.accounting.events import Event
+from privcore.discovery import common
+from privcore.discovery.model import Run
+from privcore.discovery.moment_search_steps import (
+    Found,
+    between,
+    narrowed,
+    neighbours,
+    record_release,
+    searched_among,
+)
+from privcore.discovery.result import Spent
+from privcore.noise_aware.arrow_confidence import ON_LEVELS, ON_WHOLE
+from privcore.noise_aware.edge_selection import kept_edges
+from privcore.noise_aware.local_score import Evidence
+from privcore.noise_aware.moments import Moments
+from privcore.noise_aware.releases import release_whole
+from privcore.noise_aware.table_evidence import TableEvidence
+from privcore.noise_aware.table_model import TableModel
+from privcore.noise_aware.table_search import search_table
+from privcore.noise_aware.whole_evidence import LikelihoodRatios, WholeEvidence
+from privcore.noise_aware.whole_plan import WholePlan, plan_whole
+
+_ACCOUNTANT = "pure DP"
+
+
+def planned_whole(run: Run) -> WholePlan | None:
+    """None where the columns have too many combinations of levels."""
+    given = run.parameters
+    return plan_whole(run.source.n, run.source.levels, given["epsilon"], cells=given["whole_table"])
+
+
+def events_of_whole(plan: WholePlan) -> tuple[Event, ...]:
+    """Two counts move by 1 each."""
+    return (Event("discrete laplace", 1 / plan.scale, 2),)
+
+
+def run_on_whole_table(run: Run, plan: WholePlan, recorder: common.Recorder) -> Found:
+    given, columns = run.parameters, tuple(range(len(run.source.names)))
+    counts = release_whole(run.source, plan, run.noise)
+    record_release(recorder, plan.scale, 1.0, 1)
+    moments = Moments(plan.n, counts.shape)
+    moments.add_table(columns, counts, plan.variance)
+    evidence = Evidence(moments, penalty=given["penalty"], level=given["candidate_level"])
+    searched = [narrowed(run, plan.candidate_order, evidence, recorder, None)]
+    if plan.little_noise:
+        searched.append(narrowed(run, None, evidence, recorder, searched[0]))
+    around = neighbours(searched[-1])
+    dag = searched_among(run, evidence, around)
+    spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
+    if plan.little_noise:
+        tests = TableEvidence(evidence, given["penalty"])
+        dag = kept_edges(tests, dag, given["false_edges"])
+        return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT)
+    model = TableModel(counts, plan.n, plan.scale)
+    dag, _ = search_table(
+        model, dag, penalty=given["penalty"], max_parents=given["max_parents"],
+        between=lambda moves: between(run, moves),
+    )  # fmt: skip
+    dag = kept_edges(LikelihoodRatios(model), dag, given["false_edges"])
+    seen = WholeEvidence(model, dag, given["penalty"])
+    around = {c: set(columns) - {c} for c in columns}
+    return Found(dag, seen, around, tuple(searched), ON_WHOLE, spent, _ACCOUNTANT)
