@@ -16,16 +16,13 @@ all, and the share of them with a true edge.
 from __future__ import annotations
 
 import argparse
-import itertools
-import math
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
 from statistics import mean
 from typing import NamedTuple
 
-from benchmarks.random_networks import random_network
+from benchmarks.random_networks import networks_from
 from privcore.dataset import Dataset, StructuralExample
-from privcore.dataset.network import BayesianNetwork
 from privcore.discovery import count, discover
 from privcore.graphs import PDAG
 from privcore.noise_aware.confidence import PairFinding
@@ -88,14 +85,6 @@ def show(title: str, every: list[Said], epsilons: list[float]) -> None:
             print(f"| {epsilon:g} | {verdict} | {len(missed)} | {share(missed)} |")
         missed = [s.true_edge for s in told_so]
         print(f"| all | {verdict} | {len(missed)} | {share(missed)} |", flush=True)
-
-
-def networks_from(first: int, cells: str | None) -> Iterator[BayesianNetwork]:
-    """cells: "more,most" combinations of levels; None for any."""
-    more, most = (float(word) for word in cells.split(",")) if cells else (0.0, math.inf)
-    for network in map(random_network, itertools.count(first)):
-        if more < math.prod(len(v.column.levels) for v in network.variables) <= most:
-            yield network
 
 
 def graphs_of_numbers(graphs: int, first: int) -> Iterator[Dataset]:

@@ -7,6 +7,10 @@ AND) that may slip.
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,6 +47,18 @@ def random_network(seed: int) -> BayesianNetwork:
         column = Column(f"X{node + 1}", "ordinal", names, declared=True)
         variables.append(Variable(column, tuple(parents[node]), table))
     return BayesianNetwork(f"random {seed}", "A random network", "", "", tuple(variables))
+
+
+def networks_from(first: int, cells: str | None) -> Iterator[BayesianNetwork]:
+    """Those of the seeds from `first` on.
+
+    cells: "more,most": only with more combinations of levels than the one and no more than the
+    other; None for any.
+    """
+    more, most = (float(word) for word in cells.split(",")) if cells else (0.0, math.inf)
+    for network in map(random_network, itertools.count(first)):
+        if more < math.prod(len(v.column.levels) for v in network.variables) <= most:
+            yield network
 
 
 def _parents(nodes: int, levels: list[int], generator: np.random.Generator) -> list[list[int]]:
