@@ -27,7 +27,7 @@ from privcore.discovery.moment_search_whole import (
     planned_whole,
     run_on_whole_table,
 )
-from privcore.discovery.score_based_parameters import DELTA, PROVEN_ONLY
+from privcore.discovery.score_based_parameters import PROVEN_ONLY
 from privcore.graphs import cpdag_of_dag
 from privcore.noise_aware.confidence import Rules, pair_findings
 
@@ -102,7 +102,7 @@ MOMENT_SEARCH = Algorithm(
     parameters=(
         PROVEN_ONLY,
         parameters.EPSILON,
-        DELTA,
+        own.DELTA,
         own.LEVEL,
         own.THRESHOLD,
         own.CANDIDATES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from privcore.discovery import parameters
+from privcore.discovery import parameters, score_based_parameters
 from privcore.parameter import Parameter
 
 _OURS = "choice made here, on random networks; docs/moment_search.md"
@@ -24,6 +24,11 @@ LEVEL = Parameter(
     help="Share of the edges in the graph that may be there by chance, the noise included, on "
     "average; where nothing depends on anything, the probability of any edge at all.",
     source="Benjamini & Hochberg 1995",
+)
+DELTA = replace(
+    score_based_parameters.DELTA,
+    help=f"{score_based_parameters.DELTA.help} Not used where all combinations of levels are "
+    "counted at once: δ is 0 then.",
 )
 THRESHOLD = replace(
     parameters.THRESHOLD,

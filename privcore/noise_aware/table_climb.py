@@ -32,7 +32,7 @@ _MOST_STRETCH = 20.0
 _CONVERGED = 0.005
 _MOST_STEPS = 60
 # For shares on which the counts say nothing.
-_RIDGE = 0.01
+RIDGE = 0.01
 _SMOOTH = 1e-3
 # What a step and each of its cells cost in numpy, in visits of a row.
 _VISITS = 14_000
@@ -80,7 +80,7 @@ class Layout(NamedTuple):
         slopes, information: of the logarithm of each cell's expectation.  stretch: how many times
         as long as the information says.
         """
-        known = self.sums(information) + _RIDGE
+        known = self.sums(information) + RIDGE
         step, spread = self.sums(slopes) / known, shares / known
         # Shares of a configuration go on adding up to 1.
         level = self._totals(shares * step) / self._totals(shares * spread)
@@ -108,7 +108,7 @@ def climbed(likelihood: CellLikelihood, base: Vector, layout: Layout, shares: Ve
     if kernels := compiled.ready():
         shares, expected, slopes, total = kernels.climb(
             *likelihood.numbers, base, layout.codes, layout.groups, shares, _LEAST_SHARE,
-            _LEAST_EXPECTED, _LONGEST, _CONVERGED, _MOST_STEPS, _RIDGE, _SMOOTH, _GROWTH,
+            _LEAST_EXPECTED, _LONGEST, _CONVERGED, _MOST_STEPS, RIDGE, _SMOOTH, _GROWTH,
             _MOST_STRETCH,
         )  # fmt: skip
         return Climbed(shares, expected, Likelihood(total, slopes))

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from privcore.noise_aware.cell_likelihood import CellLikelihood, cell_information
 from privcore.noise_aware.dag_search import Parents
-from privcore.noise_aware.table_climb import Layout, climbed, completed
+from privcore.noise_aware.table_climb import RIDGE, Layout, climbed, completed
 
 Vector = NDArray[np.float64]
 Family = tuple[int, frozenset[int]]
-_RIDGE = 0.01
 
 
 class Fit(NamedTuple):
@@ -89,7 +88,7 @@ class TableModel:
         layout = self._layout([(child, dag[child] | {parent})])
         r = self.levels[child]
         weights = near.expected * near.expected * cell_information(near.expected, self.scale)
-        information = layout.sums(weights).reshape(-1, r) + _RIDGE
+        information = layout.sums(weights).reshape(-1, r) + RIDGE
         slope = layout.sums(near.expected * near.slopes).reshape(-1, r)
         share = layout.shares(near.expected).reshape(-1, r)
         crossed = (share * slope / information).sum(axis=1)

@@ -8,7 +8,7 @@ the only edge.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from math import comb
 from statistics import median_low
@@ -52,15 +52,13 @@ def visible_in_tables(
     """n: rows.  levels: of each column.  false_edges, candidates: levels of significance.
     penalty: of a score on tables, per degree of freedom."""
     level = false_edges / comb(len(levels), 2)
-    pairs = [(min(pair), max(pair)) for pair in combinations(levels, 2)]
 
     def on_pairs(pair: Levels, level: float) -> float | None:
         return _smallest(n, pair, 1, plan.pairs_sigma, level, 0.0)
 
-    alone = {pair: on_pairs(pair, min(level, candidates)) for pair in set(pairs)}
-    typical = sorted(pairs, key=lambda pair: alone[pair] or math.inf)[len(pairs) // 2]
+    typical, alone = _typical(levels, lambda pair: on_pairs(pair, min(level, candidates)))
     candidate = on_pairs(typical, candidates)
-    found = [alone[typical]]
+    found = [alone]
     for k in (1, 2):
         strata = median_low(levels) ** k
         fits = strata * math.prod(typical) <= plan.cells and k < len(levels) - 1
@@ -78,16 +76,25 @@ def visible_in_whole(
 ) -> Visible:
     """Of columns all of whose combinations of levels are counted."""
     level = false_edges / comb(len(levels), 2)
-    pairs = [(min(pair), max(pair)) for pair in combinations(levels, 2)]
 
     def least(pair: Levels, strata: int) -> float | None:
         return _weighed(plan.n, pair, strata, plan.weight, level, penalty)
 
-    typical = sorted(pairs, key=lambda pair: least(pair, 1) or math.inf)[len(pairs) // 2]
-    among = median_low(levels)
-    return Visible(
-        *(least(typical, among**k) if k < len(levels) - 1 or k == 0 else None for k in range(3))
-    )
+    typical, alone = _typical(levels, lambda pair: least(pair, 1))
+    given = [
+        least(typical, median_low(levels) ** k) if k < len(levels) - 1 else None for k in (1, 2)
+    ]
+    return Visible(alone, *given)
+
+
+def _typical(
+    levels: Sequence[int], seen: Callable[[Levels], float | None]
+) -> tuple[Levels, float | None]:
+    """The pair in the middle of all by what is seen of it, and that."""
+    pairs = [(min(pair), max(pair)) for pair in combinations(levels, 2)]
+    least = {pair: seen(pair) for pair in set(pairs)}
+    typical = sorted(pairs, key=lambda pair: least[pair] or math.inf)[len(pairs) // 2]
+    return typical, least[typical]
 
 
 def _smallest(

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.dataset import Column, Dataset, load_network
@@ -99,6 +101,35 @@ def test_a_small_budget_buys_one_release():
     result = discover(source, "moment-search", {"epsilon": 0.05, "whole_table": 0}, seed=1)
     assert result.spent.rounds == result.spent.planned_rounds == 1
     assert [step.charge for step in result.trace if step.phase == "release"] == [1.0]
+
+
+@pytest.mark.filterwarnings("error")
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.sampled_from([2, 5, 300]),
+    levels=st.lists(st.integers(2, 4), min_size=2, max_size=5),
+    epsilon=st.sampled_from([1e-3, 0.3, 10.0, 1e6]),
+    penalty=st.sampled_from([0.0, 3.0]),
+)
+def test_any_small_table_has_an_answer(seed, n, levels, epsilon, penalty):
+    """Constant columns, copies, hardly any rows, next to no noise or nothing else."""
+    generator = np.random.default_rng(seed)
+    values = []
+    for r in levels:
+        kind = generator.random()
+        drawn = generator.integers(0, r, n)
+        values.append(
+            drawn * 0 if kind < 0.2 else values[-1] % r if values and kind < 0.5 else drawn
+        )
+    columns = tuple(
+        Column(f"c{k}", "nominal", tuple(map(str, range(r))), declared=True)
+        for k, r in enumerate(levels)
+    )
+    data = Dataset("t", columns, tuple(v.astype(np.uint8) for v in values))
+    asked = {"epsilon": epsilon, "penalty": penalty, "false_edges": 0.5}
+    result = discover(count(data), "moment-search", asked, seed=seed)
+    assert all(0 <= found.effect <= 1 for found in result.findings.values())
 
 
 def test_more_budget_finds_more():
