@@ -59,12 +59,13 @@ class Sight(NamedTuple):
     """What a test of a pair could see.
 
     freedom: its degrees of freedom.  asked: χ² that a search wants before it adds the edge.
-    information: noncentrality for a dependence of size 1.
+    information: noncentrality for a dependence of size 1.  among: see `Statistic`.
     """
 
     freedom: float
     asked: float
     information: float
+    among: int = 1
 
 
 class PairEvidence(EdgeTests, Protocol):
@@ -127,7 +128,7 @@ def pair_findings(
             found[pair] = PairFinding(verdict, effect, visible)
             continue
         tested = evidence.edge(dag, *edge)
-        level = rules.level * len(edges) / pairs
+        level = rules.level * len(edges) / pairs / tested.among
         threshold = chi_squared_quantile(tested.freedom, level) if tested.second else 0.0
         found[pair] = PairFinding(
             "edge",
@@ -168,7 +169,8 @@ def _visible(
         sight = evidence.sight(x, y, given)
         if sight is None:
             return None
-        threshold = max(chi_squared_quantile(sight.freedom, tested_at), sight.asked)
+        threshold = chi_squared_quantile(sight.freedom, tested_at / sight.among)
+        threshold = max(threshold, sight.asked)
         least = smallest_visible(sight.freedom, threshold, sight.information)
         if least is None:
             return None

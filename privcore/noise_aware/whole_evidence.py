@@ -31,18 +31,21 @@ class LikelihoodRatios:
         self._model = model
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        """Of the DAG and the DAG without the edge.
-
-        Where the effect has k > 1 causes, any k of p − 1 might have been chosen for any of the p
-        columns, and all k edges may come from one such choice by chance: beside what the procedure
-        of Benjamini and Hochberg does about p(p − 1)/2 pairs, a factor of 2 C(p − 2, k − 1) is due.
-        """
+        """Of the DAG and the DAG without the edge."""
         fit = self._model.fit(dag)
         less = self._model.fit(without_edge(dag, cause, effect), fit)
         freedom = float(fit.freedom - less.freedom)
-        others = len(dag[effect]) - 1
-        among = 2 * comb(len(dag) - 2, others) if others else 1
+        among = self._among(len(dag[effect]) - 1)
         return Statistic(max(less.deviance - fit.deviance, 0.0), freedom, freedom, among=among)
+
+    def _among(self, others: int) -> int:
+        """How many tests an edge was chosen from, by how many other causes its effect has.
+
+        Where there are k > 1 in all, any k of p − 1 might have been chosen for any of the p
+        columns, and all k edges may come from one such choice by chance: beside what the procedure
+        of Benjamini and Hochberg does about p(p − 1)/2 pairs, a factor of 2 C(p − 2, k − 1) is due.
+        """
+        return 2 * comb(len(self._model.levels) - 2, others) if others else 1
 
 
 class WholeEvidence(LikelihoodRatios):
@@ -87,7 +90,10 @@ class WholeEvidence(LikelihoodRatios):
         parts = (r - 1) * (s - 1)
         freedom = parts * prod(self._model.levels[c] for c in given)
         each = float(spread) / parts
-        return Sight(freedom, self._penalty * freedom, each * (min(r, s) - 1)) if each > 0 else None
+        if each <= 0:
+            return None
+        among = self._among(len(given))
+        return Sight(freedom, self._penalty * freedom, each * (min(r, s) - 1), among)
 
     def arrow(
         self,
