@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
+from pages.ui.data import current_data
 from pages.ui.params import controls
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
 from privcore.discovery import ALGORITHMS
+from privcore.discovery.engine import planned_delta
+from privcore.errors import PrivcoreError
 
 
 def choose_algorithm(*, seeded: bool = True) -> None:
@@ -34,9 +39,20 @@ def choose_algorithm(*, seeded: bool = True) -> None:
             choose_seed()
         chosen = st.session_state["parameters"]
         if chosen.get("calibration") != "published":
-            st.caption(odds_sentence(chosen["epsilon"], chosen.get("delta", 0.0)))
+            st.caption(odds_sentence(chosen["epsilon"], _delta(name, chosen)))
         else:
             st.caption(PUBLISHED_EPSILON[algorithm.published_epsilon])
+
+
+def _delta(name: str, chosen: dict[str, Any]) -> float:
+    """δ of the promise, which may be 0 on these data where others would need the δ chosen."""
+    try:
+        loaded = current_data()
+        if loaded is not None:
+            return planned_delta(name, chosen, loaded.source)
+    except PrivcoreError:
+        pass  # The page says what is wrong.
+    return float(chosen.get("delta", 0.0))
 
 
 def choose_seed() -> None:

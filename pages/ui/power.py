@@ -23,8 +23,8 @@ from privcore.noise_aware.visible import Visible
 _EPSILONS = np.geomspace(0.01, 30, 36)
 _NO_NOISE = 1e4
 _TABLES = (
-    "Where a line begins, tables of that size begin to fit the budget, which they share with the "
-    "pairs."
+    "Where a line begins, dependences begin to be seen at all; given others, the tables that it "
+    "takes have to fit the budget."
 )
 
 

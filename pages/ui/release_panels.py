@@ -16,10 +16,15 @@ from pages.ui.theme import PALETTES, current
 from privcore.accounting.accountants import by_rounds, side_by_side
 from privcore.accounting.ledger import Ledger
 from privcore.discovery import ALGORITHMS
+from privcore.discovery.moment_search_parameters import WHOLE
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.reporting.release_check import Check, check_release
 
 NEW = "a new budget …"
+_LESS_IN_ZCDP = (
+    "Noise that needs no δ often costs more in zCDP than Gaussian noise of the same ε, which other "
+    f"settings use (of moment search: {WHOLE.title} at 0)."
+)
 
 
 def checked(loaded: Loaded, name: str, values: dict[str, Any], accepted: tuple[str, ...]) -> Check:
@@ -121,12 +126,7 @@ def uncovered(ledger: Ledger, budget: str, check: Check) -> str:
         if check.rho <= left.left_rho:
             return ""
         short = f"It costs ρ = {check.rho:.4g}, and {left.left_rho:.4g} is left."
-        if check.delta:
-            return short
-        return (
-            f"{short} Noise that needs no δ costs much in zCDP; a budget added up as ε and δ suits "
-            "it better."
-        )
+        return short if check.delta else f"{short} {_LESS_IN_ZCDP}"
     pairs = (("ε", check.epsilon, left.left_epsilon), ("δ", check.delta, left.left_delta))
     for symbol, wanted, rest in pairs:
         if rest is not None and wanted > rest:
@@ -160,10 +160,11 @@ def accountants(check: Check) -> None:
     )  # fmt: skip
     st.caption(
         f"All steps of the plan at δ = {delta:g}, each a valid bound; what is promised and charged "
-        f"is ε = {check.epsilon:g}."
+        f"is ε = {check.epsilon:g}{'' if check.delta else ', with no δ at all'}."
     )
     event = max(check.planned, key=lambda e: e.count)
-    if event.count > 1:
+    # A record moves two cells of one table: no rounds to draw.
+    if event.count > 2:
         charts.show(
             rounds_figure(event, delta), key="release-rounds", alt="ε against the number of steps"
         )

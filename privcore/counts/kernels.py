@@ -1,7 +1,8 @@
 """Counting loops compiled by numba; imported by `compiled` only, since numba takes long to import.
 
-Each has a path in numpy with the same result (`encoding`, `projections`, `frequencies`, `ranks`,
-`greedy_distance`, `table_climb`), which is what runs where numba is missing or not loaded yet.
+Each has a path in numpy (`encoding`, `projections`, `frequencies`, `ranks`, `greedy_distance`,
+`table_climb`), which is what runs where numba is missing or not loaded yet.  Its result is the
+same, of `table_climb` up to rounding.
 """
 
 from privcore.counts.kernels_climb import climb

@@ -11,9 +11,6 @@ _TOO_SMALL = 1e-6
 
 
 class Move(NamedTuple):
-    """gain: of the total score."""
-
-    gain: float
     kind: Literal["add", "delete", "reverse"]
     parent: int
     child: int
@@ -43,7 +40,7 @@ def search_dag(
     while idle < patience:
         between(moves)
         ranked = sorted(_moves(score, candidates, current, worth, max_parents), reverse=True)
-        taken = next(((m, d) for m in ranked if (d := made(current, m)) not in met), None)
+        taken = next(((m, d) for _, m in ranked if (d := made(current, m)) not in met), None)
         if taken is None:
             break
         move, current = taken
@@ -63,24 +60,25 @@ def _moves(
     current: Parents,
     worth: list[float],
     max_parents: int,
-) -> Iterator[Move]:
+) -> Iterator[tuple[float, Move]]:
+    """With what each adds to the total score."""
     for parent, others in candidates.items():
         for child in others:
             if parent in current[child]:
                 lost = score(child, current[child] - {parent}) - worth[child]
-                yield Move(lost, "delete", parent, child)
+                yield lost, Move("delete", parent, child)
                 if len(current[parent]) < max_parents and not leads(
                     current, parent, child, without=(parent, child)
                 ):
                     gained = score(parent, current[parent] | {child}) - worth[parent]
-                    yield Move(lost + gained, "reverse", parent, child)
+                    yield lost + gained, Move("reverse", parent, child)
             elif (
                 child not in current[parent]
                 and len(current[child]) < max_parents
                 and not leads(current, child, parent)
             ):
                 gained = score(child, current[child] | {parent}) - worth[child]
-                yield Move(gained, "add", parent, child)
+                yield gained, Move("add", parent, child)
 
 
 def made(current: Parents, move: Move) -> Parents:

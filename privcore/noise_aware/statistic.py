@@ -9,6 +9,7 @@ with z_k standard normal is compared with a scaled χ² of the same mean and var
 
 from __future__ import annotations
 
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -62,6 +63,16 @@ class Statistic(NamedTuple):
 
 
 NOTHING = Statistic(0.0, 0.0, 0.0, 0.0)
+
+
+def chosen_among(columns: int, others: int) -> int:
+    """How many tests an edge was chosen from, by how many other causes its effect has.
+
+    Where there are k > 1 in all, any k of p − 1 might have been chosen for any of the p columns,
+    and all k edges may come from one such choice by chance: beside what the procedure of Benjamini
+    and Hochberg does about p(p − 1)/2 pairs, a factor of 2 C(p − 2, k − 1) is due.
+    """
+    return 2 * comb(columns - 2, others) if others else 1
 
 
 def chi_squared_quantile(freedom: float, level: float) -> float:

@@ -53,7 +53,7 @@ class TableModel:
         )
 
     def fit(self, dag: Parents, start: Fit | None = None) -> Fit:
-        """start: of a DAG alike."""
+        """start: of a DAG alike.  Kept: a later call with another start gets the same fit."""
         if dag not in self._fits:
             cells = np.maximum(self.counts, 0.5)
             if start is not None:

@@ -81,17 +81,17 @@ def _options(
     for parent, child in permutations(columns, 2):
         moves = []
         if parent in dag[child]:
-            moves.append(Move(0.0, "delete", parent, child))
+            moves.append(Move("delete", parent, child))
             if len(dag[parent]) < max_parents and not leads(
                 dag, parent, child, without=(parent, child)
             ):
-                moves.append(Move(0.0, "reverse", parent, child))
+                moves.append(Move("reverse", parent, child))
         elif (
             child not in dag[parent]
             and len(dag[child]) < max_parents
             and not leads(dag, child, parent)
         ):
-            moves.append(Move(0.0, "add", parent, child))
+            moves.append(Move("add", parent, child))
         for move in moves:
             new = made(dag, move)
             if not allowed(new):

@@ -19,7 +19,7 @@ from scipy.special import gammainc
 from privcore.noise_aware.numbers_plan import NumbersPlan
 from privcore.noise_aware.plan import MomentPlan
 from privcore.noise_aware.power import smallest_visible, table_information
-from privcore.noise_aware.statistic import Statistic, chi_squared_quantile
+from privcore.noise_aware.statistic import Statistic, chi_squared_quantile, chosen_among
 from privcore.noise_aware.whole_plan import WholePlan
 
 Levels = tuple[int, int]
@@ -29,10 +29,10 @@ class Visible(NamedTuple):
     """The smallest dependence that is seen with probability `power.POWER`, of two columns in the
     middle of all pairs: given nothing, given one column, and two.
 
-    Of columns with levels Cramér's V, given nothing on the pairs alone, given others on one of as
-    many tables as columns in a single round; what other releases add makes it more likely.  Of
-    numbers the size of a correlation, and all three are the same.  None where not even 1 is, or no
-    such table fits.
+    Of columns with levels Cramér's V.  Where no whole table is counted it is on the pairs alone
+    given nothing, and given others on one of as many tables as columns in a single round; what
+    other releases add makes it more likely.  Of numbers the size of a correlation, and all three
+    are the same.  None where not even 1 is, or no such table fits.
     """
 
     alone: float | None
@@ -77,13 +77,14 @@ def visible_in_whole(
     """Of columns all of whose combinations of levels are counted."""
     level = false_edges / comb(len(levels), 2)
 
-    def least(pair: Levels, strata: int) -> float | None:
-        return _weighed(plan.n, pair, strata, plan.weight, level, penalty)
+    def least(pair: Levels, others: int) -> float | None:
+        # As `whole_evidence` has it; with little noise tests decide, which have no such factor.
+        among = 1 if plan.little_noise else chosen_among(len(levels), others)
+        strata = median_low(levels) ** others
+        return _weighed(plan.n, pair, strata, plan.weight, level / among, penalty)
 
-    typical, alone = _typical(levels, lambda pair: least(pair, 1))
-    given = [
-        least(typical, median_low(levels) ** k) if k < len(levels) - 1 else None for k in (1, 2)
-    ]
+    typical, alone = _typical(levels, lambda pair: least(pair, 0))
+    given = [least(typical, k) if k < len(levels) - 1 else None for k in (1, 2)]
     return Visible(alone, *given)
 
 

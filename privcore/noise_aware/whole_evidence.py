@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import comb, prod, sqrt
+from math import prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from privcore.noise_aware.cell_likelihood import cell_information
 from privcore.noise_aware.confidence import Sight
 from privcore.noise_aware.dag_search import Parents
 from privcore.noise_aware.edge_selection import without_edge
-from privcore.noise_aware.statistic import Statistic
+from privcore.noise_aware.statistic import Statistic, chosen_among
 from privcore.noise_aware.table_model import TableModel
 from privcore.noise_aware.table_search import search_table, worth
 
@@ -35,17 +35,8 @@ class LikelihoodRatios:
         fit = self._model.fit(dag)
         less = self._model.fit(without_edge(dag, cause, effect), fit)
         freedom = float(fit.freedom - less.freedom)
-        among = self._among(len(dag[effect]) - 1)
+        among = chosen_among(len(dag), len(dag[effect]) - 1)
         return Statistic(max(less.deviance - fit.deviance, 0.0), freedom, freedom, among=among)
-
-    def _among(self, others: int) -> int:
-        """How many tests an edge was chosen from, by how many other causes its effect has.
-
-        Where there are k > 1 in all, any k of p − 1 might have been chosen for any of the p
-        columns, and all k edges may come from one such choice by chance: beside what the procedure
-        of Benjamini and Hochberg does about p(p − 1)/2 pairs, a factor of 2 C(p − 2, k − 1) is due.
-        """
-        return 2 * comb(len(self._model.levels) - 2, others) if others else 1
 
 
 class WholeEvidence(LikelihoodRatios):
@@ -72,7 +63,8 @@ class WholeEvidence(LikelihoodRatios):
 
         A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
         and variance 1 in each stratum; the information on it is the mean of Σ m² a² b² I over all
-        such a and b.
+        such a and b.  `given` that separated the pair in the search for a start counts as causes
+        would, which errs on the careful side.
         """
         columns = (x, y, *given)
         expected = self._margin(self._fit.expected, columns)
@@ -92,7 +84,7 @@ class WholeEvidence(LikelihoodRatios):
         each = float(spread) / parts
         if each <= 0:
             return None
-        among = self._among(len(given))
+        among = chosen_among(len(self._model.levels), len(given))
         return Sight(freedom, self._penalty * freedom, each * (min(r, s) - 1), among)
 
     def arrow(

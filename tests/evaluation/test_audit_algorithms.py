@@ -102,3 +102,9 @@ def test_an_algorithm_refuses_parameters_before_any_run():
     pair = AUDITS["laplace-pc"].make.pair
     with pytest.raises(ParameterError, match="max-tests"):
         audit_of_algorithm("laplace-pc", pair, {"max_tests": 0}).make(1.0, 0.0)
+
+
+def test_a_claim_without_delta_is_not_tried_on_a_run_that_needs_one():
+    assert "delta" not in AUDITS["moment-search"].make(1.0, 0.0).parameters
+    with pytest.raises(ParameterError, match="delta"):
+        AUDITS["moment-search-pairs"].make(1.0, 0.0)

@@ -96,6 +96,20 @@ def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):
     assert len(app.session_state["_released"]) == 1
 
 
+def test_a_whole_table_is_one_release_and_short_of_a_budget_in_zcdp_it_says_why(ledger):
+    ledger.set_total("study", 0.5, 1e-6, "zcdp")
+    app = start()
+    (short,) = [w.value for w in app.warning if "is left" in w.value]
+    assert "Most combinations of levels at 0" in short
+    # Its promise needs no δ, in the sidebar as on the page; two cells of one table are no rounds.
+    odds = [c.value for c in app.caption if "someone who" in c.value]
+    assert len(odds) == 2
+    assert not any("δ" in sentence for sentence in odds)
+    assert not app.get("plotly_chart")
+    assert start(algorithm="laplace-pc").get("plotly_chart")
+    assert any("with no δ at all" in c.value for c in app.caption)
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [

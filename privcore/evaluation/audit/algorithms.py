@@ -14,6 +14,7 @@ from typing import Any
 from scipy.special import ndtr
 
 from privcore.discovery import get_algorithm
+from privcore.discovery.engine import planned_delta
 from privcore.evaluation.audit.algorithm_trial import AlgorithmTrial
 from privcore.evaluation.audit.case import AuditCase, Trial, by_name
 from privcore.evaluation.audit.neighbours import NumericPair, Pair, TablePair, turned
@@ -29,9 +30,11 @@ class OfAlgorithm:
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
         given = {**self.parameters, "epsilon": epsilon}
-        declared = {p.name: p for p in get_algorithm(self.algorithm).parameters}
-        # Some take no δ of 0, though some of their runs need none.
-        if "delta" in declared and (delta > 0 or not declared["delta"].open_low):
+        declared = any(p.name == "delta" for p in get_algorithm(self.algorithm).parameters)
+        # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
+        if declared and (
+            delta > 0 or planned_delta(self.algorithm, given, self.pair.source(0)) > 0
+        ):
             given["delta"] = delta
         return AlgorithmTrial(self.algorithm, given, self.pair)
 
