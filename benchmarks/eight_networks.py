@@ -44,11 +44,13 @@ def remake(
     networks: Collection[str],
     workers: int | None,
     *,
+    epsilons: Collection[float] = (),
     missing: bool = False,
 ) -> None:
     """Make a sweep's rows of these algorithms on these networks again, and write its file.
 
-    missing: only those that the file does not have.
+    epsilons: only those at these; at all by default.  missing: only those that the file does not
+    have.
     """
     held = read_sweep(path)
     plan = plan_of(held.command)
@@ -58,6 +60,7 @@ def remake(
         for cell in plan.cells
         if cell.setting.choice.algorithm in algorithms
         and plan.data[cell.setting.data].label in networks
+        and (not epsilons or cell.setting.choice.shown.get("epsilon") in epsilons)
         and not (missing and cell.number in rows)
     }
     with closing(Journal(path, plan)) as journal:
@@ -112,6 +115,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--algorithms", help="whose rows are made again (all)")
     parser.add_argument("--networks", help="on which they are (all)")
+    parser.add_argument("--epsilons", help="at which they are (all)")
     parser.add_argument("--workers", type=int, help="processes (one for each processor)")
     parser.add_argument("--missing", action="store_true", help="only rows that are not there yet")
     parser.add_argument("--draw-only", action="store_true", help="make no rows")
@@ -121,7 +125,11 @@ def main() -> None:
     algorithms = _names(options.algorithms, known, parser)
     networks = _names(options.networks, NETWORKS, parser)
     if not options.draw_only:
-        remake(PATH, algorithms, networks, options.workers, missing=options.missing)
+        epsilons = [float(word) for word in (options.epsilons or "").split(",") if word]
+        remake(
+            PATH, algorithms, networks, options.workers,
+            epsilons=epsilons, missing=options.missing,
+        )  # fmt: skip
         eight_networks.cache_clear()
     means = eight_networks_means()
     titles = {name: f"{name} ({len(load_network(name).names)} columns)" for name in NETWORKS}

@@ -1,19 +1,22 @@
 """The noise-aware search over moments, on networks, on random ones, and with nothing to find.
 
     python -m benchmarks.moment_search [--data cancer,…,insurance] [--rows 100000] [--seeds 20]
-        [--epsilons 0.1,0.3,1,3,10] [--random 40] [--first 0] [--cells 0,2048] [--set NAME=VALUE …]
+        [--epsilons 0.1,0.3,1,3,10] [--random 40 [--dense]] [--first 0] [--cells 0,2048]
+        [--set NAME=VALUE …]
 
 For each data set mean F1 of the skeleton, and of the CPDAG, against the truth, one number for each
 ε, in the end PC's (G², level .01) and the complete graph's, and the median engine seconds of a run.
 Data seeds from 1000, noise seeds from 500.  random: as many random networks, the mean over them,
 their seeds from --first (those from 0 on had a part in choosing defaults), with --cells only those
-with more combinations of levels than the first number and no more than the second.  permuted: the
-random networks with every column shuffled; the share of runs that show any edge.
+with more combinations of levels than the first number and no more than the second; dense: those of
+`dense_networks`.  permuted: the random networks with every column shuffled; the share of runs that
+show any edge.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from itertools import islice
 from statistics import mean, median
@@ -21,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.dense_networks import dense_network
 from benchmarks.random_networks import networks_from
 from privcore.counts import MomentSource
 from privcore.dataset import Dataset, load_network
@@ -78,6 +82,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--epsilons", default="0.1,0.3,1,3,10")
     parser.add_argument("--random", type=int, default=40)
+    parser.add_argument("--dense", action="store_true")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cells", default=None)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
@@ -93,7 +98,12 @@ def main() -> None:
             data = load_network(name).sample(options.rows, 1000 + seed)
             samples.append((count(data), truth_of(data), 500 + seed))
         print(f"| {name} | {measured(samples, epsilons, given)} |", flush=True)
-    chosen = islice(networks_from(options.first, options.cells), options.random)
+    networks = (
+        map(dense_network, itertools.count(options.first))
+        if options.dense
+        else networks_from(options.first, options.cells)
+    )
+    chosen = islice(networks, options.random)
     drawn = [network.sample(options.rows, 1000) for network in chosen]
     if not drawn:
         return

@@ -39,9 +39,9 @@ def random_network(seed: int) -> BayesianNetwork:
             kind = str(generator.choice(["noisy or", "additive", "sharp"]))
         shape = tuple(levels[parent] for parent in parents[node])
         table = (
-            _conditional(kind, shape, levels[node], generator)
+            conditional(kind, shape, levels[node], generator)
             if shape
-            else _root(levels[node], rare, generator)
+            else root(levels[node], rare, generator)
         )
         names = tuple(map(str, range(levels[node])))
         column = Column(f"X{node + 1}", "ordinal", names, declared=True)
@@ -78,7 +78,8 @@ def _parents(nodes: int, levels: list[int], generator: np.random.Generator) -> l
     return parents
 
 
-def _root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
+def root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
+    """Shares of the levels of a column without causes; rare: most of them may be small."""
     share = generator.dirichlet(np.full(levels, 1.5))
     if rare and generator.random() < 0.6:
         share = share * generator.uniform(0.005, 0.1)
@@ -86,7 +87,7 @@ def _root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
     return np.asarray(share[None, :])
 
 
-def _conditional(
+def conditional(
     kind: str, shape: tuple[int, ...], levels: int, generator: np.random.Generator
 ) -> Table:
     """Shape (parent configurations, levels)."""

@@ -46,10 +46,12 @@ def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Foun
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     evidence = Evidence(moments, **settings)
     candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
-    searched, made = [candidates], 0
+    searched, around, made = [candidates], neighbours(candidates), 0
     while made < plan.rounds:
-        around = neighbours(searched[-1])
-        chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
+        chosen = choose_tables(
+            neighbours(searched[-1]), searched_among(run, evidence, around),
+            evidence.strength, run.source.levels, plan.cells,
+        )  # fmt: skip
         if not chosen:
             break
         made += 1
@@ -60,7 +62,10 @@ def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Foun
         # Tables measure pairs again, so that an edge that was lost before may be seen now.
         candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
         searched += [candidates, narrowed(run, None, evidence, recorder, candidates)]
-    around = neighbours(searched[-1] if plan.refined else candidates)
+        for column, others in neighbours(candidates).items():
+            around[column] |= others
+    if plan.refined:
+        around = neighbours(searched[-1])
     seen = TableEvidence(evidence, given["penalty"])
     dag = kept_edges(seen, searched_among(run, evidence, around), given["false_edges"])
     used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)

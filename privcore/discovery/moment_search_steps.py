@@ -12,7 +12,8 @@ from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
 from privcore.errors import Cancelled
 from privcore.noise_aware.arrow_confidence import ArrowScale
 from privcore.noise_aware.confidence import PairEvidence
-from privcore.noise_aware.dag_search import Parents, search_dag
+from privcore.noise_aware.dag_orders import best_of_orders
+from privcore.noise_aware.dag_search import Parents
 from privcore.noise_aware.local_score import Evidence
 
 Around = dict[int, set[int]]
@@ -94,8 +95,8 @@ def neighbours(skeleton: Skeleton) -> Around:
 
 def searched_among(run: Run, evidence: Evidence, candidates: Around) -> Parents:
     """The best DAG by scores of families, of edges among the candidates."""
-    return search_dag(
-        evidence.score, candidates, (frozenset(),) * len(run.source.names),
+    return best_of_orders(
+        evidence.score, candidates,
         max_parents=run.parameters["max_parents"], between=lambda moves: between(run, moves),
     )  # fmt: skip
 

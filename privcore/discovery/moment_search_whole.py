@@ -22,6 +22,7 @@ from privcore.discovery.moment_search_steps import (
 )
 from privcore.discovery.result import Spent
 from privcore.noise_aware.arrow_confidence import ON_LEVELS, ON_WHOLE
+from privcore.noise_aware.dag_search import search_dag
 from privcore.noise_aware.edge_selection import kept_edges
 from privcore.noise_aware.local_score import Evidence
 from privcore.noise_aware.moments import Moments
@@ -57,15 +58,18 @@ def run_on_whole_table(run: Run, plan: WholePlan, recorder: common.Recorder) -> 
     if plan.little_noise:
         searched.append(narrowed(run, None, evidence, recorder, searched[0]))
     around = neighbours(searched[-1])
-    dag = searched_among(run, evidence, around)
     spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
     if plan.little_noise:
         tests = TableEvidence(evidence, given["penalty"])
-        dag = kept_edges(tests, dag, given["false_edges"])
+        dag = kept_edges(tests, searched_among(run, evidence, around), given["false_edges"])
         return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT)
     model = TableModel(counts, plan.n, plan.scale)
+    start = search_dag(
+        evidence.score, around, (frozenset(),) * len(columns), max_parents=given["max_parents"],
+        between=lambda moves: between(run, moves),
+    )  # fmt: skip
     dag, _ = search_table(
-        model, dag, penalty=given["penalty"], max_parents=given["max_parents"],
+        model, start, penalty=given["penalty"], max_parents=given["max_parents"],
         between=lambda moves: between(run, moves),
     )  # fmt: skip
     dag = kept_edges(LikelihoodRatios(model), dag, given["false_edges"])

@@ -7,7 +7,7 @@ any set of columns, this finds DAGs that searches over single edges miss.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,18 @@ _TOO_SMALL = 1e-6
 
 
 def search_orders(
-    gains: Gains, start: Sequence[int], between: Callable[[int], None] = lambda moves: None
+    gains: Gains,
+    start: Sequence[int],
+    between: Callable[[int], None] = lambda moves: None,
+    candidates: Mapping[int, Set[int]] | None = None,
 ) -> Parents:
     """The parents of each column in the best DAG that was met.
 
     gains: of a column and a set of causes.  start: the first order.  between: called before each
-    column is moved with the number of moves made; it may raise.
+    column is moved with the number of moves made; it may raise.  candidates: per column, those that
+    may be its causes; None for any.
     """
-    search = _Grown(gains)
+    search = _Grown(gains, candidates)
     order, moves = list(start), 0
     improved = True
     while improved:
@@ -47,14 +51,21 @@ def search_orders(
 def _best_place(search: _Grown, order: list[int], column: int) -> list[int]:
     """The order with the column where the total is largest; where it is, unless another gains."""
     rest = [other for other in order if other != column]
-    own, before, after = [], [0.0], [0.0]
-    for place, other in enumerate(rest):
-        earlier = frozenset(rest[:place])
+    # What the column is worth at each place, and what it adds to the one that then comes next.
+    own, adds = [], []
+    earlier: set[int] = set()
+    for other in rest:
         own.append(search.parents(column, earlier)[1])
-        before.append(before[-1] + search.parents(other, earlier)[1])
-        after.append(after[-1] + search.parents(other, earlier | {column})[1])
-    own.append(search.parents(column, frozenset(rest))[1])
-    totals = [own[k] + before[k] + after[-1] - after[k] for k in range(len(order))]
+        without = search.parents(other, earlier)[1]
+        adds.append(search.parents(other, earlier, column)[1] - without)
+        earlier.add(other)
+    own.append(search.parents(column, earlier)[1])
+    totals = [own[-1]]
+    added = 0.0
+    for k in range(len(rest) - 1, -1, -1):
+        added += adds[k]
+        totals.append(own[k] + added)
+    totals.reverse()
     now = order.index(column)
     best = max(range(len(order)), key=lambda k: totals[k])
     if totals[best] <= totals[now] + _TOO_SMALL:
@@ -65,14 +76,23 @@ def _best_place(search: _Grown, order: list[int], column: int) -> list[int]:
 class _Grown:
     """The causes that grow and shrink among the columns before one, and what they gain."""
 
-    def __init__(self, gains: Gains) -> None:
-        self._gains = gains
+    def __init__(self, gains: Gains, candidates: Mapping[int, Set[int]] | None) -> None:
+        self._gains, self._candidates = gains, candidates
         self._found: dict[tuple[int, frozenset[int]], tuple[frozenset[int], float]] = {}
 
-    def parents(self, column: int, earlier: frozenset[int]) -> tuple[frozenset[int], float]:
-        key = (column, earlier)
+    def parents(
+        self, column: int, earlier: Set[int], also: int | None = None
+    ) -> tuple[frozenset[int], float]:
+        """also: another column before this one."""
+        possible = frozenset(earlier)
+        if self._candidates is not None:
+            near = self._candidates[column]
+            possible = frozenset(c for c in near if c in earlier or c == also)
+        elif also is not None:
+            possible |= {also}
+        key = (column, possible)
         if key not in self._found:
-            self._found[key] = self._grow_and_shrink(column, earlier)
+            self._found[key] = self._grow_and_shrink(column, possible)
         return self._found[key]
 
     def _grow_and_shrink(

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
+from privcore.noise_aware.dag_search import Parents
 
 
 def choose_tables(
     adjacent: Mapping[int, set[int]],
+    dag: Parents,
     strength: Callable[[int, int], float],
     levels: Sequence[int],
     cells: float,
 ) -> list[tuple[int, ...]]:
     """Sets of columns to count: each column with its neighbours, the strongest first.
 
-    What does not fit into `cells` goes into further tables of the same column.  Sets within
-    others are left out.
+    What does not fit into `cells` goes into further tables of the same column.  Beside these, each
+    column with its causes in the best DAG so far, where that fits.  Sets within others are left
+    out.
     """
-    chosen: set[frozenset[int]] = set()
+    families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
+    chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
     for column, neighbours in adjacent.items():
         left = sorted(neighbours, key=lambda other: (-strength(column, other), other))
         while left:

@@ -133,11 +133,18 @@ def test_tables_hold_each_column_with_its_strongest_neighbours():
     def strong(x, y):
         return strength[(min(x, y), max(x, y))]
 
-    assert choose_tables(around, strong, (2, 2, 2, 2), 16) == [(0, 1, 2, 3)]
+    def chosen(cells, dag=(frozenset(),) * 4):
+        return choose_tables(around, dag, strong, (2, 2, 2, 2), cells)
+
+    assert chosen(16) == [(0, 1, 2, 3)]
     # Only two fit beside column 0; the third comes on a table of its own.
-    assert choose_tables(around, strong, (2, 2, 2, 2), 8) == [(0, 1), (0, 2, 3)]
-    assert choose_tables(around, strong, (2, 2, 2, 2), 4) == [(0, 1), (0, 2), (0, 3), (2, 3)]
-    assert choose_tables(around, strong, (2, 2, 2, 2), 3) == []
+    assert chosen(8) == [(0, 1), (0, 2, 3)]
+    assert chosen(4) == [(0, 1), (0, 2), (0, 3), (2, 3)]
+    assert chosen(3) == []
+    # The causes of column 3 in a DAG are counted with it, where they fit.
+    causes = (frozenset(), frozenset(), frozenset(), frozenset({0, 1}))
+    assert chosen(8, causes) == [(0, 1, 3), (0, 2, 3)]
+    assert chosen(4, causes) == [(0, 1), (0, 2), (0, 3), (2, 3)]
 
 
 def test_a_gate_leaves_nothing_to_test_with():
