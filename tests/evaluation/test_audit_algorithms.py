@@ -49,7 +49,7 @@ BETWEEN = {
 }
 # By how much ε is exceeded, where it is not tenfold: with still less noise the stream of verdicts
 # that the audit looks for becomes rare.
-FACTOR = {"priv-pc": 6, "moment-search-tables": 8}
+FACTOR = {"priv-pc": 6}
 # Where 600 or 3,000, by how long a run takes, are not enough.
 RUNS = {"moment-search-tables": 800}
 
