@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from itertools import islice
 from statistics import mean, median
 from typing import Any
 
@@ -103,7 +102,7 @@ def main() -> None:
         if options.dense
         else networks_from(options.first, options.cells)
     )
-    chosen = islice(networks, options.random)
+    chosen = itertools.islice(networks, options.random)
     drawn = [network.sample(options.rows, 1000) for network in chosen]
     if not drawn:
         return

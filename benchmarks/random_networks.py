@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,15 +37,7 @@ def random_network(seed: int) -> BayesianNetwork:
         kind = str(generator.choice(_SINGLE)) if family == "mixed" else family
         if kind == "gates" and generator.random() < 0.6:
             kind = str(generator.choice(["noisy or", "additive", "sharp"]))
-        shape = tuple(levels[parent] for parent in parents[node])
-        table = (
-            conditional(kind, shape, levels[node], generator)
-            if shape
-            else root(levels[node], rare, generator)
-        )
-        names = tuple(map(str, range(levels[node])))
-        column = Column(f"X{node + 1}", "ordinal", names, declared=True)
-        variables.append(Variable(column, tuple(parents[node]), table))
+        variables.append(drawn_variable(node, levels, parents[node], kind, rare, generator))
     return BayesianNetwork(f"random {seed}", "A random network", "", "", tuple(variables))
 
 
@@ -68,17 +60,47 @@ def _parents(nodes: int, levels: list[int], generator: np.random.Generator) -> l
     generator.shuffle(pairs)
     wanted = min(round(generator.uniform(0.8, 1.6) * nodes), int(0.3 * nodes * (nodes - 1)))
     most = int(generator.choice([2, 3, 4]))
-    parents: list[list[int]] = [[] for _ in range(nodes)]
-    for i, j in pairs:
-        cause, effect = order[i], order[j]
+    ends = [(order[i], order[j]) for i, j in pairs]
+    return parents_among(ends, levels, wanted, most, _MOST_CONFIGURATIONS)
+
+
+def parents_among(
+    pairs: Iterable[tuple[int, int]], levels: Sequence[int], wanted: int, most: int, product: int
+) -> list[list[int]]:
+    """Of each column, from pairs (cause, effect) as they come: `wanted` edges, if there are.
+
+    most: causes of a column.  product: of their levels, at most.
+    """
+    parents: list[list[int]] = [[] for _ in levels]
+    for cause, effect in pairs:
         configurations = np.prod([levels[k] for k in (*parents[effect], cause)])
-        if len(parents[effect]) < most and configurations <= _MOST_CONFIGURATIONS and wanted:
+        if len(parents[effect]) < most and configurations <= product and wanted:
             parents[effect].append(cause)
             wanted -= 1
     return parents
 
 
-def root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
+def drawn_variable(
+    node: int,
+    levels: Sequence[int],
+    parents: Sequence[int],
+    kind: str,
+    rare: bool,
+    generator: np.random.Generator,
+) -> Variable:
+    """A column with its table; kind: of that, if there are parents.  rare: see `_root`."""
+    shape = tuple(levels[parent] for parent in parents)
+    table = (
+        _conditional(kind, shape, levels[node], generator)
+        if shape
+        else _root(levels[node], rare, generator)
+    )
+    names = tuple(map(str, range(levels[node])))
+    column = Column(f"X{node + 1}", "ordinal", names, declared=True)
+    return Variable(column, tuple(parents), table)
+
+
+def _root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
     """Shares of the levels of a column without causes; rare: most of them may be small."""
     share = generator.dirichlet(np.full(levels, 1.5))
     if rare and generator.random() < 0.6:
@@ -87,7 +109,7 @@ def root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
     return np.asarray(share[None, :])
 
 
-def conditional(
+def _conditional(
     kind: str, shape: tuple[int, ...], levels: int, generator: np.random.Generator
 ) -> Table:
     """Shape (parent configurations, levels)."""
