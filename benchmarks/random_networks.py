@@ -88,19 +88,19 @@ def drawn_variable(
     rare: bool,
     generator: np.random.Generator,
 ) -> Variable:
-    """A column with its table; kind: of that, if there are parents.  rare: see `_root`."""
+    """A column with its table; kind: of that, if there are parents.  rare: see `root_shares`."""
     shape = tuple(levels[parent] for parent in parents)
     table = (
         _conditional(kind, shape, levels[node], generator)
         if shape
-        else _root(levels[node], rare, generator)
+        else root_shares(levels[node], rare, generator)
     )
     names = tuple(map(str, range(levels[node])))
     column = Column(f"X{node + 1}", "ordinal", names, declared=True)
     return Variable(column, tuple(parents), table)
 
 
-def _root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
+def root_shares(levels: int, rare: bool, generator: np.random.Generator) -> Table:
     """Shares of the levels of a column without causes; rare: most of them may be small."""
     share = generator.dirichlet(np.full(levels, 1.5))
     if rare and generator.random() < 0.6:

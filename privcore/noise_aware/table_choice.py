@@ -7,6 +7,11 @@ from math import prod
 
 from privcore.noise_aware.dag_search import Parents
 
+# Cells of a table of more than four columns.  The noise on every count that is read from a table
+# grows with the cells of the whole: a test on few of many columns has the noise of all.
+_MANY_CELLS = 4000
+_FEW_COLUMNS = 4
+
 
 def choose_tables(
     adjacent: Mapping[int, set[int]],
@@ -17,9 +22,9 @@ def choose_tables(
 ) -> list[tuple[int, ...]]:
     """Sets of columns to count: each column with its neighbours, the strongest first.
 
-    What does not fit into `cells` goes into further tables of the same column.  Beside these, each
-    column with its causes in the best DAG so far, where that fits.  Sets within others are left
-    out.
+    cells: of a table, at most; sets of many columns have fewer.  What does not fit goes into
+    further tables of the same column.  Beside these, each column with its causes in the best DAG
+    so far, where that fits.  Sets within others are left out.
     """
     families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
     chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
@@ -28,7 +33,8 @@ def choose_tables(
         while left:
             table, size, rest = [column], levels[column], []
             for other in left:
-                if size * levels[other] <= cells:
+                most = cells if len(table) < _FEW_COLUMNS else min(cells, _MANY_CELLS)
+                if size * levels[other] <= most:
                     table.append(other)
                     size *= levels[other]
                 else:
