@@ -147,6 +147,24 @@ def test_tables_hold_each_column_with_its_strongest_neighbours():
     assert chosen(4, causes) == [(0, 1), (0, 2), (0, 3), (2, 3)]
 
 
+@pytest.mark.parametrize(
+    ("levels", "tables"),
+    [
+        # A sixth column of four levels would make 4,096 cells of 1,024.
+        (4, [(0, 1, 2, 3, 4), (0, 5, 6)]),
+        # Four columns may have more, since no smaller table holds what they say together.
+        (20, [(0, 1, 2, 3), (0, 4, 5, 6)]),
+        # Never more than what can be read through the noise.
+        (40, [(0, 1, 2), (0, 3, 4), (0, 5, 6)]),
+    ],
+)
+def test_tables_of_many_columns_are_kept_small(levels, tables):
+    around = {0: set(range(1, 7))}
+    nothing = (frozenset(),) * 7
+    chosen = choose_tables(around, nothing, lambda x, y: -max(x, y), (levels,) * 7, 1_000_000)
+    assert chosen == tables
+
+
 def test_a_gate_leaves_nothing_to_test_with():
     """Given the inputs of an OR its output cannot depend on anything; that is said, not hidden."""
     generator = np.random.default_rng(8)
