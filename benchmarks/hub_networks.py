@@ -7,14 +7,12 @@ most with the column's levels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from benchmarks.random_networks import Table, parents_among, root_shares
-from privcore.dataset import Column
-from privcore.dataset.network import BayesianNetwork, Variable
+from benchmarks.random_networks import drawn_variable, parents_among
+from privcore.dataset.network import BayesianNetwork
 
+_KIND = "following"
 _EDGES = 1.8
 _CONFIGURATIONS = 64
 # The k-th column is drawn as a cause with a weight of k to minus this.
@@ -36,27 +34,6 @@ def hub_network(seed: int) -> BayesianNetwork:
     parents = parents_among(ends, levels, round(_EDGES * nodes), 3, _CONFIGURATIONS)
     variables = []
     for node in range(nodes):
-        shape = [levels[parent] for parent in parents[node]]
-        if shape:
-            table = _following(shape, levels[node], generator)
-        else:
-            table = root_shares(levels[node], bool(generator.random() < 0.5), generator)
-        names = tuple(map(str, range(levels[node])))
-        column = Column(f"X{node + 1}", "ordinal", names, declared=True)
-        variables.append(Variable(column, tuple(parents[node]), table))
+        rare = not parents[node] and bool(generator.random() < 0.5)
+        variables.append(drawn_variable(node, levels, parents[node], _KIND, rare, generator))
     return BayesianNetwork(f"hub {seed}", "A random network", "", "", tuple(variables))
-
-
-def _following(shape: Sequence[int], levels: int, generator: np.random.Generator) -> Table:
-    """Shape (parent configurations, levels): most likely is the level at the weighted mean of the
-    causes' levels, some of them turned round."""
-    count = int(np.prod(shape))
-    causes = np.array(np.unravel_index(np.arange(count), shape)).T / (np.array(shape) - 1)
-    weight = generator.dirichlet(np.full(len(shape), 1.5))
-    turned = generator.choice([-1, 1], len(shape)) < 0
-    middle = np.where(turned, 1 - causes, causes) @ weight + generator.uniform(-0.15, 0.15)
-    sharpness = np.exp(generator.uniform(np.log(3), np.log(25)))
-    logits = -sharpness * (np.linspace(0, 1, levels) - middle[:, None]) ** 2
-    logits += generator.normal(0, 0.7, levels) + generator.normal(0, 0.8, (count, levels))
-    table = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(table / table.sum(axis=1, keepdims=True))

@@ -88,19 +88,19 @@ def drawn_variable(
     rare: bool,
     generator: np.random.Generator,
 ) -> Variable:
-    """A column with its table; kind: of that, if there are parents.  rare: see `root_shares`."""
+    """A column with its table; kind: of that, if there are parents.  rare: see `_root`."""
     shape = tuple(levels[parent] for parent in parents)
     table = (
         _conditional(kind, shape, levels[node], generator)
         if shape
-        else root_shares(levels[node], rare, generator)
+        else _root(levels[node], rare, generator)
     )
     names = tuple(map(str, range(levels[node])))
     column = Column(f"X{node + 1}", "ordinal", names, declared=True)
     return Variable(column, tuple(parents), table)
 
 
-def root_shares(levels: int, rare: bool, generator: np.random.Generator) -> Table:
+def _root(levels: int, rare: bool, generator: np.random.Generator) -> Table:
     """Shares of the levels of a column without causes; rare: most of them may be small."""
     share = generator.dirichlet(np.full(levels, 1.5))
     if rare and generator.random() < 0.6:
@@ -130,6 +130,8 @@ def _conditional(
         return np.asarray(table / table.sum(axis=1, keepdims=True))
     if kind == "gates":
         return _gate(causes, levels, generator)
+    if kind == "following":
+        return _following(causes / (np.array(shape) - 1), levels, generator)
     quiet = np.full(count, 1 - generator.uniform(0, 0.1))
     for k, r in enumerate(shape):
         quiet *= 1 - generator.uniform(0.2, 0.99) * causes[:, k] / (r - 1)
@@ -145,3 +147,19 @@ def _gate(causes: NDArray[np.intp], levels: int, generator: np.random.Generator)
     table = np.full((len(causes), levels), slip / levels)
     table[np.arange(len(causes)), np.minimum(reached, levels - 1)] += 1 - slip
     return table
+
+
+def _following(causes: Table, levels: int, generator: np.random.Generator) -> Table:
+    """Most likely is the level at the weighted mean of the causes, some of them turned round.
+
+    causes: per configuration, between 0 and 1, shape (parent configurations, causes).
+    """
+    count, size = causes.shape
+    weight = generator.dirichlet(np.full(size, 1.5))
+    turned = generator.choice([-1, 1], size) < 0
+    middle = np.where(turned, 1 - causes, causes) @ weight + generator.uniform(-0.15, 0.15)
+    sharpness = np.exp(generator.uniform(np.log(3), np.log(25)))
+    logits = -sharpness * (np.linspace(0, 1, levels) - middle[:, None]) ** 2
+    logits += generator.normal(0, 0.7, levels) + generator.normal(0, 0.8, (count, levels))
+    table = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
