@@ -1,16 +1,16 @@
 """The noise-aware search over moments, on networks, on random ones, and with nothing to find.
 
     python -m benchmarks.moment_search [--data cancer,…,insurance] [--rows 100000] [--seeds 20]
-        [--epsilons 0.1,0.3,1,3,10] [--random 40 [--dense | --hubs]] [--first 0] [--cells 0,2048]
-        [--set NAME=VALUE …]
+        [--epsilons 0.1,0.3,1,3,10] [--random 40 [--dense | --hubs | --strong-hubs]] [--first 0]
+        [--cells 0,2048] [--set NAME=VALUE …]
 
 For each data set mean F1 of the skeleton, and of the CPDAG, against the truth, one number for each
 ε, in the end PC's (G², level .01) and the complete graph's, and the median engine seconds of a run.
 Data seeds from 1000, noise seeds from 500.  random: as many random networks, the mean over them,
 their seeds from --first (those from 0 on had a part in choosing defaults), with --cells only those
-with more combinations of levels than the first number and no more than the second; with --dense or
---hubs those of `dense_networks` or `hub_networks`.  permuted: the random networks with every column
-shuffled; the share of runs that show any edge.
+with more combinations of levels than the first number and no more than the second; with --dense
+those of `dense_networks`, with --hubs or --strong-hubs of `hub_networks`.  permuted: the random
+networks with every column shuffled; the share of runs that show any edge.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.dense_networks import dense_network
-from benchmarks.hub_networks import hub_network
+from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.random_networks import networks_from
 from privcore.counts import MomentSource
 from privcore.dataset import Dataset, load_network
@@ -85,6 +85,7 @@ def main() -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--dense", dest="kind", action="store_const", const=dense_network)
     kinds.add_argument("--hubs", dest="kind", action="store_const", const=hub_network)
+    kinds.add_argument("--strong-hubs", dest="kind", action="store_const", const=strong_hub_network)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--cells", default=None)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")

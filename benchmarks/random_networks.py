@@ -21,6 +21,9 @@ Table = NDArray[np.float64]
 _FAMILIES = ("dirichlet", "sharp", "additive", "noisy or", "mixed", "mixed", "gates")
 _SINGLE = ("dirichlet", "sharp", "additive", "noisy or", "gates")
 _MOST_CONFIGURATIONS = 150
+# Tables that follow the levels of the causes: least and largest sharpness, and how much more
+# likely one level is than another whatever the causes say, as a deviation of logits.
+_FOLLOWING = {"following": (3.0, 25.0, 0.7), "following closely": (6.0, 60.0, 1.2)}
 
 
 def random_network(seed: int) -> BayesianNetwork:
@@ -130,8 +133,8 @@ def _conditional(
         return np.asarray(table / table.sum(axis=1, keepdims=True))
     if kind == "gates":
         return _gate(causes, levels, generator)
-    if kind == "following":
-        return _following(causes / (np.array(shape) - 1), levels, generator)
+    if kind in _FOLLOWING:
+        return _following(causes / (np.array(shape) - 1), levels, generator, *_FOLLOWING[kind])
     quiet = np.full(count, 1 - generator.uniform(0, 0.1))
     for k, r in enumerate(shape):
         quiet *= 1 - generator.uniform(0.2, 0.99) * causes[:, k] / (r - 1)
@@ -149,7 +152,14 @@ def _gate(causes: NDArray[np.intp], levels: int, generator: np.random.Generator)
     return table
 
 
-def _following(causes: Table, levels: int, generator: np.random.Generator) -> Table:
+def _following(
+    causes: Table,
+    levels: int,
+    generator: np.random.Generator,
+    least: float,
+    largest: float,
+    uneven: float,
+) -> Table:
     """Most likely is the level at the weighted mean of the causes, some of them turned round.
 
     causes: per configuration, between 0 and 1, shape (parent configurations, causes).
@@ -158,8 +168,8 @@ def _following(causes: Table, levels: int, generator: np.random.Generator) -> Ta
     weight = generator.dirichlet(np.full(size, 1.5))
     turned = generator.choice([-1, 1], size) < 0
     middle = np.where(turned, 1 - causes, causes) @ weight + generator.uniform(-0.15, 0.15)
-    sharpness = np.exp(generator.uniform(np.log(3), np.log(25)))
+    sharpness = np.exp(generator.uniform(np.log(least), np.log(largest)))
     logits = -sharpness * (np.linspace(0, 1, levels) - middle[:, None]) ** 2
-    logits += generator.normal(0, 0.7, levels) + generator.normal(0, 0.8, (count, levels))
+    logits += generator.normal(0, uneven, levels) + generator.normal(0, 0.8, (count, levels))
     table = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(table / table.sum(axis=1, keepdims=True))
