@@ -5,6 +5,8 @@ h(W) = tr(exp(W∘W)) − d, which is 0 if and only if no closed walk has a weig
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import expm
@@ -14,17 +16,30 @@ from privcore.errors import DataError
 Matrix = NDArray[np.float64]
 
 
+# No exponential of weights within `safe_weight` exceeds e to this power; squared, it is finite too.
+_EXPONENT = 300.0
+
+
+class WeightsTooLarge(DataError):
+    """Of weights at which the constraint overflows."""
+
+
+def safe_weight(nodes: int) -> float:
+    """No weights of at most this size make h(W), or its square, overflow."""
+    return math.sqrt(_EXPONENT / nodes)
+
+
 def acyclicity(weights: Matrix) -> tuple[float, Matrix]:
     """h(W) and its gradient exp(W∘W)ᵀ∘2W, shape (d, d); both without units.
 
-    Raises DataError if the exponential overflows, which weights above about 20 on a cycle do.
+    Raises WeightsTooLarge if the exponential overflows, as for weights above about 20 on a cycle.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         exponential = expm(weights * weights)
         gradient = np.asarray(exponential.T * 2 * weights)
     value = float(np.trace(exponential)) - len(weights)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
-        raise DataError(
+        raise WeightsTooLarge(
             "The weights grew so large that the acyclicity constraint overflows; bring the columns "
             "to similar scales, or raise the sparsity penalty."
         )

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from privcore.score_based.acyclicity import acyclicity
+from privcore.score_based.acyclicity import WeightsTooLarge, acyclicity, safe_weight
 from privcore.score_based.least_squares import linearised
 from privcore.threads import one_thread
 
@@ -137,9 +137,27 @@ def minimise(
 ) -> Matrix:
     """A local minimum of smooth(W) + λ|W|₁ + αh + ρh²/2 with |W| at most `limit`.
 
-    W is split into W⁺ − W⁻, both at least 0, so that |W|₁ is smooth; the diagonal's bounds are 0.
     smooth: what it raises ends the search.  keep: called with the weights after each iteration.
+    Where columns determine each other the loss is flat, and a first trial of a step may be so long
+    that h overflows; the search then begins again within weights for which it cannot.
     """
+    try:
+        return _minimised(smooth, start, penalty, limit, keep)
+    except WeightsTooLarge:
+        safe = safe_weight(len(start))
+        if limit <= safe:
+            raise
+        found = _minimised(smooth, start, penalty, safe, keep)
+        # A minimum inside the narrower limit is one without it; at it, none is known.
+        if np.abs(found).max() >= safe:
+            raise
+        return found
+
+
+def _minimised(
+    smooth: Smooth, start: Matrix, penalty: Penalty, limit: float, keep: Callable[[Matrix], None]
+) -> Matrix:
+    """W is split into W⁺ − W⁻, both at least 0, so that |W|₁ is smooth; the diagonal is 0."""
     nodes = len(start)
 
     def joined(both: Matrix) -> Matrix:

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from privcore.dataset.equations import LinearGaussian, random_weights
 from privcore.dataset.random_graph import random_dag
-from privcore.errors import Cancelled
+from privcore.errors import Cancelled, DataError
 from privcore.score_based import Penalty, Settings, solve
 from privcore.score_based.augmented_lagrangian import (
     Exhausted,
@@ -218,6 +218,30 @@ def test_a_loss_that_ends_gives_what_was_found_before():
     none = solve(limited_steps(limited, 3.0), 6, Settings(0.005))
     assert not none.weights.any()
     assert none.convergence == ()
+
+
+def nearly_flat(bend):
+    """A slope of −1 that hardly changes until weights of `bend`, where it turns steeply."""
+
+    def smooth(weights):
+        beyond = np.maximum(weights - bend, 0.0)
+        value = (-weights + 5e-5 * weights**2 + 50 * beyond**2).sum()
+        return float(value), -1 + 1e-4 * weights + 100 * beyond
+
+    return smooth
+
+
+def test_a_trial_so_long_that_the_constraint_overflows_is_no_failure():
+    """What little the slope changes between two steps lets the next one be thousands long."""
+    found = minimise(nearly_flat(2.0), np.zeros((2, 2)), Penalty(0.0, 0.0, 0.0))
+    assert found[0, 1] == found[1, 0] == pytest.approx(2.01, abs=1e-3)
+
+
+def test_a_minimum_out_of_reach_is_refused():
+    with pytest.raises(DataError, match="The weights grew so large"):
+        minimise(nearly_flat(1e3), np.zeros((2, 2)), Penalty(0.0, 0.0, 0.0))
+    with pytest.raises(DataError, match="The weights grew so large"):
+        minimise(nearly_flat(1e3), np.full((2, 2), 20.0), Penalty(0.0, 0.0, 0.0))
 
 
 def test_the_penalty_is_what_the_minimiser_adds():
