@@ -41,7 +41,11 @@ def events_of_rounds(plan: MomentPlan) -> tuple[Event, ...]:
 def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Found:
     """Spends what the plan allows, and searches for edges in between."""
     given = run.parameters
-    settings = {"penalty": given["penalty"], "level": given["candidate_level"]}
+    settings = {
+        "penalty": given["penalty"],
+        "level": given["candidate_level"],
+        "little_noise": plan.refined,
+    }
     moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     evidence = Evidence(moments, **settings)

@@ -8,6 +8,9 @@ from typing import Literal, NamedTuple
 Parents = tuple[frozenset[int], ...]
 Scorer = Callable[[int, frozenset[int]], float]
 _TOO_SMALL = 1e-6
+# Scores are rounded to so many: those of DAGs that say the same are equal on every processor, and
+# a search meets the same DAGs on all of them.
+DIGITS = 6
 
 
 class Move(NamedTuple):

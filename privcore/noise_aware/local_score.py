@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.noise_aware.dag_search import DIGITS
 from privcore.noise_aware.linear_tests import LinearTests
 from privcore.noise_aware.moments import Moments
 from privcore.noise_aware.statistic import Statistic
@@ -18,10 +20,13 @@ Matrix = NDArray[np.float64]
 class Evidence:
     """Tests and scores, each on the best counts that were released for it."""
 
-    def __init__(self, moments: Moments, *, penalty: float, level: float) -> None:
+    def __init__(
+        self, moments: Moments, *, penalty: float, level: float, little_noise: bool = False
+    ) -> None:
+        """penalty, level: of `score`.  little_noise: as it is for `MomentPlan.refined`."""
         self.moments = moments
         self.pairs, self._strata = LinearTests(moments), StrataTests(moments)
-        self._penalty, self._level = penalty, level
+        self._penalty, self._level, self._little_noise = penalty, level, little_noise
         self._scores: dict[tuple[int, frozenset[int]], float] = {}
 
     def strength(self, x: int, y: int) -> float:
@@ -53,9 +58,11 @@ class Evidence:
                 found = 0.0
             elif self.tabulated(column, *listed):
                 found = self._tabulated_score(column, listed)
+            elif self._little_noise:
+                found = self._partly_tabulated_score(column, listed)
             else:
                 found = self._linear_score(column, listed)
-            self._scores[key] = found
+            self._scores[key] = round(found, DIGITS)
         return self._scores[key]
 
     def _linear_score(self, column: int, parents: list[int]) -> float:
@@ -64,6 +71,29 @@ class Evidence:
             self.pairs.test(parent, column, tuple(parents[:k])).gain(self._level)
             for k, parent in enumerate(parents)
         )
+
+    def _partly_tabulated_score(self, column: int, parents: list[int]) -> float:
+        """Of the parents that a table with the column holds and that explain it best, and of the
+        others linear gains on top.
+
+        So families with and without a table are on one scale.  With more noise the linear score is
+        the better one: the best of many parts is the one that noise raises most.
+        """
+        held, found = max(
+            (
+                (part, self.score(column, frozenset(part)))
+                for size in range(len(parents))
+                for part in combinations(parents, size)
+                if self.tabulated(column, *part)
+            ),
+            key=lambda scored: scored[1],
+        )
+        given = list(held)
+        for parent in parents:
+            if parent not in held:
+                found += self.pairs.test(parent, column, tuple(given)).excess(self._penalty)
+                given.append(parent)
+        return found
 
     def _tabulated_score(self, column: int, parents: list[int]) -> float:
         """G² of the column against the parents' configurations, less `penalty` per freedom.

@@ -17,6 +17,7 @@ from privcore.counts import NumberSource
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.mechanisms import NoiseSource
 from privcore.mechanisms.second_moments import upper_triangle
+from privcore.noise_aware.dag_search import DIGITS
 from privcore.noise_aware.family_evidence import FamilyEvidence
 from privcore.noise_aware.numbers_plan import NumbersPlan
 from privcore.noise_aware.statistic import NOTHING, Statistic
@@ -112,14 +113,16 @@ class NumericMoments(FamilyEvidence):
             tests = [self.test(column, other, listed[:k]) for k, other in enumerate(listed)]
             freedom = sum(1 / found.first if found.first else math.inf for found in tests)
             deviance = -self.n * math.log(max(left, 1e-300))
-            self._scores[key] = deviance - self._penalty * freedom if listed else 0.0
+            score = deviance - self._penalty * freedom if listed else 0.0
+            self._scores[key] = round(score, DIGITS)
         return self._scores[key]
 
     def gains(self, column: int, parents: frozenset[int]) -> Matrix:
         """What each column would add to the score as a further cause, shape (p,)."""
         key = (column, parents)
         if key not in self._gains:
-            self._gains[key] = self._all_gains(column, tuple(sorted(parents)))
+            gains = self._all_gains(column, tuple(sorted(parents)))
+            self._gains[key] = np.round(gains, DIGITS)
         return self._gains[key]
 
     def _all_gains(self, column: int, given: tuple[int, ...]) -> Matrix:

@@ -61,6 +61,12 @@ class Statistic(NamedTuple):
             return -1.0
         return self.value / self.scale - chi_squared_quantile(self.freedom, level)
 
+    def excess(self, penalty: float) -> float:
+        """By how much χ² exceeds `penalty` per degree of freedom; −1 if nothing is seen."""
+        if self.second <= 0:
+            return -1.0
+        return self.value / self.scale - penalty * self.freedom
+
 
 NOTHING = Statistic(0.0, 0.0, 0.0, 0.0)
 

@@ -24,6 +24,10 @@ def data(seed, n=4_000, levels=LEVELS, linked=True):
                  generator.integers(0, r, n)) % r
         for r in levels
     )  # fmt: skip
+    return counted(values, levels)
+
+
+def counted(values, levels):
     columns = tuple(
         Column(f"c{k}", "nominal", tuple(map(str, range(r))), declared=True)
         for k, r in enumerate(levels)
@@ -91,6 +95,40 @@ def test_without_noise_the_score_is_a_penalised_deviance():
         expected.statistic - 7 * expected.dof
     )
     assert evidence.score(2, frozenset()) == 0
+
+
+def test_what_no_table_holds_is_scored_by_its_best_part_and_linear_gains():
+    source = data(4)
+    moments = of_pairs(source)
+    evidence = Evidence(moments, penalty=7.0, level=0.05, little_noise=True)
+    alone = {cause: evidence.score(2, frozenset({cause})) for cause in (0, 1, 3)}
+    best = max(alone, key=lambda cause: alone[cause])
+    expected, given = alone[best], [best]
+    for cause in sorted({0, 1, 3} - {best}):
+        found = LinearTests(moments).test(cause, 2, tuple(given))
+        expected += found.value - 7 * found.freedom
+        given.append(cause)
+    assert evidence.score(2, frozenset({0, 1, 3})) == pytest.approx(expected)
+
+
+def test_families_with_and_without_a_table_are_on_one_scale():
+    """A column that three others follow."""
+    generator = np.random.default_rng(3)
+    family, settings = (0, frozenset({1, 2, 3})), {"penalty": 3.0, "level": 0.05}
+    partly, linear = [], []
+    for _ in range(6):
+        cause = generator.choice(4, 20_000, p=generator.dirichlet(np.full(4, 3.0)))
+        values = [cause]
+        for _ in range(3):
+            follows = generator.random(len(cause)) < generator.uniform(0.3, 0.9)
+            values.append(np.where(follows, generator.permutation(4)[cause],
+                                   generator.integers(0, 4, len(cause))))  # fmt: skip
+        source = counted(values, (4, 4, 4, 4))
+        whole = Evidence(of_tables(source, [(0, 1, 2, 3)]), **settings).score(*family)
+        for found, more in ((partly, {"little_noise": True}), (linear, {})):
+            found.append(Evidence(of_pairs(source), **settings, **more).score(*family) / whole)
+    assert all(1 < ours < other for ours, other in zip(partly, linear, strict=True))
+    assert np.mean(partly) - 1 < 0.6 * (np.mean(linear) - 1)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 3.0])
