@@ -6,9 +6,6 @@ import os
 # matrices would only get in each other's way.
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-# OpenBLAS chooses its kernels by the processor, and they round differently; some tests are of one
-# draw of the noise, whose search takes another way then.  These kernels need AVX2.
-os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
 
 from hypothesis import settings  # noqa: E402
 
