@@ -28,6 +28,9 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+# Milliseconds that a page may take, the first one of a server on a busy machine included.
+_PATIENCE = 90_000
+
 
 @pytest.fixture(scope="session")
 def browser():
@@ -127,19 +130,19 @@ def visit(browser):
 def settle(page, heading):
     """Wait until the page with this heading is drawn and its script has ended."""
     title = page.get_by_role("heading", name=heading, exact=True)
-    expect(title.first).to_be_visible(timeout=30_000)
+    expect(title.first).to_be_visible(timeout=_PATIENCE)
     idle = page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
-    expect(idle).to_be_visible(timeout=30_000)
+    expect(idle).to_be_visible(timeout=_PATIENCE)
     # Parts of the last run that this one does not draw are taken away a moment later.
-    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=30_000)
+    expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=_PATIENCE)
     expect(title).to_have_count(1)
-    expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=30_000)
+    expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=_PATIENCE)
 
 
 def graph(page, title):
     """The frame of a graph, once it is drawn."""
     element = page.locator(f'iframe[title^="{title}"]')
-    expect(element).to_be_visible(timeout=30_000)
+    expect(element).to_be_visible(timeout=_PATIENCE)
     frame = element.element_handle().content_frame()
-    frame.wait_for_selector("body[data-ready='1']", timeout=30_000)
+    frame.wait_for_selector("body[data-ready='1']", timeout=_PATIENCE)
     return frame
