@@ -133,6 +133,10 @@ def table_view(sweep: BackgroundSweep, view: View) -> None:
         )
         for sentence in sorted({r["error"] for r in rows if r["error"]}):
             st.caption(f"Refused: {sentence}")
+
+    live(sweep, "table", draw)
+    # Not drawn with the rows: a button that is drawn again while it is clicked gives no file.
+    if sweep.running or sweep.rows:
         with st.container(horizontal=True):
             for ending, mime in (
                 ("csv", "text/csv"),
@@ -148,5 +152,3 @@ def table_view(sweep: BackgroundSweep, view: View) -> None:
                     key=f"sweep-{ending}",
                 )
         st.caption("One row for each run, with its seed. Not private: metrics use the exact data.")
-
-    live(sweep, "table", draw)

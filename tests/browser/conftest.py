@@ -65,6 +65,9 @@ class Server:
                     "app.py",
                     "--server.port",
                     str(self.port),
+                    # Other tests write beside it, faster than a watcher follows.
+                    "--server.fileWatcherType",
+                    "none",
                 ],
                 cwd=ROOT,
                 stdout=out,

@@ -35,6 +35,11 @@ def in_order(rows):
     return sorted(rows, key=lambda row: row["cell"])
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet", "json"])
+def test_a_sweep_that_has_just_begun_can_be_saved(ending):
+    assert encode([], PLAN, ending)
+
+
 @pytest.mark.parametrize("ending", ["parquet", "json"])
 def test_files_say_all(tmp_path, rows, ending):
     path = tmp_path / f"sweep.{ending}"
