@@ -15,7 +15,7 @@ ALL = [
 
 
 def start(name, **query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120)
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=300)
     for key, value in {"case": name, "audit_runs": "1000", **query}.items():
         app.query_params[key] = value
     app.run()
