@@ -52,3 +52,23 @@ def test_the_rows_can_be_saved(server, visit):
     # Four algorithms, ε = 0.1, 1, 10 and 20, three runs each, and PC once; a line of names.
     assert len(lines) == 4 * 4 * 3 + 1 + 1
     assert lines[0].startswith("cell,data,")
+
+
+def test_rows_can_be_saved_while_a_sweep_runs(server, visit):
+    page = visit(
+        f"{server.url}/tradeoff?data=asia&sweep_seeds=30&sweep_density=6"
+        "&sweep_view=Table+%26+download"
+    )
+    # Rows that come in draw the table again.
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible(timeout=60_000)
+    saved = []
+    for _ in range(4):
+        with page.expect_download() as caught:
+            page.get_by_role("button", name="CSV", exact=True).click()
+        saved.append(len(caught.value.path().read_text(encoding="utf-8").splitlines()))
+        page.wait_for_timeout(700)
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    assert saved == sorted(saved)
+    assert saved[-1] > 1
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
