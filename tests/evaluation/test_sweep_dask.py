@@ -89,6 +89,28 @@ def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
         list(run_sweep(PLAN, scheduler=empty.scheduler_address))
 
 
+@pytest.mark.parametrize("failures", [1, 9])
+def test_a_client_whose_thread_does_not_start_is_asked_again(failures, monkeypatch, cluster):
+    from privcore.evaluation import sweep_dask
+
+    original, left = sweep_dask.Client, [None] * failures
+
+    def busy(*given, **named):
+        if left:
+            left.pop()
+            raise AssertionError
+        return original(*given, **named)
+
+    monkeypatch.setattr(sweep_dask, "Client", busy)
+    plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), grids={"epsilon": (1,)}, seeds=2)
+    run = run_sweep(plan, scheduler=cluster.scheduler_address)
+    if failures == 1:
+        assert len(list(run)) == 2
+    else:
+        with pytest.raises(SweepError, match="too busy to reach a scheduler"):
+            list(run)
+
+
 def test_without_the_package_it_says_how_to_get_it(monkeypatch):
     original = builtins.__import__
 
