@@ -193,7 +193,7 @@ def test_the_graph_is_painted_like_the_page(server, visit, scheme):
 
 
 def test_the_stability_and_budget_panels(server, visit):
-    page = visit(f"{server.url}/?data=asia")
+    page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
     page.get_by_role("tab", name="Budget").click()
     shown(page, re.compile("Used .* of the planned"))

@@ -30,7 +30,7 @@ def short(monkeypatch):
     whole = audit.audit
 
     def shortened(case, *, runs, **settings):
-        return whole(case, runs=min(runs, 150), **settings)
+        return whole(case, runs=min(runs, 60), **settings)
 
     monkeypatch.setattr("privcore.evaluation.audit.audit", shortened)
 
