@@ -30,6 +30,8 @@ ARGUMENTS = [
 
 # Milliseconds that a page may take, the first one of a server on a busy machine included.
 _PATIENCE = 90_000
+# What a journey waits for without saying how long: five seconds are enough on idle machines only.
+expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ TITLE = "Cause and effect"
 
 
 def shown(page, text):
-    expect(page.get_by_text(text).first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(text).first).to_be_visible(timeout=60_000)
 
 
 def test_a_direction_its_curve_and_its_accuracy(server, visit):

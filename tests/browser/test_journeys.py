@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 def shown(page, text):
     """Wait for a text.  While a page is drawn anew, the old one may stand beside the new one."""
-    expect(page.get_by_text(text).first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(text).first).to_be_visible(timeout=60_000)
 
 
 def move_slider(page, label, key, times=1):
@@ -80,7 +80,7 @@ def test_re_rolling_changes_the_seed_in_the_address(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
     page.get_by_role("button", name="Re-roll noise").click()
-    page.wait_for_url(re.compile("seed=2"), timeout=20_000)
+    page.wait_for_url(re.compile("seed=2"), timeout=60_000)
     settle(page, "Discover")
 
 
@@ -91,7 +91,7 @@ def test_comparing_with_the_truth(server, visit):
     shown(page, "reference: truth")
     settle(page, "Discover")
     page.get_by_text("Show the true graph").click()
-    expect(page.get_by_role("heading", name="Truth (CPDAG)").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Truth (CPDAG)").first).to_be_visible(timeout=60_000)
     settle(page, "Discover")
     assert graph(page, "Truth").evaluate("edges.length") == 6
 
@@ -140,7 +140,7 @@ def test_a_table_with_nasty_names_from_upload_to_graph(server, visit, tmp_path):
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     settle(page, "Data")
     page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click(timeout=20_000)
+    page.get_by_role("button", name="Use this table").click(timeout=60_000)
     shown(page, "levels that were read from the data")
     settle(page, "Data")
     page.get_by_role("tab", name="Pictures").click()
@@ -162,7 +162,7 @@ def test_a_bad_upload_is_one_sentence_and_loses_nothing(server, visit, tmp_path)
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
     page.locator("input[type=file]").first.set_input_files(good)
-    page.get_by_role("button", name="Use this table").click(timeout=20_000)
+    page.get_by_role("button", name="Use this table").click(timeout=60_000)
     shown(page, "Taken as public")
     page.locator("input[type=file]").first.set_input_files(bad)
     shown(page, "neither text in a known encoding")
@@ -218,7 +218,7 @@ def test_a_row_of_the_edge_table_marks_the_pair_in_both_graphs(server, visit):
         """() => [...document.querySelectorAll('iframe[title]')].every(f => {
              const w = f.contentWindow;
              return w.network && w.network.getSelectedNodes().length === 2; })""",
-        timeout=20_000,
+        timeout=60_000,
     )
 
 

@@ -15,21 +15,21 @@ def test_a_link_opens_an_item_that_can_be_made_again_and_saved(server, visit):
     settle(page, "Papers")
     expect(page.get_by_role("heading", name="Figure 3", exact=True)).to_be_visible()
     # One panel for each total.
-    expect(page.locator(".js-plotly-plot .annotation-text")).to_have_count(3, timeout=30_000)
+    expect(page.locator(".js-plotly-plot .annotation-text")).to_have_count(3, timeout=60_000)
     expect(page.get_by_text("Shipped with the product").first).to_be_visible()
     page.get_by_role("button", name="Run it again here").click()
-    expect(page.get_by_text("Made here just now").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Made here just now").first).to_be_visible(timeout=60_000)
     settle(page, "Papers")
     with page.expect_download() as caught:
         page.get_by_role("button", name="JSON", exact=True).click()
     held = json.loads(caught.value.path().read_text(encoding="utf-8"))
     assert held["name"] == "curate-figure-3"
     page.get_by_role("radio", name="Figure 5 (Table 5)").click()
-    expect(page.get_by_role("heading", name="Figure 5 (Table 5)")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Figure 5 (Table 5)")).to_be_visible(timeout=60_000)
     settle(page, "Papers")
     page.wait_for_url("**/papers?item=curate-figure-5")
     page.reload()
     settle(page, "Papers")
-    expect(page.get_by_role("heading", name="Figure 5 (Table 5)")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Figure 5 (Table 5)")).to_be_visible(timeout=60_000)
     # No controls of data or algorithms beside it.
     expect(page.get_by_test_id("stSidebar").get_by_role("slider")).to_have_count(0)

@@ -40,7 +40,7 @@ def test_from_a_table_to_a_certificate(own_server, visit, tmp_path):
     page = visit(f"{own_server.url}/data?data=your+table")
     settle(page, "Data")
     page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click(timeout=20_000)
+    page.get_by_role("button", name="Use this table").click(timeout=60_000)
     # Leaving before the click has arrived would leave without the table.
     shown(page, "levels that were read from the data")
     settle(page, "Data")

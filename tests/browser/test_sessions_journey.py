@@ -16,7 +16,7 @@ TELLING = ("salary_of_alice", "illness_of_bob", "payroll-2019")
 def upload(page, path):
     """Load a table on the Data page."""
     page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click(timeout=20_000)
+    page.get_by_role("button", name="Use this table").click(timeout=60_000)
 
 
 def follow(page, name):
@@ -44,7 +44,7 @@ def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
     others[1].goto(f"{server.url}/?data=cancer&rows=1000&discover_tab=Export+%26+code")
     settle(owner, "Data")
     upload(owner, path)
-    expect(owner.get_by_text("The table is ready").first).to_be_visible(timeout=30_000)
+    expect(owner.get_by_text("The table is ready").first).to_be_visible(timeout=60_000)
     follow(owner, "Discover")
     settle(owner, "Discover")
     assert graph(owner, "Private graph").evaluate("nodes.get(0).title") == TELLING[0]
@@ -53,7 +53,7 @@ def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
     stranger, window = others
     assert_nothing_told(stranger)
     follow(stranger, "Discover")
-    expect(stranger.get_by_text("No table is loaded yet")).to_be_visible(timeout=30_000)
+    expect(stranger.get_by_text("No table is loaded yet")).to_be_visible(timeout=60_000)
     stranger.get_by_role("combobox", name=re.compile("Data set")).click()
     expect(stranger.get_by_role("option", name="your table")).to_be_visible()
     assert_nothing_told(stranger)
@@ -97,7 +97,7 @@ def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visi
         settle(page, "Data")
         upload(page, table(tmp_path / f"{same[0]}" / "study.csv", same))
     for page in pages:
-        expect(page.get_by_text("The table is ready").first).to_be_visible(timeout=30_000)
+        expect(page.get_by_text("The table is ready").first).to_be_visible(timeout=60_000)
         follow(page, "Discover")
     for page, pair in zip(pages, dependent, strict=True):
         settle(page, "Discover")

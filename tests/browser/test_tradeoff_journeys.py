@@ -23,7 +23,7 @@ def test_a_point_of_a_curve_opens_in_discover(server, visit):
     box = points.last.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     settle(page, "Discover")
-    expect(page.get_by_text("Proven: (ε = 20,").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Proven: (ε = 20,").first).to_be_visible(timeout=60_000)
     assert "epsilon=20" in page.url
     assert re.search(r"seed=\d{6,}", page.url)
 
@@ -36,7 +36,7 @@ def test_a_large_sweep_waits_to_be_started_and_can_be_cancelled(server, visit):
         timeout=60_000
     )
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=60_000)
 
 
 def test_the_rows_can_be_saved(server, visit):
@@ -71,4 +71,4 @@ def test_rows_can_be_saved_while_a_sweep_runs(server, visit):
     assert saved == sorted(saved)
     assert saved[-1] > 1
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=60_000)
