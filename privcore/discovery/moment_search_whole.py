@@ -29,7 +29,7 @@ from privcore.noise_aware.moments import Moments
 from privcore.noise_aware.releases import release_whole
 from privcore.noise_aware.table_evidence import TableEvidence
 from privcore.noise_aware.table_model import TableModel
-from privcore.noise_aware.table_search import search_table
+from privcore.noise_aware.table_search import search_table_again
 from privcore.noise_aware.whole_evidence import LikelihoodRatios, WholeEvidence
 from privcore.noise_aware.whole_plan import WholePlan, plan_whole
 
@@ -68,7 +68,7 @@ def run_on_whole_table(run: Run, plan: WholePlan, recorder: common.Recorder) -> 
         evidence.score, around, (frozenset(),) * len(columns), max_parents=given["max_parents"],
         between=lambda moves: between(run, moves),
     )  # fmt: skip
-    dag, _ = search_table(
+    dag, _ = search_table_again(
         model, start, penalty=given["penalty"], max_parents=given["max_parents"],
         between=lambda moves: between(run, moves),
     )  # fmt: skip

@@ -30,7 +30,7 @@ _GROWTH = 1.5
 _MOST_STRETCH = 20.0
 # A climb ends where steps add less than this to the log-likelihood.
 _CONVERGED = 0.005
-_MOST_STEPS = 60
+MOST_STEPS = 60
 # For shares on which the counts say nothing.
 RIDGE = 0.01
 _SMOOTH = 1e-3
@@ -103,23 +103,31 @@ class Climbed(NamedTuple):
     found: Likelihood
 
 
-def climbed(likelihood: CellLikelihood, base: Vector, layout: Layout, shares: Vector) -> Climbed:
-    """The most likely shares near those given."""
+def climbed(
+    likelihood: CellLikelihood,
+    base: Vector,
+    layout: Layout,
+    shares: Vector,
+    most_steps: int = MOST_STEPS,
+) -> Climbed:
+    """The most likely shares near those given, or what leads there after so many steps."""
     if kernels := compiled.ready():
         shares, expected, slopes, total = kernels.climb(
             *likelihood.numbers, base, layout.codes, layout.groups, shares, _LEAST_SHARE,
-            _LEAST_EXPECTED, _LONGEST, _CONVERGED, _MOST_STEPS, RIDGE, _SMOOTH, _GROWTH,
+            _LEAST_EXPECTED, _LONGEST, _CONVERGED, most_steps, RIDGE, _SMOOTH, _GROWTH,
             _MOST_STRETCH,
         )  # fmt: skip
         return Climbed(shares, expected, Likelihood(total, slopes))
-    return _in_numpy(likelihood, base, layout, shares)
+    return _in_numpy(likelihood, base, layout, shares, most_steps)
 
 
-def _in_numpy(likelihood: CellLikelihood, base: Vector, layout: Layout, shares: Vector) -> Climbed:
+def _in_numpy(
+    likelihood: CellLikelihood, base: Vector, layout: Layout, shares: Vector, most_steps: int
+) -> Climbed:
     expected = layout.expected(base, shares)
     found = likelihood.at(expected)
     scoring, stretch, small = True, 1.0, 0
-    for _ in range(_MOST_STEPS):
+    for _ in range(most_steps):
         compiled.note(_VISITS + _VISITS_OF_CELL * base.size)
         if scoring:
             information = expected * expected * cell_information(expected, likelihood.scale)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privcore.noise_aware.cell_likelihood import CellLikelihood, cell_information
 from privcore.noise_aware.dag_search import Parents
-from privcore.noise_aware.table_climb import RIDGE, Layout, climbed, completed
+from privcore.noise_aware.table_climb import MOST_STEPS, RIDGE, Layout, climbed, completed
 
 Vector = NDArray[np.float64]
 Family = tuple[int, frozenset[int]]
@@ -66,10 +66,12 @@ class TableModel:
             )
         return self._fits[dag]
 
-    def deviance_near(self, dag: Parents, near: Fit, before: Parents) -> float:
+    def deviance_near(
+        self, dag: Parents, near: Fit, before: Parents, most_steps: int = MOST_STEPS
+    ) -> float:
         """At most this, with the columns that have the same parents in both DAGs left as they are.
 
-        near: the fit of `before`.
+        near: the fit of `before`.  most_steps: of the climb; after fewer it is a larger one.
         """
         if dag in self._fits:
             return self._fits[dag].deviance
@@ -77,7 +79,7 @@ class TableModel:
         base = near.expected / near.shares[near.layout.codes[changed]].prod(axis=0)
         layout = self._layout([(c, dag[c]) for c in changed])
         start = layout.shares(completed(near.expected, near.slopes))
-        return -2 * climbed(self._likelihood, base, layout, start).found.total
+        return -2 * climbed(self._likelihood, base, layout, start, most_steps).found.total
 
     def gain(self, near: Fit, dag: Parents, parent: int, child: int) -> float:
         """About how much deviance the parent would take off, were nothing else changed.

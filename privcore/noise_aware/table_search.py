@@ -1,20 +1,53 @@
 """Tabu search over DAGs by their likelihood on one noisy table of all columns.
 
 As `dag_search`, but that a DAG's likelihood is not a sum over its families: noise on a cell
-concerns all of them.
+concerns all of them.  A search ends in a local optimum sooner than one on scores of families does,
+so that it is begun again from DAGs near the best one (iterated local search: Lourenço, Martin &
+Stützle 2003).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import permutations
+from typing import Any
 
 from privcore.noise_aware.dag_search import Move, Parents, leads, made
+from privcore.noise_aware.table_climb import MOST_STEPS
 from privcore.noise_aware.table_model import Fit, TableModel
 
 # Additions that are fitted, the most promising by `TableModel.gain`.
 _FITTED = 4
 _TOO_SMALL = 1e-3
+# What is so much below the best option after so few steps of a climb does not become the best.
+_FEW_STEPS = 6
+_HOPELESS = 50.0
+
+
+def search_table_again(
+    model: TableModel,
+    start: Parents,
+    *,
+    penalty: float,
+    max_parents: int,
+    between: Callable[[int], None] = lambda moves: None,
+) -> tuple[Parents, float]:
+    """As `search_table`, and from the best DAG so far without any edge of a column, for each one.
+
+    A column whose causes and effects are wrong together gets right ones in this way, where each
+    change alone is a worsening.
+    """
+    rules: dict[str, Any] = {"penalty": penalty, "max_parents": max_parents, "between": between}
+    best, most = search_table(model, start, **rules)
+    for column in range(len(start)):
+        less = _without_column(best, column)
+        if less == best:
+            continue
+        found, reached = search_table(model, less, **rules, known=most)
+        if reached > most + _TOO_SMALL:
+            best, most = found, reached
+    return best, most
 
 
 def search_table(
@@ -24,6 +57,7 @@ def search_table(
     penalty: float,
     max_parents: int,
     patience: int = 8,
+    known: float = math.inf,
     among: Collection[int] | None = None,
     allowed: Callable[[Parents], bool] = lambda dag: True,
     between: Callable[[int], None] = lambda moves: None,
@@ -31,9 +65,9 @@ def search_table(
     """The best DAG that was met, by likelihood less a penalty, and what it is worth.
 
     penalty: of each free share, in units of deviance.  start: where the search begins; the better
-    that is, the shorter it is.  among: columns whose edges may change, None for all.  allowed:
-    whether a DAG may be met.  between: called before each step with the number of steps made; it
-    may raise.
+    that is, the shorter it is.  known: what another search ended with; this one ends where it gets
+    there, too.  among: columns whose edges may change, None for all.  allowed: whether a DAG may be
+    met.  between: called before each step with the number of steps made; it may raise.
     """
     columns = range(len(start)) if among is None else sorted(among)
     current, fit = start, model.fit(start)
@@ -41,30 +75,50 @@ def search_table(
     met, idle, moves = {current}, 0, 0
     while idle < patience:
         between(moves)
-        options = [
-            (-model.deviance_near(dag, fit, current) - penalty * model.freedom(dag), k, dag)
-            for k, dag in enumerate(
-                _options(
-                    model, fit, current, columns, penalty, max_parents,
-                    lambda dag: dag not in met and allowed(dag),
-                )
+        options = list(
+            _options(
+                model, fit, current, columns, penalty, max_parents,
+                lambda dag: dag not in met and allowed(dag),
             )
-        ]  # fmt: skip
+        )  # fmt: skip
         if not options:
             break
-        current = max(options)[2]
+        current = _best(model, fit, current, options, penalty)
         met.add(current)
         fit = model.fit(current, fit)
         moves += 1
         idle += 1
-        if worth(fit, penalty) > most + _TOO_SMALL:
-            best, most, idle = current, worth(fit, penalty), 0
+        reached = worth(fit, penalty)
+        if reached > most + _TOO_SMALL:
+            best, most, idle = current, reached, 0
+        if abs(reached - known) < _TOO_SMALL:
+            break
     return best, most
 
 
 def worth(fit: Fit, penalty: float) -> float:
     """Minus the deviance, less the penalty for each free share."""
     return -fit.deviance - penalty * fit.freedom
+
+
+def _without_column(dag: Parents, column: int) -> Parents:
+    """Without any edge of it."""
+    return tuple(frozenset() if c == column else ps - {column} for c, ps in enumerate(dag))
+
+
+def _best(
+    model: TableModel, fit: Fit, dag: Parents, options: Sequence[Parents], penalty: float
+) -> Parents:
+    """Of the DAGs that a step may lead to, fit being that of `dag`."""
+
+    def near(option: Parents, most_steps: int = MOST_STEPS) -> float:
+        deviance = model.deviance_near(option, fit, dag, most_steps)
+        return -deviance - penalty * model.freedom(option)
+
+    first = [near(option, _FEW_STEPS) for option in options]
+    least = max(first) - _HOPELESS
+    left = [option for option, found in zip(options, first, strict=True) if found >= least]
+    return max((near(option), k, option) for k, option in enumerate(left))[2]
 
 
 def _options(

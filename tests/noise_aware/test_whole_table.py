@@ -13,8 +13,9 @@ from privcore.counts import InMemoryCounts
 from privcore.mechanisms import SimulatedNoise
 from privcore.noise_aware.cell_likelihood import CellLikelihood, cell_information
 from privcore.noise_aware.releases import release_whole
+from privcore.noise_aware.table_climb import MOST_STEPS
 from privcore.noise_aware.table_model import TableModel
-from privcore.noise_aware.table_search import search_table, worth
+from privcore.noise_aware.table_search import search_table, search_table_again, worth
 from privcore.noise_aware.whole_evidence import LikelihoodRatios, WholeEvidence
 from privcore.noise_aware.whole_plan import plan_whole
 
@@ -172,6 +173,43 @@ def test_it_finds_the_best_of_all_dags(scale):
             others = max(w for dag, w in scored.items() if cause not in dag[effect])
             found = seen.arrow(best, (cause, effect), around, 2)
             assert found == pytest.approx((most - others) / 2, abs=0.3)
+
+
+def dense(seed):
+    """Five columns in which everything depends on everything: many optima, few of them high."""
+    generator = np.random.default_rng(seed)
+    table = generator.multinomial(20_000, generator.dirichlet(np.full(32, 0.3))).reshape((2,) * 5)
+    return TableModel(noisy(table, 20.0, seed), 20_000, 20.0)
+
+
+def test_begun_again_a_search_leaves_a_local_optimum():
+    """It is at least as good always, and better on some."""
+    rules, gains = {"penalty": 3.0, "max_parents": 4}, []
+    for seed in range(12):
+        _, most = search_table(dense(seed), (frozenset(),) * 5, **rules)
+        model = dense(seed)
+        best, reached = search_table_again(model, (frozenset(),) * 5, **rules)
+        assert reached == worth(model.fit(best), 3.0)
+        gains.append(reached - most)
+    assert min(gains) >= 0
+    assert sum(gain > 1 for gain in gains) >= 2
+    assert max(gains) > 5
+
+
+def test_a_search_ends_where_another_did():
+    steps, known, rules = [], [], {"penalty": 3.0, "max_parents": 4}
+    start = (frozenset(),) * 5
+    found = search_table(dense(0), start, **rules, between=steps.append)
+    assert search_table(dense(0), start, **rules, known=found[1], between=known.append) == found
+    assert len(known) == len(steps) - 8
+
+
+def test_options_given_up_early_would_not_have_been_taken(monkeypatch):
+    rules = {"penalty": 3.0, "max_parents": 4}
+    found = [search_table_again(dense(seed), (frozenset(),) * 5, **rules) for seed in range(4)]
+    monkeypatch.setattr("privcore.noise_aware.table_search._FEW_STEPS", MOST_STEPS)
+    for seed, early in enumerate(found):
+        assert search_table_again(dense(seed), (frozenset(),) * 5, **rules) == early
 
 
 def test_steps_can_be_ended():
