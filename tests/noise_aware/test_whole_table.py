@@ -191,7 +191,7 @@ def test_begun_again_a_search_leaves_a_local_optimum():
         best, reached = search_table_again(model, (frozenset(),) * 5, **rules)
         assert reached == worth(model.fit(best), 3.0)
         gains.append(reached - most)
-    assert min(gains) >= 0
+    assert min(gains) > -1e-6  # numpy's sums and compiled ones differ in the last digit
     assert sum(gain > 1 for gain in gains) >= 2
     assert max(gains) > 5
 
@@ -199,8 +199,9 @@ def test_begun_again_a_search_leaves_a_local_optimum():
 def test_a_search_ends_where_another_did():
     steps, known, rules = [], [], {"penalty": 3.0, "max_parents": 4}
     start = (frozenset(),) * 5
-    found = search_table(dense(0), start, **rules, between=steps.append)
-    assert search_table(dense(0), start, **rules, known=found[1], between=known.append) == found
+    best, most = search_table(dense(0), start, **rules, between=steps.append)
+    found = search_table(dense(0), start, **rules, known=most, between=known.append)
+    assert found == (best, pytest.approx(most, abs=1e-6))
     assert len(known) == len(steps) - 8
 
 
@@ -208,8 +209,9 @@ def test_options_given_up_early_would_not_have_been_taken(monkeypatch):
     rules = {"penalty": 3.0, "max_parents": 4}
     found = [search_table_again(dense(seed), (frozenset(),) * 5, **rules) for seed in range(4)]
     monkeypatch.setattr("privcore.noise_aware.table_search._FEW_STEPS", MOST_STEPS)
-    for seed, early in enumerate(found):
-        assert search_table_again(dense(seed), (frozenset(),) * 5, **rules) == early
+    for seed, (best, most) in enumerate(found):
+        late = search_table_again(dense(seed), (frozenset(),) * 5, **rules)
+        assert late == (best, pytest.approx(most, abs=1e-6))
 
 
 def test_steps_can_be_ended():
