@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import permutations
+from itertools import count, permutations
 from typing import Any
 
 from privcore.noise_aware.dag_search import Move, Parents, leads, made
@@ -38,7 +38,12 @@ def search_table_again(
     A column whose causes and effects are wrong together gets right ones in this way, where each
     change alone is a worsening.
     """
-    rules: dict[str, Any] = {"penalty": penalty, "max_parents": max_parents, "between": between}
+    made_so_far = count()
+    rules: dict[str, Any] = {
+        "penalty": penalty,
+        "max_parents": max_parents,
+        "between": lambda _: between(next(made_so_far)),
+    }
     best, most = search_table(model, start, **rules)
     for column in range(len(start)):
         less = _without_column(best, column)

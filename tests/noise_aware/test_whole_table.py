@@ -188,7 +188,9 @@ def test_begun_again_a_search_leaves_a_local_optimum():
     for seed in range(12):
         _, most = search_table(dense(seed), (frozenset(),) * 5, **rules)
         model = dense(seed)
-        best, reached = search_table_again(model, (frozenset(),) * 5, **rules)
+        steps = []
+        best, reached = search_table_again(model, (frozenset(),) * 5, **rules, between=steps.append)
+        assert steps == list(range(len(steps)))
         assert reached == worth(model.fit(best), 3.0)
         gains.append(reached - most)
     assert min(gains) > -1e-6  # numpy's sums and compiled ones differ in the last digit
