@@ -63,7 +63,7 @@ class Layout(NamedTuple):
 
     def sums(self, cells: Vector) -> Vector:
         """Over the cells of each share."""
-        weights = np.broadcast_to(cells, self.codes.shape).ravel()
+        weights = np.tile(cells, len(self.codes)) if len(self.codes) > 1 else cells
         sums = np.bincount(self.codes.ravel(), weights, len(self.groups))
         return sums.astype(np.float64, copy=False)
 

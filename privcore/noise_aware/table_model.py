@@ -44,6 +44,7 @@ class TableModel:
         self._places = np.unravel_index(np.arange(counts.size), counts.shape)
         self._codes: dict[Family, NDArray[np.intp]] = {}
         self._fits: dict[Parents, Fit] = {}
+        self._layouts: dict[tuple[Family, ...], Layout] = {}
 
     def freedom(self, dag: Parents) -> int:
         """Free shares."""
@@ -108,9 +109,16 @@ class TableModel:
         return max(tested, certain)
 
     def _layout(self, families: Sequence[Family]) -> Layout:
+        """Kept where a search asks for it step after step: of one family or of two."""
+        key = tuple(families)
+        if key in self._layouts:
+            return self._layouts[key]
         sizes = [math.prod(self.levels[c] for c in (column, *ps)) for column, ps in families]
         widths = [self.levels[column] for column, _ in families]
-        return Layout.of([self._code(family) for family in families], widths, sizes)
+        layout = Layout.of([self._code(family) for family in families], widths, sizes)
+        if len(key) <= 2:
+            self._layouts[key] = layout
+        return layout
 
     def _code(self, family: Family) -> NDArray[np.intp]:
         """Of each cell: which configuration of the parents, then which level, as one number."""
