@@ -1,12 +1,13 @@
 """Counting loops compiled by numba; imported by `compiled` only, since numba takes long to import.
 
 Each has a path in numpy (`encoding`, `projections`, `frequencies`, `ranks`, `greedy_distance`,
-`table_climb`), which is what runs where numba is missing or not loaded yet.  Its result is the
-same, of `table_climb` up to rounding.
+`table_climb`, `margins`), which is what runs where numba is missing or not loaded yet.  Its result
+is the same, of `table_climb` and `margins` up to rounding.
 """
 
 from privcore.counts.kernels_climb import climb
 from privcore.counts.kernels_distance import greedy_removals
+from privcore.counts.kernels_margins import fit_margins, margin_places, margin_products
 from privcore.counts.kernels_rows import merge_keys, unique_keys, unique_small_keys
 from privcore.counts.kernels_scan import DEPENDENT, UNDECIDED, scan_pairs
 from privcore.counts.kernels_tables import (
@@ -22,8 +23,11 @@ __all__ = [
     "UNDECIDED",
     "climb",
     "concordance",
+    "fit_margins",
     "greedy_removals",
     "kendall_terms",
+    "margin_places",
+    "margin_products",
     "merge_keys",
     "scan_pairs",
     "statistic",

@@ -13,7 +13,7 @@ from privcore.errors import Cancelled
 from privcore.noise_aware.arrow_confidence import ArrowScale
 from privcore.noise_aware.confidence import PairEvidence
 from privcore.noise_aware.dag_orders import best_of_orders
-from privcore.noise_aware.dag_search import Parents
+from privcore.noise_aware.dag_search import Parents, Scorer
 from privcore.noise_aware.local_score import Evidence
 
 Around = dict[int, set[int]]
@@ -93,10 +93,10 @@ def neighbours(skeleton: Skeleton) -> Around:
     return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
 
 
-def searched_among(run: Run, evidence: Evidence, candidates: Around) -> Parents:
+def searched_among(run: Run, score: Scorer, candidates: Around) -> Parents:
     """The best DAG by scores of families, of edges among the candidates."""
     return best_of_orders(
-        evidence.score, candidates,
+        score, candidates,
         max_parents=run.parameters["max_parents"], between=lambda moves: between(run, moves),
     )  # fmt: skip
 
@@ -104,5 +104,10 @@ def searched_among(run: Run, evidence: Evidence, candidates: Around) -> Parents:
 def between(run: Run, moves: int) -> None:
     """Tells how far a search is; raises Cancelled when it is to end."""
     run.hooks.progress(Progress(0, moves, 0, moves, "change"))
+    end_if_cancelled(run)
+
+
+def end_if_cancelled(run: Run) -> None:
+    """Raises Cancelled."""
     if run.hooks.cancelled():
         raise Cancelled

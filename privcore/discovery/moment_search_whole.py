@@ -53,7 +53,7 @@ def run_on_whole_table(run: Run, plan: WholePlan, recorder: common.Recorder) -> 
     record_release(recorder, plan.scale, 1.0, 1)
     moments = Moments(plan.n, counts.shape)
     moments.add_table(columns, counts, plan.variance)
-    evidence = Evidence(moments, penalty=given["penalty"], level=given["candidate_level"])
+    evidence = Evidence(moments, penalty=given["penalty"])
     searched = [narrowed(run, plan.candidate_order, evidence, recorder, None)]
     if plan.little_noise:
         searched.append(narrowed(run, None, evidence, recorder, searched[0]))
@@ -61,7 +61,8 @@ def run_on_whole_table(run: Run, plan: WholePlan, recorder: common.Recorder) -> 
     spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
     if plan.little_noise:
         tests = TableEvidence(evidence, given["penalty"])
-        dag = kept_edges(tests, searched_among(run, evidence, around), given["false_edges"])
+        best = searched_among(run, evidence.score, around)
+        dag = kept_edges(tests, best, given["false_edges"])
         return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT)
     model = TableModel(counts, plan.n, plan.scale)
     start = search_dag(

@@ -8,16 +8,36 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.noise_aware.features import sum_zero_basis
 from privcore.noise_aware.moments import Moments
-from privcore.noise_aware.statistic import Statistic, statistic, whitening
+from privcore.noise_aware.statistic import Statistic, statistic
 
 Matrix = NDArray[np.float64]
 _TINY = 1e-9
+
+
+class _Side(NamedTuple):
+    """One column, regressed on those given, whose moments are first that of 1.
+
+    across: its moments with them.  slopes: of the regression.  onto: what turns their moments with
+    another column into those explained.  values, vectors: eigenvalues and vectors of what is left
+    of its covariance; share: the part that is.  whitening, entering: where no noise is above these
+    values; see `LinearTests._whitened`.
+    """
+
+    across: Matrix
+    slopes: Matrix
+    onto: Matrix
+    values: Matrix
+    vectors: Matrix
+    share: float
+    whitening: Matrix
+    entering: Matrix
 
 
 class LinearTests:
@@ -28,7 +48,19 @@ class LinearTests:
         ends = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])
         self._span = [np.arange(a, b) for a, b in pairwise(ends)]
         self._moments = self._means(int(ends[-1]))
+        self._variances = self._of_pairs()
         self._tests: dict[tuple[int, int, tuple[int, ...]], Statistic] = {}
+        self._sides: dict[tuple[int, tuple[int, ...]], _Side] = {}
+        self._inverses: dict[tuple[int, ...], tuple[NDArray[np.intp], Matrix, Matrix]] = {}
+
+    def _of_pairs(self) -> Matrix:
+        """Of the noise on moments of 1 and of each column (row) with the same (column)."""
+        found = np.zeros((len(self._span) + 1,) * 2)
+        for c in range(len(self._span)):
+            found[c + 1, c + 1] = found[c + 1, 0] = found[0, c + 1] = self._released.variance(c)
+        for c, d in combinations(range(len(self._span)), 2):
+            found[c + 1, d + 1] = found[d + 1, c + 1] = self._released.variance(c, d)
+        return found
 
     def _means(self, size: int) -> Matrix:
         means = np.eye(size)
@@ -69,56 +101,69 @@ class LinearTests:
         return self._tests[key]
 
     def _test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        moments = self._moments
-        split = len(self._span[x])
-        ends = np.concatenate([self._span[x], self._span[y]])
-        known = np.concatenate([[0], *(self._span[c] for c in given)])
-        among = moments[np.ix_(known, known)]
-        across = moments[np.ix_(ends, known)]
-        slopes = across
-        if given:
-            values, vectors = np.linalg.eigh(among)
-            # Below the noise, an eigenvalue says nothing, and its inverse would be huge.
-            unsure = max(self._deviation(c) for c in given)
-            values = np.maximum(values, max(3 * unsure, _TINY))
-            slopes = (across @ vectors / values) @ vectors.T
-        left = moments[np.ix_(ends, ends)] - slopes @ across.T - across @ slopes.T
-        left += slopes @ among @ slopes.T
+        sides = self._side(x, given), self._side(y, given)
         floor = max(self._deviation(x, y), _TINY)
-        of_x = whitening(left[:split, :split], floor)
-        of_y = whitening(left[split:, split:], floor)
-        noise = self._noise((x, of_x, slopes[:split]), (y, of_y, slopes[split:]), given)
-        parts = math.sqrt(self.n) * (of_x.T @ left[:split, split:] @ of_y).ravel()
-        return statistic(parts, noise, self._unexplained(left, ends, split))
+        (of_x, by_x), (of_y, by_y) = (self._whitened(side, given, floor) for side in sides)
+        left = self._moments[np.ix_(self._span[x], self._span[y])]
+        left = left - sides[0].onto @ sides[1].across.T
+        places = [[c + 1, 0, *(g + 1 for g in given)] for c in (x, y)]
+        # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
+        weighted = np.tensordot(self._variances[np.ix_(*places)] / self.n, by_y, 1)
+        size = of_x.shape[1] * of_y.shape[1]
+        noise = np.einsum("iab,icd->acbd", by_x, weighted).reshape(size, size)
+        parts = math.sqrt(self.n) * (of_x.T @ left @ of_y).ravel()
+        return statistic(parts, noise, sides[0].share * sides[1].share)
 
-    def _noise(
-        self, x: tuple[int, Matrix, Matrix], y: tuple[int, Matrix, Matrix], given: tuple[int, ...]
-    ) -> Matrix:
-        """Covariance of the noise on the whitened parts, row by row.
+    def _side(self, column: int, given: tuple[int, ...]) -> _Side:
+        """Kept, since a search asks for tests of a column with many others given the same."""
+        key = (column, given)
+        if key not in self._sides:
+            self._sides[key] = self._regressed(column, given)
+        return self._sides[key]
 
-        x, y: column, its whitening and its slopes.  First order in the noise N, which enters the
-        covariance as (1, −B_x) N (1, −B_y)ᵀ.
+    def _regressed(self, column: int, given: tuple[int, ...]) -> _Side:
+        moments, span = self._moments, self._span[column]
+        known, inverse, twice = self._inverse(given)
+        across = moments[np.ix_(span, known)]
+        onto = across @ twice
+        left = moments[np.ix_(span, span)] - onto @ across.T
+        values, vectors = np.linalg.eigh((left + left.T) / 2)
+        mean = moments[0, span]
+        before = float((np.diag(moments)[span] - mean * mean).sum())
+        share = max(float(np.trace(left)), 0.0) / max(before, _TINY)
+        empty = np.empty(0)
+        side = _Side(across, across @ inverse, onto, values, vectors, share, empty, empty)
+        whiten, entering = self._whitened(side, given, _TINY)
+        return side._replace(whitening=whiten, entering=entering)
+
+    def _inverse(self, given: tuple[int, ...]) -> tuple[NDArray[np.intp], Matrix, Matrix]:
+        """Where 1 and the given columns are; the inverse P of their moments M; 2P − PMP.
+
+        Below the noise, an eigenvalue says nothing, and its inverse would be huge, so P is that of
+        larger ones.
         """
-        ends = np.cumsum([0, 1, *(len(self._span[c]) for c in given)])
-        sides, places = [], []
-        for column, whiten, slopes in (x, y):
-            entering = [whiten.T, *(whiten.T @ slopes[:, a:b] for a, b in pairwise(ends))]
-            sides.append(np.array([e @ e.T for e in entering]))
-            places.append([(column,), (), *((c,) for c in given)])
-        variances = np.array(
-            [[self._released.variance(*{*i, *j}) for j in places[1]] for i in places[0]]
-        )
-        of_y = np.tensordot(variances / self.n, sides[1], 1)
-        noise = np.einsum("iab,icd->acbd", sides[0], of_y)
-        size = noise.shape[0] * noise.shape[1]
-        return np.asarray(noise.reshape(size, size))
+        if given not in self._inverses:
+            known = np.concatenate([[0], *(self._span[c] for c in given)])
+            values, vectors = np.linalg.eigh(self._moments[np.ix_(known, known)])
+            unsure = max((self._deviation(c) for c in given), default=0.0)
+            larger = np.maximum(values, max(3 * unsure, _TINY))
+            self._inverses[given] = (
+                known,
+                (vectors / larger) @ vectors.T,
+                (vectors * (2 / larger - values / larger**2)) @ vectors.T,
+            )
+        return self._inverses[given]
 
-    def _unexplained(self, left: Matrix, ends: NDArray[np.intp], split: int) -> float:
-        """Product of the shares of the variance of x and of y that are left."""
-        mean = self._moments[0, ends]
-        before = np.diag(self._moments)[ends] - mean * mean
-        after = np.diag(left)
-        share = 1.0
-        for part in (slice(None, split), slice(split, None)):
-            share *= max(float(after[part].sum()), 0.0) / max(float(before[part].sum()), _TINY)
-        return share
+    def _whitened(self, side: _Side, given: tuple[int, ...], floor: float) -> tuple[Matrix, Matrix]:
+        """W with Wᵀ C W = 1, C what is left of the covariance, with values of at least `floor`.
+
+        And for the column, for 1 and for each column given EᵀE, E what the noise on the codes of
+        that enters by, shape (2 + given, levels − 1, levels − 1).
+        """
+        if side.entering.size and side.values[0] >= floor:
+            return side.whitening, side.entering
+        whiten = side.vectors / np.sqrt(np.maximum(side.values, floor))
+        turned = whiten.T @ side.slopes
+        ends = np.cumsum([0, 1, *(len(self._span[c]) for c in given)])
+        entering = [whiten.T, *(turned[:, a:b] for a, b in pairwise(ends))]
+        return whiten, np.array([e @ e.T for e in entering])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +17,16 @@ Matrix = NDArray[np.float64]
 
 
 class Evidence:
-    """Tests and scores, each on the best counts that were released for it."""
+    """Tests and scores, each on the best counts that were released for it.
 
-    def __init__(
-        self, moments: Moments, *, penalty: float, level: float, little_noise: bool = False
-    ) -> None:
-        """penalty, level: of `score`.  little_noise: as it is for `MomentPlan.refined`."""
+    Scores and tests of edges are of families that a table holds; see `ModelEvidence`.
+    """
+
+    def __init__(self, moments: Moments, *, penalty: float) -> None:
+        """penalty: of `score`."""
         self.moments = moments
         self.pairs, self._strata = LinearTests(moments), StrataTests(moments)
-        self._penalty, self._level, self._little_noise = penalty, level, little_noise
+        self._penalty = penalty
         self._scores: dict[tuple[int, frozenset[int]], float] = {}
 
     def strength(self, x: int, y: int) -> float:
@@ -40,11 +40,16 @@ class Evidence:
     def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
         """On a table where one covers x, y and `given` and all of its strata are clear of the
         noise, otherwise linear, on the pairs."""
+        return self._counted(x, y, given) or self.pairs.test(x, y, given)
+
+    def _counted(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
         if given and self.moments.covers((x, y, *given)):
-            found = self._strata.test(x, y, given)
-            if found is not None:
-                return found
-        return self.pairs.test(x, y, given)
+            return self._strata.test(x, y, given)
+        return None
+
+    def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """The test that an edge of a DAG has to pass, given the other causes of its effect."""
+        return self.test(x, y, given)
 
     def score(self, column: int, parents: frozenset[int]) -> float:
         """Deviance that the parents explain, less its expectation from noise and a penalty.
@@ -53,47 +58,12 @@ class Evidence:
         """
         key = (column, parents)
         if key not in self._scores:
-            listed = sorted(parents)
-            if not listed:
-                found = 0.0
-            elif self.tabulated(column, *listed):
-                found = self._tabulated_score(column, listed)
-            elif self._little_noise:
-                found = self._partly_tabulated_score(column, listed)
-            else:
-                found = self._linear_score(column, listed)
+            found = self._family_score(column, parents) if parents else 0.0
             self._scores[key] = round(found, DIGITS)
         return self._scores[key]
 
-    def _linear_score(self, column: int, parents: list[int]) -> float:
-        """Gains of the parents one after the other, in the order of the columns."""
-        return sum(
-            self.pairs.test(parent, column, tuple(parents[:k])).gain(self._level)
-            for k, parent in enumerate(parents)
-        )
-
-    def _partly_tabulated_score(self, column: int, parents: list[int]) -> float:
-        """Of the parents that a table with the column holds and that explain it best, and of the
-        others linear gains on top.
-
-        So families with and without a table are on one scale.  With more noise the linear score is
-        the better one: the best of many parts is the one that noise raises most.
-        """
-        held, found = max(
-            (
-                (part, self.score(column, frozenset(part)))
-                for size in range(len(parents))
-                for part in combinations(parents, size)
-                if self.tabulated(column, *part)
-            ),
-            key=lambda scored: scored[1],
-        )
-        given = list(held)
-        for parent in parents:
-            if parent not in held:
-                found += self.pairs.test(parent, column, tuple(given)).excess(self._penalty)
-                given.append(parent)
-        return found
+    def _family_score(self, column: int, parents: frozenset[int]) -> float:
+        return self._tabulated_score(column, sorted(parents))
 
     def _tabulated_score(self, column: int, parents: list[int]) -> float:
         """G² of the column against the parents' configurations, less `penalty` per freedom.

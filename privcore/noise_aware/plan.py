@@ -51,8 +51,7 @@ class MomentPlan:
     @property
     def refined(self) -> bool:
         """Whether directions are searched for among the edges that tests on tables left, and not
-        among all candidates: with much noise, such tests lose more edges than they save. Then
-        families that no table holds are scored by their parts, too (`local_score`)."""
+        among all candidates: with much noise, such tests lose more edges than they save."""
         return self.noise <= _LITTLE_NOISE
 
     @property

@@ -55,18 +55,6 @@ class Statistic(NamedTuple):
         """Of the matching χ², unbiased but for the cut at 0; 0 where there is nothing to see."""
         return max(self.value / self.scale - self.freedom, 0.0) if self.second else 0.0
 
-    def gain(self, level: float) -> float:
-        """By how much χ² exceeds its quantile at the significance level; −1 if nothing is seen."""
-        if self.second <= 0:
-            return -1.0
-        return self.value / self.scale - chi_squared_quantile(self.freedom, level)
-
-    def excess(self, penalty: float) -> float:
-        """By how much χ² exceeds `penalty` per degree of freedom; −1 if nothing is seen."""
-        if self.second <= 0:
-            return -1.0
-        return self.value / self.scale - penalty * self.freedom
-
 
 NOTHING = Statistic(0.0, 0.0, 0.0, 0.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from privcore.noise_aware.dag_search import Parents
 from privcore.noise_aware.family_evidence import FamilyEvidence
 from privcore.noise_aware.local_score import Evidence
 from privcore.noise_aware.power import table_information
@@ -17,6 +18,9 @@ class TableEvidence(FamilyEvidence):
     def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
         return self._evidence.test(x, y, given)
 
+    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
+        return self._evidence.edge(cause, effect, tuple(sorted(dag[effect] - {cause})))
+
     def score(self, column: int, parents: frozenset[int]) -> float:
         return self._evidence.score(column, parents)
 
@@ -31,5 +35,4 @@ class TableEvidence(FamilyEvidence):
         return self._penalty * freedom
 
     def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
-        """Linear scores are gains, in units of χ² already."""
-        return 1 / found.scale if found.second and self._evidence.tabulated(*columns) else 1.0
+        return 1 / found.scale if found.second else 1.0

@@ -105,7 +105,7 @@ def test_edges_go_by_benjamini_and_hochberg():
 
 def test_nothing_to_see_is_never_significant():
     assert Statistic(0.0, 0.0, 0.0).p_value == 1
-    assert Statistic(0.0, 0.0, 0.0).gain(0.5) < 0
+    assert Statistic(0.0, 0.0, 0.0).noncentrality == 0
 
 
 @settings(max_examples=100, deadline=None)

@@ -1,0 +1,82 @@
+"""Searches of moment search in which tests of models have a say: which pairs may have an edge, and
+which of several DAGs is the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from privcore.discovery.model import Run
+from privcore.discovery.moment_search_steps import Around, end_if_cancelled, searched_among
+from privcore.noise_aware.dag_search import Parents
+from privcore.noise_aware.edge_selection import kept_edges
+from privcore.noise_aware.model_evidence import ModelEvidence
+from privcore.noise_aware.sparsest import Test, completed, fewest_edges, unexplained
+from privcore.noise_aware.statistic import Statistic
+from privcore.noise_aware.table_evidence import TableEvidence
+
+# Searches for one DAG, each with the candidates that the last one asked for.
+_SEARCHES = 3
+# What an edge may cost beside its score, per row, in the searches of which the result is the
+# sparsest.
+_COSTS = (0.0, 0.003, 0.01)
+
+
+def explaining_search(
+    run: Run, evidence: ModelEvidence, candidates: Around, cost: float
+) -> tuple[Parents, Around]:
+    """The best DAG, and the candidates with those that it does not explain.
+
+    cost: of an edge, beside its score, per row: what is wrong in a model grows with the rows.
+    """
+
+    def score(column: int, parents: frozenset[int]) -> float:
+        return evidence.score(column, parents) - cost * run.source.n * len(parents)
+
+    around = {column: set(others) for column, others in candidates.items()}
+    for _ in range(_SEARCHES):
+        dag = searched_among(run, score, around)
+        missing = unexplained(dag, around, _test(run, evidence))
+        if not missing:
+            break
+        _let_in(around, missing)
+    return dag, around
+
+
+def sparsest_dag(
+    run: Run, evidence: ModelEvidence, seen: TableEvidence, candidates: Around
+) -> tuple[Parents, Around]:
+    """The one with the fewest edges that pass their tests, of several that leave nothing out.
+
+    And the candidates, with those that came to it.
+    """
+    given, found = run.parameters, []
+    around = {column: set(others) for column, others in candidates.items()}
+    for cost in _COSTS:
+        dag, near = explaining_search(run, evidence, candidates, cost)
+        dag = kept_edges(seen, dag, given["false_edges"])
+        dag = completed(
+            dag, candidates, _test(run, evidence),
+            level=given["false_edges"], max_parents=given["max_parents"],
+        )  # fmt: skip
+        found.append(kept_edges(seen, dag, given["false_edges"]))
+        for column, others in near.items():
+            around[column] |= others
+    best = fewest_edges(found)
+    _let_in(around, ((cause, c) for c, causes in enumerate(best) for cause in causes))
+    return best, around
+
+
+def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
+    for x, y in pairs:
+        around[x].add(y)
+        around[y].add(x)
+
+
+def _test(run: Run, evidence: ModelEvidence) -> Test:
+    """Of pairs without an edge; the run can be cancelled in between."""
+
+    def test(x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+        end_if_cancelled(run)
+        return evidence.unexplained(x, y, given)
+
+    return test

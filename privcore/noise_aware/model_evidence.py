@@ -1,0 +1,46 @@
+"""Scores of families and tests of edges from log-linear models, where few tables are counted."""
+
+from __future__ import annotations
+
+from math import inf
+
+from privcore.noise_aware.local_score import Evidence
+from privcore.noise_aware.log_linear import LogLinear
+from privcore.noise_aware.moments import Moments
+from privcore.noise_aware.statistic import Statistic
+
+
+class ModelEvidence(Evidence):
+    """Of pairs, which all are known, and of some tables.
+
+    Families without a table have a model all the same; in those with one it is less at the mercy
+    of the noise on single cells.
+    """
+
+    def __init__(self, moments: Moments, *, penalty: float) -> None:
+        super().__init__(moments, penalty=penalty)
+        self._models = LogLinear(moments, self.pairs.shares)
+
+    def unexplained(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+        """The test of the model; None where the columns are too many for one."""
+        return self._models.test(x, y, given)
+
+    def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """Of the model and, where a table shows it well, of the strata, the one that is less
+        sure."""
+        modelled, counted = self._models.test(x, y, given), self._counted(x, y, given)
+        if modelled is None:
+            return counted or self.pairs.test(x, y, given)
+        if counted is None or counted.p_value <= modelled.p_value:
+            return modelled
+        return counted
+
+    def _family_score(self, column: int, parents: frozenset[int]) -> float:
+        """The larger of what a model and what a table, if one holds the family, explain."""
+        found, listed = -inf, sorted(parents)
+        explained = self._models.explained(column, parents)
+        if explained is not None:
+            found = explained.deviance - self._penalty * explained.freedom
+        if self.tabulated(column, *listed):
+            found = max(found, self._tabulated_score(column, listed))
+        return found
