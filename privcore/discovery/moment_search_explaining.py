@@ -35,7 +35,7 @@ def explaining_search(
     around = {column: set(others) for column, others in candidates.items()}
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, around)
-        missing = unexplained(dag, around, _test(run, evidence))
+        missing = unexplained(dag, around, _test(run, evidence.unexplained))
         if not missing:
             break
         _let_in(around, missing)
@@ -54,16 +54,26 @@ def sparsest_dag(
     for cost in _COSTS:
         dag, near = explaining_search(run, evidence, candidates, cost)
         dag = kept_edges(seen, dag, given["false_edges"])
+        # Without the others, another DAG of these edges may need fewer of them.
+        dag = searched_among(run, evidence.score, _around(dag))
+        dag = kept_edges(seen, dag, given["false_edges"])
         dag = completed(
-            dag, candidates, _test(run, evidence),
+            dag, candidates, _test(run, evidence.surely_unexplained),
             level=given["false_edges"], max_parents=given["max_parents"],
         )  # fmt: skip
         found.append(kept_edges(seen, dag, given["false_edges"]))
         for column, others in near.items():
             around[column] |= others
     best = fewest_edges(found)
-    _let_in(around, ((cause, c) for c, causes in enumerate(best) for cause in causes))
+    for column, others in _around(best).items():
+        around[column] |= others
     return best, around
+
+
+def _around(dag: Parents) -> Around:
+    around: Around = {column: set() for column in range(len(dag))}
+    _let_in(around, ((cause, effect) for effect, causes in enumerate(dag) for cause in causes))
+    return around
 
 
 def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
@@ -72,11 +82,11 @@ def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
         around[y].add(x)
 
 
-def _test(run: Run, evidence: ModelEvidence) -> Test:
-    """Of pairs without an edge; the run can be cancelled in between."""
+def _test(run: Run, test: Test) -> Test:
+    """The same; the run can be cancelled in between."""
 
-    def test(x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+    def tested(x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
         end_if_cancelled(run)
-        return evidence.unexplained(x, y, given)
+        return test(x, y, given)
 
-    return test
+    return tested

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import inf
 
 from privcore.noise_aware.local_score import Evidence
@@ -22,8 +23,17 @@ class ModelEvidence(Evidence):
         self._models = LogLinear(moments, self.pairs.shares)
 
     def unexplained(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
-        """The test of the model; None where the columns are too many for one."""
-        return self._models.test(x, y, given)
+        """The test of two columns without an edge; None where they are too many for a model."""
+        return self.edge(x, y, given) if self._models.test(x, y, given) is not None else None
+
+    def surely_unexplained(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+        """The same; None, too, where the model may lack an interaction that no table shows.
+
+        What that says of x or of y would pass for a dependence of the two.
+        """
+        if all(self.tabulated(end, *two) for two in combinations(given, 2) for end in (x, y)):
+            return self.unexplained(x, y, given)
+        return None
 
     def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
         """Of the model and, where a table shows it well, of the strata, the one that is less

@@ -211,6 +211,27 @@ def test_sets_of_too_many_combinations_have_no_model():
     assert evidence.edge(0, 1, (2,)) == evidence.pairs.test(0, 1, (2,))
 
 
+def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():
+    """The last two columns follow whether the first two are the same, and not each other."""
+    generator, n = np.random.default_rng(3), 20_000
+    a, b = (generator.integers(0, 2, n) for _ in range(2))
+    c, d = (
+        np.where(generator.random(n) < 0.6, a ^ b, generator.integers(0, 2, n)) for _ in range(2)
+    )
+    source = counted((a, b, c, d), (2, 2, 2, 2))
+    evidence = ModelEvidence(of_pairs(source), penalty=3.0)
+    assert evidence.unexplained(2, 3, (0, 1)).p_value < 1e-12
+    assert evidence.surely_unexplained(2, 3, (0, 1)) is None
+    moments = of_pairs(source)
+    release_tables(moments, source, [(0, 1, 2)], 10.0, SimulatedNoise(0))
+    assert ModelEvidence(moments, penalty=3.0).surely_unexplained(2, 3, (0, 1)) is None
+    release_tables(moments, source, [(0, 1, 3)], 10.0, SimulatedNoise(1))
+    shown = ModelEvidence(moments, penalty=3.0)
+    assert shown.surely_unexplained(2, 3, (0, 1)).p_value > 1e-3
+    # One column has no interaction to lack, and the first alone says nothing.
+    assert evidence.surely_unexplained(2, 3, (0,)).p_value < 1e-12
+
+
 def test_kernels_and_numpy_find_the_same_graph():
     source = count(load_network("asia").sample(20_000, 3))
     asked = {"epsilon": 1.0, "whole_table": 0}
