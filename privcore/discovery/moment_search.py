@@ -30,6 +30,7 @@ from privcore.discovery.moment_search_whole import (
 from privcore.discovery.score_based_parameters import PROVEN_ONLY
 from privcore.graphs import cpdag_of_dag
 from privcore.noise_aware.confidence import Rules, pair_findings
+from privcore.noise_aware.dag_search import edges_of
 from privcore.threads import one_thread
 
 PROOF = "docs/proofs/moment_search.md"
@@ -64,8 +65,7 @@ def _searched(run: Run) -> Outcome:
         found = run_in_rounds(run, planned_rounds(run), recorder)
     else:
         found = run_on_whole_table(run, whole, recorder)
-    edges = {(parent, c) for c, parents in enumerate(found.dag) for parent in parents}
-    graph = cpdag_of_dag(run.source.names, edges)
+    graph = cpdag_of_dag(run.source.names, edges_of(found.dag))
     rules = Rules(
         given["false_edges"], given["candidate_level"], given["reference_effect"],
         given["max_parents"], found.arrows,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from privcore.discovery.model import Run
 from privcore.discovery.moment_search_steps import Around, end_if_cancelled, searched_among
-from privcore.noise_aware.dag_search import Parents
+from privcore.noise_aware.dag_search import Parents, edges_of
 from privcore.noise_aware.edge_selection import kept_edges
 from privcore.noise_aware.model_evidence import ModelEvidence
 from privcore.noise_aware.sparsest import Test, completed, fewest_edges, unexplained
@@ -35,7 +35,7 @@ def explaining_search(
     around = {column: set(others) for column, others in candidates.items()}
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, around)
-        missing = unexplained(dag, around, _test(run, evidence.unexplained))
+        missing = unexplained(dag, around, _cancellable(run, evidence.unexplained))
         if not missing:
             break
         _let_in(around, missing)
@@ -58,21 +58,20 @@ def sparsest_dag(
         dag = searched_among(run, evidence.score, _around(dag))
         dag = kept_edges(seen, dag, given["false_edges"])
         dag = completed(
-            dag, candidates, _test(run, evidence.surely_unexplained),
+            dag, candidates, _cancellable(run, evidence.surely_unexplained),
             level=given["false_edges"], max_parents=given["max_parents"],
         )  # fmt: skip
         found.append(kept_edges(seen, dag, given["false_edges"]))
         for column, others in near.items():
             around[column] |= others
     best = fewest_edges(found)
-    for column, others in _around(best).items():
-        around[column] |= others
+    _let_in(around, edges_of(best))
     return best, around
 
 
 def _around(dag: Parents) -> Around:
     around: Around = {column: set() for column in range(len(dag))}
-    _let_in(around, ((cause, effect) for effect, causes in enumerate(dag) for cause in causes))
+    _let_in(around, edges_of(dag))
     return around
 
 
@@ -82,8 +81,8 @@ def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
         around[y].add(x)
 
 
-def _test(run: Run, test: Test) -> Test:
-    """The same; the run can be cancelled in between."""
+def _cancellable(run: Run, test: Test) -> Test:
+    """The same test; the run can be cancelled before each."""
 
     def tested(x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
         end_if_cancelled(run)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.graphs import topological_order
-from privcore.noise_aware.dag_search import Parents, Scorer, search_dag
+from privcore.noise_aware.dag_search import Parents, Scorer, edges_of, search_dag
 from privcore.noise_aware.order_search import search_orders
 
 # Square roots whose multiples mix the columns: orders that have little to do with each other, and
@@ -57,7 +57,7 @@ def best_of_orders(
 
 
 def _causes_first(dag: Parents) -> list[int]:
-    return topological_order(len(dag), {(p, c) for c, causes in enumerate(dag) for p in causes})
+    return topological_order(len(dag), edges_of(dag))
 
 
 def _mixed(columns: int, root: float) -> list[int]:

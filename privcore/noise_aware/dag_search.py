@@ -13,6 +13,11 @@ _TOO_SMALL = 1e-6
 DIGITS = 6
 
 
+def edges_of(dag: Parents) -> set[tuple[int, int]]:
+    """All (cause, effect)."""
+    return {(cause, effect) for effect, causes in enumerate(dag) for cause in causes}
+
+
 class Move(NamedTuple):
     kind: Literal["add", "delete", "reverse"]
     parent: int

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import comb
 
 from privcore.graphs import topological_order
-from privcore.noise_aware.dag_search import Parents
+from privcore.noise_aware.dag_search import Parents, edges_of
 from privcore.noise_aware.statistic import Statistic
 
 # Of two columns given others; None where nothing can be said.
@@ -63,8 +63,7 @@ def fewest_edges(dags: Sequence[Parents]) -> Parents:
 
 def _apart(dag: Parents) -> Iterator[tuple[int, int]]:
     """Pairs without an edge, in an order of the DAG."""
-    edges = {(cause, effect) for effect, causes in enumerate(dag) for cause in causes}
-    order = topological_order(len(dag), edges)
+    order = topological_order(len(dag), edges_of(dag))
     for place, later in enumerate(order):
         for earlier in order[:place]:
             if earlier not in dag[later]:
