@@ -19,6 +19,8 @@ _SEARCHES = 3
 # What an edge may cost beside its score, per row, in the searches of which the result is the
 # sparsest.
 _COSTS = (0.0, 0.003, 0.01)
+# How often the edges that are left are searched once more.
+_PASSES = 2
 
 
 def explaining_search(
@@ -54,17 +56,18 @@ def sparsest_dag(
     for cost in _COSTS:
         dag, near = explaining_search(run, evidence, candidates, cost)
         dag = kept_edges(seen, dag, given["false_edges"])
-        # Without the others, another DAG of these edges may need fewer of them.
-        dag = searched_among(run, evidence.score, _around(dag))
-        dag = kept_edges(seen, dag, given["false_edges"])
-        dag = completed(
-            dag, candidates, _cancellable(run, evidence.surely_unexplained),
-            level=given["false_edges"], max_parents=given["max_parents"],
-        )  # fmt: skip
-        found.append(kept_edges(seen, dag, given["false_edges"]))
+        for _ in range(_PASSES):
+            # Without the others, another DAG of these edges may need fewer of them.
+            dag = searched_among(run, evidence.score, _around(dag), dag)
+            dag = completed(
+                dag, candidates, _cancellable(run, evidence.surely_unexplained),
+                level=given["false_edges"], max_parents=given["max_parents"],
+            )  # fmt: skip
+            dag = kept_edges(seen, dag, given["false_edges"])
+            found.append(dag)
         for column, others in near.items():
             around[column] |= others
-    best = fewest_edges(found)
+    best = fewest_edges(found, evidence.score)
     _let_in(around, edges_of(best))
     return best, around
 

@@ -17,8 +17,6 @@ from privcore.noise_aware.dag_search import Parents, Scorer
 from privcore.noise_aware.local_score import Evidence
 
 Around = dict[int, set[int]]
-# Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
-_LEAST_LEFT = 0.05
 
 
 class Found(NamedTuple):
@@ -54,7 +52,7 @@ class _NoiseAware(Decision):
             return False
         tested = self._evidence.test(x, y, given)
         found = tested.p_value
-        verdict = found > self._level and tested.left >= _LEAST_LEFT
+        verdict = found > self._level and tested.telling
         self._recorder.add(
             Step(len(given), x, y, given, "test", found, 0.0, found, self._level, verdict)
         )
@@ -93,11 +91,16 @@ def neighbours(skeleton: Skeleton) -> Around:
     return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
 
 
-def searched_among(run: Run, score: Scorer, candidates: Around) -> Parents:
-    """The best DAG by scores of families, of edges among the candidates."""
+def searched_among(
+    run: Run, score: Scorer, candidates: Around, start: Parents | None = None
+) -> Parents:
+    """The best DAG by scores of families, of edges among the candidates.
+
+    start: one of these; what is found is no worse.
+    """
     return best_of_orders(
-        score, candidates,
-        max_parents=run.parameters["max_parents"], between=lambda moves: between(run, moves),
+        score, candidates, max_parents=run.parameters["max_parents"],
+        between=lambda moves: between(run, moves), start=start,
     )  # fmt: skip
 
 

@@ -1,7 +1,17 @@
 """Graphs: the partially directed graph type, orientation, layout and exports."""
 
 from privcore.graphs.cpdag import cpdag_of_dag, cpdag_of_names, topological_order
+from privcore.graphs.equivalence import EquivalenceClass, Family
 from privcore.graphs.orientation import orient
 from privcore.graphs.pdag import PDAG, Edge
 
-__all__ = ["PDAG", "Edge", "cpdag_of_dag", "cpdag_of_names", "orient", "topological_order"]
+__all__ = [
+    "PDAG",
+    "Edge",
+    "EquivalenceClass",
+    "Family",
+    "cpdag_of_dag",
+    "cpdag_of_names",
+    "orient",
+    "topological_order",
+]

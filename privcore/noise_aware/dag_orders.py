@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.graphs import topological_order
-from privcore.noise_aware.dag_search import Parents, Scorer, edges_of, search_dag
+from privcore.noise_aware.dag_search import Parents, Scorer, edges_of, search_dag, total
 from privcore.noise_aware.order_search import search_orders
 
 # Square roots whose multiples mix the columns: orders that have little to do with each other, and
@@ -27,12 +27,14 @@ def best_of_orders(
     *,
     max_parents: int = 4,
     between: Callable[[int], None] = lambda moves: None,
+    start: Parents | None = None,
 ) -> Parents:
     """The parents of each column in the best DAG that was met.
 
     A tabu search (`search_dag`) from the empty graph; searches over orders, from the order that it
     ends in and from others (`order_search`); a tabu search from the best of these.
     candidates: per column, those it may be adjacent to.  between: as for `search_dag`.
+    start: a DAG of such edges; what is found is no worse.
     """
     columns = len(candidates)
 
@@ -45,14 +47,12 @@ def best_of_orders(
                 found[other] = score(column, parents | {other}) - worth
         return found
 
-    def total(dag: Parents) -> float:
-        return sum(score(column, parents) for column, parents in enumerate(dag))
-
     empty: Parents = (frozenset(),) * columns
     first = search_dag(score, candidates, empty, max_parents=max_parents, between=between)
-    starts = [_causes_first(first), *(_mixed(columns, root) for root in _ROOTS)]
-    found = [first, *(search_orders(gains, start, between, candidates) for start in starts)]
-    best = max(found, key=total)
+    met = [first] if start is None else [first, start]
+    orders = [*map(_causes_first, met), *(_mixed(columns, root) for root in _ROOTS)]
+    found = [*met, *(search_orders(gains, order, between, candidates) for order in orders)]
+    best = max(found, key=lambda dag: total(score, dag))
     return search_dag(score, candidates, best, max_parents=max_parents, between=between)
 
 

@@ -18,6 +18,11 @@ def edges_of(dag: Parents) -> set[tuple[int, int]]:
     return {(cause, effect) for effect, causes in enumerate(dag) for cause in causes}
 
 
+def total(score: Scorer, dag: Parents) -> float:
+    """What the scores of all families add up to."""
+    return sum(score(column, parents) for column, parents in enumerate(dag))
+
+
 class Move(NamedTuple):
     kind: Literal["add", "delete", "reverse"]
     parent: int

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import comb
 
 from privcore.graphs import topological_order
-from privcore.noise_aware.dag_search import Parents, edges_of
+from privcore.noise_aware.dag_search import Parents, Scorer, edges_of, total
 from privcore.noise_aware.statistic import Statistic
 
 # Of two columns given others; None where nothing can be said.
@@ -56,9 +56,9 @@ def completed(
         dag = tuple(causes | {x} if c == y else causes for c, causes in enumerate(dag))
 
 
-def fewest_edges(dags: Sequence[Parents]) -> Parents:
-    """The first of those that have the fewest."""
-    return min(dags, key=lambda dag: sum(map(len, dag)))
+def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
+    """Of those that have the fewest the one with the best score, the first of these."""
+    return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
 def _apart(dag: Parents) -> Iterator[tuple[int, int]]:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaincc, gammainccinv
 
 Matrix = NDArray[np.float64]
+# Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
+_LEAST_LEFT = 0.05
 
 
 class Statistic(NamedTuple):
@@ -43,12 +45,21 @@ class Statistic(NamedTuple):
         return self.first * self.first / self.second
 
     @property
+    def telling(self) -> bool:
+        """Whether the test says anything, if it finds nothing."""
+        return self.left >= _LEAST_LEFT
+
+    @property
     def p_value(self) -> float:
         """Probability of a value as large under independence; 1 where there is nothing to see."""
+        return min(self.among * self.alone, 1.0)
+
+    @property
+    def alone(self) -> float:
+        """The p-value of a test that was not chosen among others."""
         if self.second <= 0:
             return 1.0
-        alone = float(gammaincc(self.freedom / 2, self.value / self.scale / 2))
-        return min(self.among * alone, 1.0)
+        return float(gammaincc(self.freedom / 2, self.value / self.scale / 2))
 
     @property
     def noncentrality(self) -> float:

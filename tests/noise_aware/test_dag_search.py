@@ -12,7 +12,6 @@ from privcore.errors import DataError
 from privcore.graphs import topological_order
 from privcore.mechanisms.gaussian import gaussian_delta
 from privcore.noise_aware.dag_search import search_dag
-from privcore.noise_aware.edge_selection import kept_edges
 from privcore.noise_aware.plan import LEAST_CELLS, plan_moments
 from privcore.noise_aware.statistic import Statistic
 
@@ -76,31 +75,6 @@ def test_the_result_is_a_dag_within_its_limits(seed, columns, most):
     assert is_dag(found)
     assert all(len(ps) <= most and ps <= around[c] for c, ps in enumerate(found))
     assert sum(score(c, ps) for c, ps in enumerate(found)) >= 0
-
-
-class Given:
-    """Evidence whose p-values are given."""
-
-    def __init__(self, p_values):
-        self.p_values = p_values
-
-    def edge(self, dag, cause, effect):
-        p = self.p_values[(cause, effect)]
-
-        class Fixed:
-            p_value = p
-
-        return Fixed
-
-
-def test_edges_go_by_benjamini_and_hochberg():
-    dag = (frozenset(), frozenset({0}), frozenset({0, 1}), frozenset({2}))
-    p_values = {(0, 1): 1e-9, (0, 2): 0.012, (1, 2): 0.3, (2, 3): 1e-4}
-    # Six pairs at level .03: the third smallest may be .015.
-    kept = kept_edges(Given(p_values), dag, 0.03)
-    assert kept == (frozenset(), frozenset({0}), frozenset({0}), frozenset({2}))
-    kept = kept_edges(Given(p_values), dag, 0.02)
-    assert kept == (frozenset(), frozenset({0}), frozenset(), frozenset({2}))
 
 
 def test_nothing_to_see_is_never_significant():

@@ -62,6 +62,13 @@ def test_no_column_gets_more_causes_than_allowed():
     assert sum(map(len, full)) == 6
 
 
-def test_the_first_of_those_with_the_fewest_edges():
+def test_of_those_with_the_fewest_edges_the_one_with_the_best_score():
     other = (NONE, NONE, frozenset({0, 1}), NONE)
-    assert fewest_edges([(NONE, NONE, frozenset({0, 1}), frozenset({2})), CHAIN, other]) == CHAIN
+    more = (NONE, NONE, frozenset({0, 1}), frozenset({2}))
+    for better in (CHAIN, other):
+
+        def score(column, parents, better=better):
+            return 2.0 if parents and parents == better[column] else 0.0
+
+        assert fewest_edges([more, CHAIN, other], score) == better
+    assert fewest_edges([more, CHAIN, other], lambda column, parents: 0.0) == CHAIN

@@ -1,0 +1,74 @@
+"""The DAGs of a Markov equivalence class: which families they have, and one with a given family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from privcore.graphs.pdag import PDAG
+
+Family = tuple[int, frozenset[int]]
+
+
+class EquivalenceClass:
+    """DAGs with the same skeleton and the same v-structures (Verma & Pearl 1990).
+
+    A column's causes in one of them are those of its arrows and a clique of its undirected
+    neighbours, any one, and no others: the parts of a CPDAG that are not directed are chordal, and
+    arrows into one column of such a part go into its neighbours there, too (Andersson, Madigan &
+    Perlman 1997).
+    """
+
+    def __init__(self, graph: PDAG) -> None:
+        """graph: a CPDAG."""
+        columns = range(len(graph.nodes))
+        self._causes = [frozenset(i for i, j in graph.directed if j == k) for k in columns]
+        self._open: list[set[int]] = [set() for _ in columns]
+        for i, j in graph.undirected:
+            self._open[i].add(j)
+            self._open[j].add(i)
+
+    def families(self) -> Iterator[Family]:
+        """(column, its causes) in any of the DAGs, where it has any causes."""
+        for column, neighbours in enumerate(self._open):
+            for chosen in self._cliques(sorted(neighbours)):
+                if causes := self._causes[column].union(chosen):
+                    yield column, causes
+
+    def _cliques(self, among: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """All, the empty one first."""
+        yield ()
+        for k, column in enumerate(among):
+            later = [other for other in among[k + 1 :] if other in self._open[column]]
+            for clique in self._cliques(later):
+                yield column, *clique
+
+    def member(self, family: Family) -> tuple[frozenset[int], ...]:
+        """The causes of each column in a DAG that has the family."""
+        column, causes = family
+        first = [*sorted(causes & self._open[column]), column]
+        order = self._order(first)
+        place = {other: k for k, other in enumerate(order)}
+        return tuple(
+            known | {other for other in neighbours if place[other] < place[own]}
+            for own, (known, neighbours) in enumerate(zip(self._causes, self._open, strict=True))
+        )
+
+    def _order(self, first: list[int]) -> list[int]:
+        """By maximum cardinality (Tarjan & Yannakakis 1984), from a clique on.
+
+        What comes before a column among its undirected neighbours is a clique, so that no new
+        v-structure arises.
+        """
+        order: list[int] = []
+        seen = [0] * len(self._open)
+        left = set(range(len(self._open)))
+        while left:
+            if len(order) < len(first):
+                column = first[len(order)]
+            else:
+                column = min(left, key=lambda other: (-seen[other], other))
+            order.append(column)
+            left.remove(column)
+            for other in self._open[column]:
+                seen[other] += 1
+        return order
