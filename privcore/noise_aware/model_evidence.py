@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from math import inf
 
+from privcore.noise_aware.dag_search import Parents
 from privcore.noise_aware.local_score import Evidence
 from privcore.noise_aware.log_linear import LogLinear
 from privcore.noise_aware.moments import Moments
@@ -34,6 +35,20 @@ class ModelEvidence(Evidence):
         if all(self.tabulated(end, *two) for two in combinations(given, 2) for end in (x, y)):
             return self.unexplained(x, y, given)
         return None
+
+    def borne_out(self, dag: Parents, x: int, y: int) -> bool:
+        """Whether, besides a model, a table shows x and y with the causes of y, or the score of one
+        of the two gains by the other as a cause.
+
+        A score takes away what noise may add: where it would lose, what a test finds is more
+        likely what the model leaves out.
+        """
+        if self._counted(x, y, tuple(sorted(dag[y]))) is not None:
+            return True
+        return any(
+            self.score(effect, dag[effect] | {cause}) > self.score(effect, dag[effect])
+            for cause, effect in ((x, y), (y, x))
+        )
 
     def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
         """Of the model and, where a table shows it well, of the strata, the one that is less

@@ -32,6 +32,7 @@ def completed(
     dag: Parents,
     candidates: Mapping[int, set[int]],
     test: Test,
+    borne_out: Callable[[Parents, int, int], bool],
     *,
     level: float,
     max_parents: int,
@@ -39,7 +40,8 @@ def completed(
     """The DAG with edges for pairs that its other edges do not explain, the clearest first.
 
     level: of false edges.  Candidates get an edge where it would stay as the only one there is
-    (`kept_edges`), other pairs only where there is no doubt.
+    (`kept_edges`), other pairs only where there is no doubt.  borne_out: of a DAG and two columns,
+    the later one last, whether anything but the test speaks for an edge.
     """
     enough = level / comb(len(dag), 2)
     while True:
@@ -49,6 +51,7 @@ def completed(
         asked = [
             entry for entry in found
             if entry[0] < (enough if entry[3] in candidates[entry[2]] else _ADDED)
+            and borne_out(dag, *entry[2:])
         ]  # fmt: skip
         if not asked:
             return dag
