@@ -232,6 +232,28 @@ def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():
     assert evidence.surely_unexplained(2, 3, (0,)).p_value < 1e-12
 
 
+def test_an_edge_that_scores_lose_by_is_borne_out_by_a_table_only():
+    """Beside a test that finds it: at 49 degrees of freedom a score asks for more."""
+    generator, n = np.random.default_rng(3), 20_000
+    x, z = generator.integers(0, 8, n), generator.integers(0, 2, n)
+    other = generator.integers(0, 8, n)
+    apart = (frozenset(), frozenset({2}), frozenset())
+
+    def evidence(share, tables=()):
+        y = np.where(generator.random(n) < share, x, other)
+        source = counted((x, y, z), (8, 8, 2))
+        moments = of_pairs(source)
+        release_tables(moments, source, list(tables), 1.0, SimulatedNoise(0))
+        return ModelEvidence(moments, penalty=3.0)
+
+    weak = evidence(0.023)
+    assert weak.unexplained(0, 1, (2,)).p_value < 1e-3
+    assert weak.score(1, frozenset({0, 2})) < weak.score(1, frozenset({2}))
+    assert not weak.borne_out(apart, 0, 1)
+    assert evidence(0.023, [(0, 1, 2)]).borne_out(apart, 0, 1)
+    assert evidence(0.1).borne_out(apart, 0, 1)
+
+
 def test_kernels_and_numpy_find_the_same_graph():
     source = count(load_network("asia").sample(20_000, 3))
     asked = {"epsilon": 1.0, "whole_table": 0}
