@@ -1,6 +1,6 @@
 """Algorithms for numbers on linear-Gaussian graphs of 20 columns, as one table.
 
-    python -m benchmarks.numbers [--graphs 10] [--first 5000] [--epsilons 0.1,0.3,1,3,10]
+    python -m benchmarks.linear_gaussian [--graphs 10] [--first 5000] [--epsilons 0.1,0.3,1,3,10]
         [--algorithms moment-search,privpc-star,moment-notears]
 
 For densities 0.1 and 0.2 with 10,000 and 100,000 rows: mean F1 of the skeleton and of the CPDAG
