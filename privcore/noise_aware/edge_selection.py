@@ -23,7 +23,8 @@ from privcore.graphs import EquivalenceClass, cpdag_of_dag
 from privcore.noise_aware.dag_search import Parents, edges_of
 from privcore.noise_aware.statistic import Statistic
 
-# Level that an edge has to reach, alone, in the other DAGs of the class.
+# Level that an edge has to reach, alone, in the other DAGs of the class, where it is not held to a
+# larger one in its own.
 _ELSEWHERE = 0.01
 
 
@@ -47,7 +48,7 @@ def kept_edges(evidence: EdgeTests, dag: Parents, level: float) -> Parents:
             continue
         tests = _elsewhere(evidence, dag)
         p_value, cause, effect, other = max(tests, key=itemgetter(0), default=(0.0, 0, 0, dag))
-        if p_value <= _ELSEWHERE:
+        if p_value <= max(_ELSEWHERE, level * len(ranked) / pairs):
             return dag
         dag = without_edge(other, cause, effect)
 
