@@ -21,8 +21,9 @@ from itertools import islice, product
 from statistics import mean
 from typing import NamedTuple
 
+from benchmarks.linear_gaussian import linear_gaussian
 from benchmarks.random_networks import networks_from
-from privcore.dataset import Dataset, StructuralExample
+from privcore.dataset import Dataset
 from privcore.discovery import count, discover
 from privcore.graphs import PDAG
 from privcore.noise_aware.confidence import PairFinding
@@ -89,10 +90,7 @@ def show(title: str, every: list[Said], epsilons: list[float]) -> None:
 
 def graphs_of_numbers(graphs: int, first: int) -> Iterator[Dataset]:
     for density, rows, k in product((0.1, 0.2), (10_000, 100_000), range(graphs)):
-        example = StructuralExample(
-            "linear-gaussian", nodes=20, density=density, graph_seed=first + k
-        )
-        yield example.sample(rows, 1000)
+        yield linear_gaussian(density, rows, first + k)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from statistics import mean, median
 
 from benchmarks.moment_search import scores, truth_of
 from privcore.counts import MomentSource
-from privcore.dataset import StructuralExample
+from privcore.dataset import Dataset, StructuralExample
 from privcore.discovery import count, discover
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
@@ -26,11 +26,10 @@ from privcore.graphs import PDAG
 _PC = {"score": "fisher-z", "threshold": 0.01}
 
 
-def linear_gaussian(density: float, rows: int, seed: int) -> tuple[MomentSource, PDAG]:
-    """A sample of a graph, and the truth."""
+def linear_gaussian(density: float, rows: int, seed: int) -> Dataset:
+    """A sample of a graph of 20 columns.  seed: of the graph."""
     example = StructuralExample("linear-gaussian", nodes=20, density=density, graph_seed=seed)
-    data = example.sample(rows, 1000)
-    return count(data), truth_of(data)
+    return example.sample(rows, 1000)
 
 
 def found(source: MomentSource, algorithm: str, epsilon: float) -> PDAG:
@@ -55,7 +54,9 @@ def main() -> None:
     print("| density, rows | algorithm | " + options.epsilons.replace(",", " | ") + " | seconds |")
     print("|---|---|" + "---|" * (len(epsilons) + 1))
     for density, rows in product((0.1, 0.2), (10_000, 100_000)):
-        cases = [linear_gaussian(density, rows, options.first + k) for k in range(options.graphs)]
+        seeds = range(options.first, options.first + options.graphs)
+        samples = [linear_gaussian(density, rows, seed) for seed in seeds]
+        cases = [(count(data), truth_of(data)) for data in samples]
         for algorithm in options.algorithms.split(","):
             cells, seconds = [], []
             for epsilon in epsilons:

@@ -7,20 +7,7 @@ import pytest
 
 from privcore.errors import DataError
 from privcore.graphs import EquivalenceClass, cpdag_of_dag, topological_order
-
-
-def names(p):
-    return tuple(f"v{i}" for i in range(p))
-
-
-def random_dag(generator, p, density):
-    order = generator.permutation(p)
-    return {
-        (int(order[i]), int(order[j]))
-        for i in range(p)
-        for j in range(i + 1, p)
-        if generator.random() < density
-    }
+from tests.graphs.random_dags import names, random_dag
 
 
 def members(p, edges):

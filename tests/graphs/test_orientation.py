@@ -15,20 +15,7 @@ from privcore.discovery.skeleton import Decision, search_skeleton
 from privcore.errors import DataError
 from privcore.graphs import PDAG, cpdag_of_dag, orient, topological_order
 from privcore.graphs.pdag import ordered
-
-
-def random_dag(generator, p, density):
-    order = generator.permutation(p)
-    return {
-        (int(order[i]), int(order[j]))
-        for i in range(p)
-        for j in range(i + 1, p)
-        if generator.random() < density
-    }
-
-
-def names(p):
-    return tuple(f"v{i}" for i in range(p))
+from tests.graphs.random_dags import names, random_dag
 
 
 class Oracle(Decision):

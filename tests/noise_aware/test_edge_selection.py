@@ -9,6 +9,7 @@ from privcore.graphs import cpdag_of_dag
 from privcore.noise_aware.dag_search import edges_of
 from privcore.noise_aware.edge_selection import kept_edges
 from privcore.noise_aware.statistic import Statistic
+from tests.graphs.random_dags import names, random_dag
 
 NONE = frozenset()
 
@@ -39,16 +40,14 @@ class Oracle:
         return with_p_value(0.5 if apart else 1e-9)
 
 
-def random_dag(generator, p, density):
-    order = [int(c) for c in generator.permutation(p)]
-    dag = [NONE] * p
-    for place, column in enumerate(order):
-        dag[column] = frozenset(c for c in order[:place] if generator.random() < density)
-    return tuple(dag)
+def drawn(generator, p, density):
+    """A random DAG, as the causes of each column."""
+    edges = random_dag(generator, p, density)
+    return tuple(frozenset(i for i, j in edges if j == column) for column in range(p))
 
 
 def class_of(dag):
-    return cpdag_of_dag([str(c) for c in range(len(dag))], edges_of(dag))
+    return cpdag_of_dag(names(len(dag)), edges_of(dag))
 
 
 def test_edges_go_by_benjamini_and_hochberg():
@@ -66,8 +65,8 @@ def test_with_tests_that_are_never_wrong_the_true_class_is_what_stays(seed):
     """From DAGs that leave nothing unexplained: complete ones, in any order of the columns."""
     generator = np.random.default_rng(seed)
     p = int(generator.integers(3, 7))
-    true = random_dag(generator, p, generator.uniform(0.2, 0.7))
-    found = kept_edges(Oracle(true), random_dag(generator, p, 1.1), 0.03)
+    true = drawn(generator, p, generator.uniform(0.2, 0.7))
+    found = kept_edges(Oracle(true), drawn(generator, p, 1.1), 0.03)
     assert class_of(found) == class_of(true)
 
 
