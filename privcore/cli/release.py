@@ -11,10 +11,11 @@ from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.discovery import get_algorithm
 from privcore.errors import CertificateError, DataError, ReleaseError
+from privcore.reporting.archive import write_whole
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.certificate_html import certificate_html
 from privcore.reporting.release import Release, release
-from privcore.reporting.verification import verify
+from privcore.reporting.verification import LARGEST, verify
 from privcore.text import short
 
 
@@ -50,34 +51,57 @@ def _release(options: argparse.Namespace) -> None:
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     dataset = load(options, seed)
     ledger = open_ledger(options)
-    made = release(
-        dataset,
-        algorithm.name,
-        parameters_of(options, algorithm),
-        ledger=ledger,
-        budget=options.budget_name,
-        content=None if options.csv is None else Path(options.csv).read_bytes(),
-        accepted=dataset.caveats if options.accept_caveats else (),
-    )
-    # The graph first: it is paid for, whether or not a file can be written.
+    try:
+        made = release(
+            dataset,
+            algorithm.name,
+            parameters_of(options, algorithm),
+            ledger=ledger,
+            budget=options.budget_name,
+            content=None if options.csv is None else Path(options.csv).read_bytes(),
+            accepted=dataset.caveats if options.accept_caveats else (),
+        )
+        written = _write(made, directory)
+    except KeyboardInterrupt:
+        raise ReleaseError(
+            "Interrupted; if the release was charged, the charge stays: `ledger list` shows it, "
+            "and `ledger certificates` the certificate, if one was made."
+        ) from None
+    # Printed last: what is paid for is in files by now, whatever becomes of the output.
     print(_words(made))
     budget = ledger.budget(options.budget_name)
     print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
     if made.path is not None:
         print(f"a copy of the certificate is kept in {made.path}")
+    if written:
+        print("\n".join(map(str, written)))
+    elif made.path is None:
+        print(certificate_json(made.certificate), end="")
+        raise ReleaseError(
+            f"The release is made and paid for, but nothing can be written to "
+            f"{short(directory, 200)!r} or beside the ledger; save the certificate that was "
+            "printed."
+        )
+    else:
+        raise ReleaseError(
+            f"The release is made and paid for, but the certificate cannot be written to "
+            f"{short(directory, 200)!r}; use the copy {short(made.path, 200)!r}."
+        )
+
+
+def _write(made: Release, directory: Path) -> list[Path]:
+    """The certificate's two files in the directory; none if they cannot be written."""
     stem = directory / f"certificate-{made.certificate['id']}"
-    for path, text in (
-        (stem.with_suffix(".json"), certificate_json(made.certificate)),
-        (stem.with_suffix(".html"), certificate_html(made.certificate)),
-    ):
-        try:
-            path.write_text(text, "utf-8", "surrogatepass")
-        except OSError:
-            raise ReleaseError(
-                f"The release is made and paid for, but {short(path, 200)!r} cannot be written; "
-                "keep what was printed."
-            ) from None
-        print(path)
+    texts = {
+        stem.with_suffix(".json"): certificate_json(made.certificate),
+        stem.with_suffix(".html"): certificate_html(made.certificate),
+    }
+    try:
+        for path, text in texts.items():
+            write_whole(path, text)
+    except OSError:
+        return []
+    return list(texts)
 
 
 def _directory(name: str) -> Path:
@@ -107,14 +131,33 @@ def _words(made: Release) -> str:
 
 
 def _verify(options: argparse.Namespace) -> None:
+    found = verify(_text(options.file), options.key)
+    heading = "Verified:"
+    if options.key is None:
+        heading = (
+            "Who signed it was not checked: anyone could have made this certificate with a key of "
+            "their own.\nChecked:"
+        )
+    print("\n".join([heading, *(f"  {sentence}" for sentence in found.verified)]))
+    print("\n".join(["Not verified by a file:", *(f"  {sentence}" for sentence in found.limits)]))
+
+
+def _text(name: str) -> str:
+    """The text of a file, no more of it than a certificate can have."""
+    path = Path(name)
     try:
-        text = Path(options.file).read_text("utf-8", "surrogatepass")
-    except OSError:
+        # A pipe or a device may never end, or never begin.
+        if not path.is_file():
+            raise OSError
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except (OSError, ValueError):
         raise DataError(
-            f"The file {short(options.file)!r} cannot be read; check its name."
+            f"{short(name)!r} is not a file that can be read; check its name."
         ) from None
+    if len(content) > LARGEST:
+        raise CertificateError("The file is too large for a certificate.")
+    try:
+        return content.decode("utf-8", "surrogatepass")
     except ValueError:
         raise CertificateError("The file is not text; give the certificate's JSON.") from None
-    found = verify(text, options.key)
-    print("\n".join(["Verified:", *(f"  {sentence}" for sentence in found.verified)]))
-    print("\n".join(["Not verified by a file:", *(f"  {sentence}" for sentence in found.limits)]))

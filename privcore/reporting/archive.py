@@ -31,23 +31,25 @@ class Kept(NamedTuple):
 
 
 def keep(directory: Path, document: Mapping[str, Any]) -> Path:
-    """Write a certificate into the folder of a data directory, whole or not at all.
-
-    Raises OSError if it cannot be written.
-    """
+    """Write a certificate into the folder of a data directory; raises OSError as `write_whole`."""
     folder = directory / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"certificate-{document['id']}.json"
-    part = folder / f".{path.name}.{secrets.token_hex(8)}"
+    write_whole(path, certificate_json(document))
+    return path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; raises OSError if it cannot be written."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         with part.open("x", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(certificate_json(document))
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-    return path
 
 
 def kept_certificates(directory: Path) -> list[Kept]:

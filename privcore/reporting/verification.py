@@ -14,7 +14,8 @@ from privcore.reporting.certificate import LIMITS, SCHEMA, meaning, planned_of
 from privcore.reporting.signing import check_signature
 from privcore.text import short
 
-_LARGEST = 50_000_000
+# Bytes, and characters, that a certificate may have.
+LARGEST = 50_000_000
 _TOLERANCE = 1e-6
 
 # The parts of a certificate, and what they hold.
@@ -67,7 +68,10 @@ def verify(text: str, key: str | None = None) -> Verified:
     ]
     limits = ["That the program which signed it ran as it says."]
     if key is None:
-        limits.append("Whose key it is: ask its owner for the fingerprint, and give it as --key.")
+        limits.append(
+            "Whose key it is: anyone can make one and sign with it; ask its owner for the "
+            "fingerprint, and give it as --key."
+        )
     else:
         done.append("The key has the fingerprint that was asked for.")
     recomputed = _recomputed(document)
@@ -82,7 +86,7 @@ def verify(text: str, key: str | None = None) -> Verified:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    if len(text) > _LARGEST:
+    if len(text) > LARGEST:
         raise CertificateError("The file is too large for a certificate.")
     try:
         document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)

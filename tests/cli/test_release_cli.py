@@ -1,11 +1,16 @@
 """Release, ledger, accounts and verify from a shell."""
 
+import contextlib
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from privcore.cli import main
+from privcore.cli import release as release_command
+from privcore.reporting import archive
 from tests.cli.test_cli import refused, run
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(600))
@@ -36,9 +41,13 @@ def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
     paths = out.split("\n")[-3:-1]
     code, out, _ = run(capsys, "verify", paths[0])
     assert code == 0
+    assert out.startswith("Who signed it was not checked: anyone could")
+    assert "Verified" not in out
     assert "planned steps come to ε = 0.75" in out
     fingerprint = json.loads(Path(paths[0]).read_text())["signature"]["fingerprint"]
-    assert run(capsys, "verify", paths[0], "--key", fingerprint)[0] == 0
+    code, out, _ = run(capsys, "verify", paths[0], "--key", fingerprint)
+    assert code == 0
+    assert out.startswith("Verified:")
     assert "another key" in refused(capsys, "verify", paths[0], "--key", "ab")
     assert Path(paths[1]).read_text().startswith("<!DOCTYPE html>")
     assert "0.25 is left" in refused(capsys, *asked(files, "--levels-public", "--epsilon", "0.3"))
@@ -107,6 +116,71 @@ def test_nothing_is_charged_where_the_certificate_could_not_be_written(files, ca
     (files / "out").write_text("a file")
     assert "cannot be made" in refused(capsys, *asked(files, "--levels-public"))
     assert "spent epsilon 0," in run(capsys, "ledger")[1]
+
+
+def full(*arguments):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_at_the_directory_asked_for_names_the_copy(files, capsys, monkeypatch):
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    monkeypatch.setattr(release_command, "write_whole", full)
+    code, out, err = run(capsys, *asked(files, "--levels-public"))
+    assert code == 2
+    (kept,) = (files / "data" / "certificates").iterdir()
+    assert err.count("\n") == 1
+    assert "cannot be written" in err
+    assert str(kept) in err
+    assert "epsilon 1, delta 0" in out
+    assert run(capsys, "verify", str(kept))[0] == 0
+    # Not even the copy: the certificate itself is printed, for nothing else has it.
+    monkeypatch.setattr(archive, "write_whole", full)
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "2", "--delta", "0")
+    code, out, err = run(capsys, *asked(files, "--levels-public"))
+    assert code == 2
+    assert "save the certificate that was printed" in err
+    (files / "saved.json").write_text(out[out.index('{\n "schema"') :])
+    assert run(capsys, "verify", str(files / "saved.json"))[0] == 0
+
+
+def test_interrupted_after_the_charge_one_sentence_says_where_to_look(files, capsys, monkeypatch):
+    def stop(document):
+        raise KeyboardInterrupt
+
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    monkeypatch.setattr(release_command, "certificate_html", stop)
+    assert "the charge stays" in refused(capsys, *asked(files, "--levels-public"))
+    assert " lapmech " in run(capsys, "ledger", "list")[1]
+    assert str(files / "data" / "certificates") in run(capsys, "ledger", "certificates")[1]
+
+
+def test_nothing_is_printed_before_the_certificate_is_written(files, capsys, monkeypatch):
+    """So that a reader that goes away, as in `release … | head -1`, loses nothing."""
+
+    def gone(made):
+        raise BrokenPipeError
+
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    monkeypatch.setattr(release_command, "_words", gone)
+    with contextlib.suppress(BrokenPipeError):
+        main([*asked(files, "--levels-public")])
+    assert {path.suffix for path in (files / "out").iterdir()} == {".json", ".html"}
+    assert len(list((files / "data" / "certificates").iterdir())) == 1
+    assert " released\n" in run(capsys, "ledger", "list")[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices and pipes with a name")
+def test_endless_files_pipes_and_directories_are_no_certificates(files, capsys):
+    os.mkfifo(files / "pipe")
+    for name in ("/dev/zero", files / "pipe", files, "no\0name", "\udcff.json"):
+        assert "is not a file that can be read" in refused(capsys, "verify", str(name))
+
+
+def test_verify_reads_no_more_than_a_certificate_can_have(files, capsys):
+    # A file with a hole: it takes no room on the disk, but would take a terabyte of memory.
+    with (files / "large.json").open("wb") as file:
+        file.truncate(10**12)
+    assert "too large" in refused(capsys, "verify", str(files / "large.json"))
 
 
 def test_accounts_of_steps_and_of_a_plan(files, capsys):
