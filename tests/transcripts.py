@@ -26,6 +26,10 @@ class Recorder(SimulatedNoise):
     def discrete_laplace_array(self, values, scale):
         return self._note("laplace", values, scale, super().discrete_laplace_array(values, scale))
 
+    def discrete_gaussian_array(self, values, sigma):
+        output = super().discrete_gaussian_array(values, sigma)
+        return self._note("gaussian", values, sigma, output)
+
     def gaussian_array(self, values, sigma):
         return self._note("gaussian", values, sigma, super().gaussian_array(values, sigma))
 

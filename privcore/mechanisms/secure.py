@@ -39,6 +39,9 @@ class SecureNoise:
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
         return np.asarray(self._sampler("discrete", scale)(values.tolist()), dtype=np.int64)
 
+    def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
+        return np.asarray(self._sampler("discrete gaussian", sigma)(values.tolist()), np.int64)
+
     def gaussian_array(self, values: Vector, sigma: float) -> Vector:
         _check_finite(values)
         return np.asarray(self._sampler("gaussian", sigma)(values.tolist()))
@@ -85,6 +88,9 @@ def _make_sampler(name: str, scale: float) -> Callable[[Any], Any]:
     elif name == "discrete":
         integers = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
         sampler = dp.m.make_laplace(*integers, scale=scale)
+    elif name == "discrete gaussian":
+        whole = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
+        sampler = dp.m.make_gaussian(*whole, scale=scale)
     elif name == "gaussian":
         space = dp.vector_domain(number), dp.l2_distance(T=float)
         sampler = dp.m.make_gaussian(*space, scale=scale)
@@ -106,7 +112,10 @@ def _check_map(sampler: Any, name: str, scale: float) -> None:
     At distance 1 the loss is 1/scale for Laplace noise, ρ = 1/(2σ²) for Gaussian noise; for the
     noisy maximum 2/scale with exponential noise, and ρ = (2/scale)²/8 with Gumbel noise.
     """
-    due = {"gaussian": 0.5 / scale**2, "gumbel": 0.5 / scale**2, "exponential": 2 / scale}
+    due = {
+        **dict.fromkeys(("gaussian", "discrete gaussian", "gumbel"), 0.5 / scale**2),
+        "exponential": 2 / scale,
+    }
     stated = float(sampler.map(1 if name == "discrete" else 1.0))
     if not stated <= due.get(name, 1 / scale) * (1 + _ROUNDING):
         raise ParameterError(

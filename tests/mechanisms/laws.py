@@ -130,6 +130,7 @@ NUMBERS = (
     Case("laplace_array", -0.1, (1e-6, 1.0, 3e5), laplace),
     Case("gaussian_array", -0.1, (1e-6, 1.0, 3e5), gaussian),
     Case("discrete_laplace_array", 5, (0.25, 1.0, 3.5, 2000.0), discrete_laplace),
+    Case("discrete_gaussian_array", 5, (0.4, 1.0, 3.5, 2000.0), discrete_gaussian),
 )
 # Noise on arrays is drawn in rows of so many numbers, which must not share their draws.
 WIDTH = 40

@@ -6,7 +6,15 @@ import pytest
 from privcore.errors import ParameterError
 from privcore.mechanisms import SecureNoise
 
-NAMES = ("laplace", "laplace array", "discrete", "gaussian", "gumbel", "exponential")
+NAMES = (
+    "laplace",
+    "laplace array",
+    "discrete",
+    "discrete gaussian",
+    "gaussian",
+    "gumbel",
+    "exponential",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
