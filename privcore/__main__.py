@@ -2,6 +2,14 @@
 
 import sys
 
-from privcore.cli import main
+# What a shell reports of a program that Ctrl-C ended.
+_INTERRUPTED = 130
 
-sys.exit(main())
+try:
+    from privcore.cli import main
+
+    code = main()
+except KeyboardInterrupt:  # Loading takes a second or two, and may be what is interrupted.
+    print("Stopped.", file=sys.stderr)
+    code = _INTERRUPTED
+sys.exit(code)

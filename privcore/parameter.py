@@ -109,15 +109,26 @@ class Parameter:
 
     def _parse_number(self, value: Any) -> float | int:
         try:
-            number = float(value)
+            number = self._read_number(value)
         except (TypeError, ValueError, OverflowError):
             raise self._refuse(value) from None
         below = number <= self.low if self.open_low else number < self.low
         above = number >= self.high if self.open_high else number > self.high
-        fraction = self.kind == "int" and number != math.floor(number) if number == number else True
-        if not math.isfinite(number) or below or above or fraction:
+        if below or above:
             raise self._refuse(value)
-        return int(number) if self.kind == "int" else number
+        return number
+
+    def _read_number(self, value: Any) -> float | int:
+        """A finite number, or a whole one, in all its digits; raises ValueError for another."""
+        number = float(value)
+        if not math.isfinite(number) or (self.kind == "int" and number % 1):
+            raise ValueError
+        if self.kind == "float":
+            return number
+        try:
+            return int(value)
+        except ValueError:  # a whole number written as 1e3 or 2.0
+            return int(number)
 
     def _refuse(self, value: Any) -> ParameterError:
         return ParameterError(f"{self.option} is {short(value)}; it must be {self.range_text()}.")

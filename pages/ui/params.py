@@ -34,8 +34,10 @@ def log_grid(parameter: Parameter) -> list[float]:
 
 
 def number_text(value: float) -> str:
-    """A value as a person writes it: 0.05, 1e-06."""
-    return f"{value:g}"
+    """A value as a person writes it, with all its digits: 0.05, 1e-06."""
+    text = f"{value:g}"
+    # Six digits are enough to read a value; an address must hold all of them.
+    return text if float(text) == value else repr(float(value))
 
 
 def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.data import prepare
+from pages.ui.params import number_text
 from privcore.dataset import (
     ColumnSchema,
     Dataset,
@@ -197,7 +198,7 @@ def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
             "low": column.bounds[0] if column.bounds else None,
             "high": column.bounds[1] if column.bounds else None,
             "intervals": column.bins,
-            "cut points": _SEPARATOR.join(f"{c:g}" for c in column.cut_points),
+            "cut points": _SEPARATOR.join(map(number_text, column.cut_points)),
         }
         for column in schema
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -19,13 +20,17 @@ from privcore.cli import release as release_command
 from privcore.cli import reproduce as reproduce_command
 from privcore.cli import sweep as sweep_command
 from privcore.errors import PrivcoreError
+from privcore.text import short
+
+# What a shell reports of a program that ended because nobody read on.
+_NOBODY_READS = 141
 
 
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence, without the usage lines around it."""
 
     def error(self, message: str) -> NoReturn:
-        sentence = message[:1].upper() + message[1:]
+        sentence = short(message[:1].upper() + message[1:], 500)
         print(f"{sentence.rstrip('.')}; see --help.", file=sys.stderr)
         raise SystemExit(2)
 
@@ -51,16 +56,42 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; 0 if it went well, 2 with one sentence on stderr if it was asked wrongly."""
+    """Run a command; 0 if it went well, 2 with one sentence on stderr if it was asked wrongly.
+
+    141 if nobody reads on what is printed, as a shell has it.
+    """
     # Names may hold any character; a terminal that cannot show one must not end the run.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            return _answer(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # such as `| head -1`
+        _write_nowhere()
+        return _NOBODY_READS
+    except OSError as error:
+        _write_nowhere()
+        print(f"Reading or writing failed: {error.strerror or 'unknown cause'}.", file=sys.stderr)
+        return 2
+
+
+def _write_nowhere() -> None:
+    """What is still to be written would fail once more when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _answer(arguments: Sequence[str] | None) -> int:
     options = build_parser().parse_args(arguments)
     options.words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options.run(options)
     except PrivcoreError as error:
         print(error, file=sys.stderr)
+        return 2
+    except MemoryError:
+        print("There is not enough memory for this; give fewer rows or columns.", file=sys.stderr)
         return 2
     return 0

@@ -30,6 +30,8 @@ from privcore.text import short
 
 _SOURCES = ("network", "example", "csv", "table")
 _FILES = ("csv", "table")
+# The largest whole number that every format and library on the way can hold.
+MOST = 2**63 - 1
 
 Data = TypeVar("Data", Dataset, ParquetTable)
 
@@ -85,13 +87,15 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
 
 
 def whole(text: str, name: str) -> int:
-    """A whole number; raises ParameterError unless it is one and at least 0."""
+    """A whole number; raises ParameterError unless it is one, from 0 to `MOST`."""
     try:
         number = int(text)
     except ValueError:
         number = -1
     if number < 0:
         raise ParameterError(f"{name} is {short(text)}; it must be a whole number, at least 0.")
+    if number > MOST:
+        raise ParameterError(f"{name} is {short(text)}; it must be at most {MOST:,}.")
     return number
 
 

@@ -145,9 +145,10 @@ def _words(report: dict[str, Any]) -> str:
         lines.append(ended[report["stopped"]])
         left = report["unreached"]
         over = f" over {left['rounds']} {report['spent']['noun']}" if left["rounds"] else ""
-        need = f"; a total epsilon of {left['epsilon']:.3g}{over} reaches them"
-        need = need if left["epsilon"] else ""
-        lines.append(f"orders {left['first_order']} to {left['last_order']} not finished{need}")
+        # Of the budget alone it is known what more of it would reach.
+        need = left["epsilon"] and f"; a total epsilon of {left['epsilon']:.3g}{over} reaches them"
+        orders = f"orders {left['first_order']} to {left['last_order']} not finished"
+        lines.append(f"{orders}{need or ''}")
     work = f"{report['tests_run']} tests"
     if report["weights"] is not None:
         noisy = f", {report['tests_run']} noisy gradients" if report["tests_run"] else ""

@@ -16,6 +16,12 @@ from privcore.text import short
 MAX_BYTES = 5_000_000
 Edges = tuple[tuple[str, str], ...]
 
+# Neither looks at a character twice, whatever the file: a comment without an end goes to the end
+# of the file, and a list of names ends at a parenthesis outside quotes.
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*+", re.DOTALL)
+_NAMES = r'((?:"[^"]*+"|[^"|()])++)'
+_PARENTS = re.compile(rf"probability\s*+\({_NAMES}\|{_NAMES}\)")
+
 
 def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
     """The edges (cause, effect) of a DAG over the columns `names`.
@@ -121,9 +127,8 @@ def _from_bif(text: str) -> list[tuple[str, str]]:
     Written here because the maintained readers of the format come with whole modelling
     libraries, several hundred MB, and the structure needs one pattern.
     """
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
     edges = []
-    for child, parents in re.findall(r"probability\s*\(\s*([^|()]+?)\s*\|\s*([^)]+?)\s*\)", text):
+    for child, parents in _PARENTS.findall(_COMMENT.sub("", text)):
         edges += [(_bare(parent), _bare(child)) for parent in parents.split(",")]
     return edges
 

@@ -1,6 +1,7 @@
 """The command line as a script sees it."""
 
 import json
+import runpy
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 from privcore.cli import main
 from privcore.dataset import NETWORKS
 from privcore.discovery import ALGORITHMS
+from privcore.parameter import Parameter
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(60))
 
@@ -206,3 +208,43 @@ def test_uncut_numbers_are_cut(capsys, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(100)))
     assert run(capsys, "discover", "--csv", str(path))[0] == 0
+
+
+def test_a_limit_of_tests_is_told_in_words(capsys):
+    code, out, err = run(capsys, "discover", "--network", "asia", "--rows", "2000",
+                         "--algorithm", "priv-pc", "--test-limit", "20")  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "the limit of tests was reached" in out
+    assert "orders 0 to 3 not finished\n" in out
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e400", "9" * 5000, "", "½"])
+@pytest.mark.parametrize("option", ["--seed", "--rows", "--max-order", "--test-limit", "--epsilon"])
+def test_what_is_no_number_is_said_to_be_none(capsys, option, value):
+    said = refused(capsys, "discover", "--network", "cancer", f"{option}={value}")
+    assert said.startswith(f"{option[2:]} is ")
+
+
+def test_whole_numbers_keep_all_their_digits():
+    seed = Parameter("s", "S", "s", "int", 1, "", "", high=2.0**62)
+    assert seed.parse(str(2**53 + 1)) == 2**53 + 1
+    assert seed.parse("1e3") == 1000
+
+
+def test_a_reader_that_stops_early_ends_the_command_quietly():
+    command = [sys.executable, "-m", "privcore", "algorithms"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_ctrl_c_ends_the_command_with_a_word(capsys, monkeypatch):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("privcore.cli.main", interrupted)
+    with pytest.raises(SystemExit) as stop:
+        runpy.run_module("privcore", run_name="__main__")
+    assert stop.value.code == 130
+    assert capsys.readouterr() == ("", "Stopped.\n")

@@ -1,11 +1,12 @@
 """True graphs written in unusual ways: nothing is dropped and no direction is invented."""
 
+import pydot
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.dataset import dot as dot_module
 from privcore.dataset import load_network, read_true_graph
+from privcore.dataset.dot import edges_of_dot
 from privcore.errors import DataError
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml
 from privcore.graphs.pdag import PDAG
@@ -77,10 +78,81 @@ def test_the_parser_shows_nothing_of_a_file_it_cannot_read(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_dot_file_that_would_take_minutes_is_refused(monkeypatch):
-    monkeypatch.setattr(dot_module, "MAX_DOT_BYTES", 20)
-    with pytest.raises(DataError, match="edge list instead"):
-        read("digraph { a -> b; b -> c }", "g.dot")
+HALF = 2_000_000  # bytes; what takes the square of it takes hours
+
+
+@pytest.mark.parametrize(
+    ("text", "filename"),
+    [
+        ("probability (" + " " * HALF, "g.bif"),
+        ("probability (" * (HALF // 13), "g.bif"),
+        ("probability (a|" * (HALF // 15), "g.bif"),
+        ('probability ("' * (HALF // 14), "g.bif"),
+        ("probability" + " " * HALF, "g.bif"),
+        ("/*" * HALF, "g.bif"),
+        ("digraph {" + " " * HALF, "g.dot"),
+        ("digraph {" + "{" * (HALF // 4), "g.dot"),
+        ("digraph {" + "[" * HALF, "g.dot"),
+        ("digraph {" + "/*" * HALF, "g.dot"),
+        ('digraph { "' + "\\" * HALF, "g.dot"),
+        ("digraph {" + "<" * HALF, "g.dot"),
+        ("digraph { a" + " -> a" * (HALF // 20), "g.dot"),
+        ("digraph { a [" + "b=c " * (HALF // 20), "g.dot"),
+        ("->" * HALF, "g.txt"),
+        ("a," * HALF, "g.csv"),
+        ('"' * HALF, "g.csv"),
+        ("<a>" * (HALF // 10), "g.graphml"),
+    ],
+    ids=lambda value: value[:16].strip() + "…" if len(value) > 20 else value,
+)
+def test_a_hostile_file_takes_no_longer_than_its_size(text, filename):
+    with pytest.raises(DataError) as caught:
+        read(text, filename)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("DiGraph g { rankdir=LR; node [shape=box]; a:n -> b:x:sw -> c }", CHAIN),
+        ('digraph "g" { "a" -> "b"; /* b -> a */ b -> c // c -> a\n# c -> b\n}', CHAIN),
+        ('digraph { n [label="b", color=red]; "a" -> n n -> c [weight=2][color=blue] }', CHAIN),
+        ("digraph { a [label=<<b>a</b>>]; a -> b; b -> c; ; }", CHAIN),
+        ('digraph { "a" -> "" + "b"; b -> c; subgraph cluster_0 { label = "x" a b } }', CHAIN),
+        # A setting holds from where it stands, inside its own braces.
+        ("digraph { a -> b { edge [dir=back] c -> b } }", (*CHAIN[:1], ("b", "c"))),
+    ],
+)
+def test_the_grammar_of_dot(text, edges):
+    assert set(read(text, "g.dot")) == set(edges)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["digraph { a -> }", "digraph { a -> b", "digraph a -> b", "digraph { 1a -> b }", "a -> b",
+     "digraph { a = }", "digraph { a [b] }", "digraph { node -> b }", "digraph { a -> b } }",
+     'digraph { "a }', "digraph { <a }", "digraph { /* }", "digraph { a -> b ] }",
+     'digraph { "a" + b }', "digraph { a ~ b }"],
+)  # fmt: skip
+def test_what_is_no_dot_is_said_to_be_none(text):
+    with pytest.raises(DataError, match="cannot be read; give one digraph"):
+        read(text, "g.dot")
+
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=6)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(words, words), min_size=1, max_size=5))
+def test_dot_is_read_as_a_maintained_reader_does(pairs):
+    def quoted(name):
+        return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    text = "digraph {" + ";".join(f"{quoted(a)} -> {quoted(b)}" for a, b in pairs) + "}"
+    (graph,) = pydot.graph_from_dot_data(text)
+    theirs = [(edge.get_source(), edge.get_destination()) for edge in graph.get_edge_list()]
+    assert edges_of_dot(text, ()) == pairs
+    assert sorted(theirs) == sorted((quoted(a), quoted(b)) for a, b in pairs)
 
 
 EXPORTS = [(to_dot, "g.dot"), (to_graphml, "g.graphml"), (to_edge_csv, "g.csv")]

@@ -8,8 +8,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pages.ui import params, texts
+from pages.ui import upload as upload_module
 from pages.ui.running import LiveHooks
 from privcore.counts import compiled
+from privcore.dataset import ColumnSchema
 from privcore.discovery import ALGORITHMS, Progress
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
@@ -324,3 +326,17 @@ def test_progress_is_told_in_the_algorithm_s_own_terms(noun):
         "gradient": "gradient 5 of 20",
     }
     assert told == [(0.25, expected[noun])]
+
+
+NUMBERS = [1234567.5, 0.1 + 0.2, 1e-17, -1e300, 10.0, 123456789012345.0]
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+def test_a_number_is_written_with_all_its_digits(value):
+    assert float(params.number_text(value)) == value
+
+
+def test_cut_points_come_back_from_the_editor_as_they_were():
+    column = ColumnSchema("x", "continuous", bounds=(-1e300, 1e18), cut_points=tuple(NUMBERS))
+    edited = upload_module._to_frame([column])
+    assert upload_module._from_frame(edited, [column]) == [column]
