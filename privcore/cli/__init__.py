@@ -18,6 +18,7 @@ from privcore.cli import ledger as ledger_command
 from privcore.cli import listing
 from privcore.cli import release as release_command
 from privcore.cli import reproduce as reproduce_command
+from privcore.cli import schema as schema_command
 from privcore.cli import sweep as sweep_command
 from privcore.errors import PrivcoreError
 from privcore.text import short
@@ -43,6 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     listing.add_commands(commands)
+    schema_command.add_command(commands)
     discover_command.add_command(commands)
     direction_command.add_command(commands)
     sweep_command.add_command(commands)

@@ -12,9 +12,9 @@ from privcore.dataset import (
     EXAMPLES,
     ColumnSchema,
     Dataset,
+    RawTable,
     StructuralExample,
     build_dataset,
-    declare,
     example_parameters,
     infer_schema,
     intervals,
@@ -52,10 +52,12 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "loaded whole",
     )  # fmt: skip
     data.add_argument(
-        "--schema", metavar="FILE",
+        "--schema",
+        metavar="FILE",
         help="JSON that says which columns of the file or table are used, with their levels, or "
-        "bounds and cuts; see the manual",
-    )  # fmt: skip
+        "bounds and cuts (`schema` drafts one); without it they are read from the data, which no "
+        "guarantee covers",
+    )
     data.add_argument(
         "--memory", metavar="GIB", default=f"{MEMORY / 2**30:g}",
         help=f"that counting a table may take ({MEMORY / 2**30:g})",
@@ -67,12 +69,6 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         help="cut numeric columns into so many equal intervals of their bounds, or `none` "
         "(examples: none; files: 4)",
     )  # fmt: skip
-    data.add_argument(
-        "--levels-public",
-        action="store_true",
-        help="the file's levels and bounds are public knowledge; otherwise they are reported as "
-        "read from the data, which no guarantee covers",
-    )
     data.add_argument(
         "--missing", choices=("refuse", "drop", "level"), default="refuse",
         help="what to do with missing values (refuse)",
@@ -158,7 +154,6 @@ def load_table(options: argparse.Namespace) -> ParquetTable:
             options.table,
             _schema(options),
             missing=options.missing,
-            declared=options.levels_public,
             memory=_bytes_of(options.memory),
         ),
         options,
@@ -177,12 +172,8 @@ def _bytes_of(text: str) -> int:
 
 
 def _schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
-    """What --schema says; with --levels-public, all of it is public."""
-    file = getattr(options, "schema", None)
-    if file is None:
-        return None
-    schema = read_schema(_bytes(Path(file)))
-    return declare(schema) if options.levels_public else schema
+    """What --schema says."""
+    return None if options.schema is None else read_schema(file_bytes(Path(options.schema)))
 
 
 def _given(options: argparse.Namespace) -> dict[str, Any]:
@@ -193,12 +184,11 @@ def _with_truth(dataset: Data, options: argparse.Namespace) -> Data:
     if not options.truth:
         return dataset
     path = Path(options.truth)
-    return replace(dataset, true_edges=read_true_graph(_bytes(path), path.name, dataset.names))
+    return replace(dataset, true_edges=read_true_graph(file_bytes(path), path.name, dataset.names))
 
 
 def _read_file(options: argparse.Namespace) -> Dataset:
-    path = Path(options.csv)
-    raw = read_table(_bytes(path), path.name)
+    raw = raw_table(options)
     schema = _schema(options) or infer_schema(raw)
     if options.intervals is not None:
         bins = intervals_of(options)
@@ -206,12 +196,17 @@ def _read_file(options: argparse.Namespace) -> Dataset:
             replace(column, bins=bins) if column.kind == "continuous" else column
             for column in schema
         ]
-    if options.levels_public:
-        schema = declare(schema)
-    return build_dataset(raw, schema, name=path.name, missing=options.missing)
+    return build_dataset(raw, schema, name=Path(options.csv).name, missing=options.missing)
 
 
-def _bytes(path: Path) -> bytes:
+def raw_table(options: argparse.Namespace) -> RawTable:
+    """The cells of the file that --csv names."""
+    path = Path(options.csv)
+    return read_table(file_bytes(path), path.name)
+
+
+def file_bytes(path: Path) -> bytes:
+    """What a file holds; raises DataError if it cannot be read."""
     try:
         return path.read_bytes()
     except (OSError, ValueError):

@@ -43,10 +43,10 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     data.add_argument("--x", metavar="COLUMN", help="the file's first variable")
     data.add_argument("--y", metavar="COLUMN", help="the file's second variable")
     data.add_argument(
-        "--levels-public",
-        action="store_true",
-        help="the file's bounds are public knowledge; otherwise they are reported as read from "
-        "the data, which no guarantee covers",
+        "--schema",
+        metavar="FILE",
+        help="JSON with the bounds of the columns, confirmed by their owner (see `schema`); "
+        "without it they are read from the data, which no guarantee covers",
     )
     data.add_argument(
         "--missing", choices=("refuse", "drop"), default="refuse",

@@ -32,8 +32,8 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     run.add_argument(
         "--accept-caveats",
         action="store_true",
-        help="release although the promise has caveats, such as levels read from the data; they "
-        "are printed in the certificate",
+        help="release although the promise has caveats, such as rows that were left out; they are "
+        "printed in the certificate",
     )
     run.add_argument("--out", metavar="DIR", default=".", help="for the certificate (here)")
     run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger")
@@ -140,6 +140,7 @@ def _verify(options: argparse.Namespace) -> None:
         )
     print("\n".join([heading, *(f"  {sentence}" for sentence in found.verified)]))
     print("\n".join(["Not verified by a file:", *(f"  {sentence}" for sentence in found.limits)]))
+    print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in found.domain)]))
 
 
 def _text(name: str) -> str:

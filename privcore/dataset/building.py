@@ -10,23 +10,30 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.dataset import refusals
-from privcore.dataset.discretise import cut, equal_width, finite_bounds, interval_labels
+from privcore.dataset.discretise import (
+    check_cuts,
+    cut,
+    equal_width,
+    finite_bounds,
+    interval_labels,
+)
 from privcore.dataset.model import (
     MAX_LEVELS,
+    UPLOADED,
     Column,
     Dataset,
+    Kind,
     check_names,
     code_type,
     is_constant,
 )
 from privcore.dataset.reading import RawTable
-from privcore.dataset.schema import ColumnSchema, parse_numbers
+from privcore.dataset.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
 Missing = Literal["refuse", "drop", "level"]
 DROPPED = "rows with missing values were left out: which rows are complete is not covered"
-MISSING_LEVEL = "(missing)"
 
 
 def build_dataset(
@@ -41,19 +48,22 @@ def build_dataset(
 
     missing: "refuse" raises with the count per column, "drop" leaves out rows with a missing
     cell, "level" makes it a level of its own, "(missing)", of columns with levels or cuts.
-    That a column has gaps is itself read from the data: with "level", its levels count as
-    declared only if "(missing)" is listed among them.
-    Numbers outside public bounds are moved to the nearer bound: that is what public bounds mean.
-    Raises DataError for values outside declared levels, text where numbers are declared, and
+    Gaps of a column whose schema has a level for them go there in any case.  That a column has
+    gaps is itself read from the data: with "level", its levels count as declared only if its
+    schema has that level.
+    Numbers outside public bounds are moved to the nearer bound, and values that are none of the
+    levels to "(other)" where it is listed: that is what public bounds and levels mean.
+    Raises DataError for other values outside the levels, text where numbers are declared, and
     whatever `Dataset` refuses; ParameterError for another `missing`.
     """
     schema = used_columns(schema, raw.names, missing)
     frame = raw.frame[[column.name for column in schema]]
-    gaps = {str(k): int(v) for k, v in frame.isna().sum().items() if v}
+    strict = [column.name for column in schema if not column.has_missing_level]
+    gaps = {str(k): int(v) for k, v in frame[strict].isna().sum().items() if v}
     if gaps and missing == "refuse":
         raise DataError(refusals.gaps(gaps))
     if missing == "drop":
-        frame = frame.dropna()
+        frame = frame.dropna(subset=strict)
         if len(frame) < 2:
             raise DataError(refusals.too_few_left(len(frame)))
     notes = (DROPPED,) if gaps and missing == "drop" else ()
@@ -63,7 +73,7 @@ def build_dataset(
         columns.append(column)
         values.append(codes)
     _refuse_constant(columns, values)
-    return Dataset(name, tuple(columns), tuple(values), true_edges, "uploaded", notes)
+    return Dataset(name, tuple(columns), tuple(values), true_edges, UPLOADED, notes)
 
 
 def used_columns(
@@ -95,18 +105,38 @@ def _build_column(wanted: ColumnSchema, cells: pd.Series[Any]) -> tuple[Column, 
     present = cells.notna().to_numpy()
     if wanted.kind == "continuous":
         return _build_numeric(wanted, cells, present)
-    levels, declared = wanted.levels, wanted.declared
-    if not present.all() and MISSING_LEVEL not in levels:
-        levels, declared = (*levels, MISSING_LEVEL), False
-    if len(levels) > MAX_LEVELS:
-        raise DataError(refusals.too_many_levels(wanted.name))
-    position = {level: code for code, level in enumerate(levels)}
+    column = column_of(wanted, gaps=not present.all())
+    position = {level: code for code, level in enumerate(column.levels)}
     codes = cells.fillna(MISSING_LEVEL).map(position)
+    if OTHER_LEVEL in position:
+        codes = codes.fillna(position[OTHER_LEVEL])
     unknown = int(codes.isna().sum())
     if unknown:
         raise DataError(refusals.outside(wanted.name, unknown))
-    column = Column(wanted.name, wanted.kind, levels, declared=declared)
-    return column, codes.to_numpy().astype(code_type(len(levels)))
+    return column, codes.to_numpy().astype(code_type(len(column.levels)))
+
+
+def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
+    """The column that a schema makes, before any row is seen.
+
+    gaps: whether missing values need a level; if the schema has none for them, the levels are not
+    all public.
+    Raises DataError for impossible levels, bounds or cuts.
+    """
+    cuts = cuts_of(wanted) if wanted.kind == "continuous" else ()
+    if wanted.kind == "continuous" and not cuts:
+        bounds = finite_bounds(wanted.bounds, wanted.name)
+        return Column(wanted.name, "continuous", bounds=bounds, declared=wanted.declared)
+    levels, declared = wanted.levels, wanted.declared
+    if cuts:
+        check_cuts(cuts, wanted.name)
+        levels = interval_labels(cuts)
+    if (wanted.missing or gaps) and MISSING_LEVEL not in levels:
+        levels, declared = (*levels, MISSING_LEVEL), declared and wanted.missing
+    if len(levels) > MAX_LEVELS:
+        raise DataError(refusals.too_many_levels(wanted.name))
+    kind: Kind = "ordinal" if cuts else wanted.kind
+    return Column(wanted.name, kind, levels, cut_points=cuts, declared=declared)
 
 
 def cuts_of(wanted: ColumnSchema) -> tuple[float, ...]:
@@ -130,14 +160,10 @@ def _build_numeric(
     bad = int((~np.isfinite(numbers)).sum())
     if bad:
         raise DataError(refusals.not_finite(wanted.name, bad))
-    cuts = cuts_of(wanted)
-    if not cuts:
-        bounds = finite_bounds(wanted.bounds, wanted.name)
-        column = Column(wanted.name, "continuous", bounds=bounds, declared=wanted.declared)
-        return column, np.clip(numbers, *bounds)
-    codes = cut(numbers, cuts, wanted.name)
-    levels = interval_labels(cuts)
-    if present.all():
-        return Column(wanted.name, "ordinal", levels, declared=wanted.declared), codes
-    codes = np.where(present, codes, len(levels)).astype(code_type(len(levels) + 1))
-    return Column(wanted.name, "ordinal", (*levels, MISSING_LEVEL)), codes
+    column = column_of(wanted, gaps=not present.all())
+    if column.bounds is not None:
+        return column, np.clip(numbers, *column.bounds)
+    codes = cut(numbers, column.cut_points, wanted.name)
+    # Intervals come first, the level of missing values last.
+    codes = np.where(present, codes, len(column.cut_points) + 1)
+    return column, codes.astype(code_type(len(column.levels)))

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.dataset.building import MISSING_LEVEL, cuts_of
-from privcore.dataset.discretise import check_cuts, cut, interval_labels
-from privcore.dataset.model import Column, Kind, code_type
+from privcore.dataset.building import column_of, cuts_of
+from privcore.dataset.discretise import cut
+from privcore.dataset.model import Column, code_type
 from privcore.dataset.reading import cell_text
-from privcore.dataset.schema import ColumnSchema, parse_numbers
+from privcore.dataset.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -54,21 +54,14 @@ def coding_of(wanted: ColumnSchema, *, missing_level: bool) -> Coding:
     missing_level: whether missing values are one of the levels; if it is not listed there, the
     levels are not all public.
     """
-    levels, declared = wanted.levels, wanted.declared
-    if wanted.kind == "continuous":
-        cuts = cuts_of(wanted)
-        if not cuts:
-            raise DataError(
-                f"Column {short(wanted.name)!r} is continuous, and only levels are counted where "
-                "rows are; cut it by bins or cut points."
-            )
-        check_cuts(cuts, wanted.name)
-        levels = interval_labels(cuts)
-    if missing_level and MISSING_LEVEL not in levels:
-        levels, declared = (*levels, MISSING_LEVEL), False
-    kind: Kind = "nominal" if wanted.kind == "nominal" else "ordinal"
-    absent = levels.index(MISSING_LEVEL) if missing_level else MISSING
-    return Coding(Column(wanted.name, kind, levels, declared=declared), wanted, absent)
+    if wanted.kind == "continuous" and not cuts_of(wanted):
+        raise DataError(
+            f"Column {short(wanted.name)!r} is continuous, and only levels are counted where "
+            "rows are; cut it by bins or cut points."
+        )
+    column = column_of(wanted, gaps=missing_level)
+    has_level = MISSING_LEVEL in column.levels
+    return Coding(column, wanted, column.levels.index(MISSING_LEVEL) if has_level else MISSING)
 
 
 def looked_at(frame: pd.DataFrame, codings: Sequence[Coding], *, drop: bool) -> Piece:
@@ -117,5 +110,6 @@ def _codes(cells: pd.Series[Any], coding: Coding) -> NDArray[np.int64]:
         codes[present] = known
     else:
         position = {level: code for code, level in enumerate(coding.column.levels)}
-        codes[present] = [position.get(text, UNKNOWN) for text in there]
+        other = position.get(OTHER_LEVEL, UNKNOWN)
+        codes[present] = [position.get(text, other) for text in there]
     return codes[owner]

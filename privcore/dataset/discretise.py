@@ -43,7 +43,11 @@ def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> D
             points, declared = tuple(wanted), True
         values[position] = cut(dataset.values[position], points, column.name)
         columns[position] = Column(
-            column.name, "ordinal", interval_labels(points), declared=declared
+            column.name,
+            "ordinal",
+            interval_labels(points),
+            cut_points=tuple(points),
+            declared=declared,
         )
     return replace(dataset, columns=tuple(columns), values=tuple(values), recipe=None)
 

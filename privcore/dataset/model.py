@@ -16,6 +16,8 @@ from privcore.text import short
 
 Kind = Literal["nominal", "ordinal", "continuous"]
 
+# The source of a data set that somebody's own table was made into.
+UPLOADED = "uploaded"
 MAX_LEVELS = 1_000
 MAX_NAME = 200
 
@@ -26,6 +28,7 @@ class Column:
 
     levels: of a nominal or ordinal column, in the order of the codes (and of the ranks).
     bounds: of a continuous column, lowest and highest value.
+    cut_points: of a column of numbers that was cut into its levels, increasing.
     declared: whether levels or bounds are public; otherwise they were read from the data, and no
         guarantee covers them.
     """
@@ -34,6 +37,7 @@ class Column:
     kind: Kind
     levels: tuple[str, ...] = ()
     bounds: tuple[float, float] | None = None
+    cut_points: tuple[float, ...] = ()
     declared: bool = False
 
     @property
@@ -98,6 +102,11 @@ class Described(ABC):
         return "levels" if kinds == {True} else "bounds"
 
     @property
+    def basis(self) -> str:
+        """Why levels and bounds count as public, if they are declared."""
+        return "stated by the owner of the data as known without looking at the rows"
+
+    @property
     def undeclared(self) -> tuple[str, ...]:
         """Names of the columns whose levels or bounds were read from the data."""
         return tuple(column.name for column in self.columns if not column.declared)
@@ -144,6 +153,11 @@ class Dataset(Described):
     @property
     def n(self) -> int:
         return len(self.values[0])
+
+    @property
+    def basis(self) -> str:
+        built_in = self.source not in ("", UPLOADED)
+        return "part of the model that the rows were sampled from" if built_in else super().basis
 
 
 def too_few_rows(rows: int) -> str:

@@ -56,14 +56,12 @@ def open_parquet(
     schema: Sequence[ColumnSchema] | None = None,
     *,
     missing: Missing = "refuse",
-    declared: bool = False,
     memory: int = MEMORY,
 ) -> ParquetTable:
     """A Parquet file, or all of a folder in the order of their names.
 
     schema: how columns are read; those that it does not list are left out.  None reads levels and
-    bounds from the data by the rules of `infer_schema`, and no guarantee covers them unless
-    declared says that they are public.
+    bounds from the data by the rules of `infer_schema`, and no guarantee covers them.
     missing: as for `build_dataset`, whose codes these are, row by row.
 
     The columns are looked at once, one after the other.  Raises DataError for files that are not
@@ -86,7 +84,7 @@ def open_parquet(
     for name, wanted in used:
         at = names.index(name)
         cells = Cells(connection, table, f"c{at}", types[at], about[at])
-        found.append(coded(cells, name, wanted, gaps=missing == "level", declared=declared))
+        found.append(coded(cells, name, wanted, gaps=missing == "level"))
     missed = {c.column.name: c.missing for c in found if c.missing}
     if missed and missing == "refuse":
         raise DataError(refusals.gaps(missed))

@@ -6,19 +6,18 @@ of `reading` and `building`, and written back as one SQL expression.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from privcore.dataset import refusals
-from privcore.dataset.building import MISSING_LEVEL, cuts_of
+from privcore.dataset.building import column_of, cuts_of
 from privcore.dataset.coding import MISSING, UNKNOWN
-from privcore.dataset.discretise import check_cuts, interval_labels
 from privcore.dataset.duck import asking, literal
 from privcore.dataset.model import MAX_LEVELS, Column
 from privcore.dataset.reading import cell_text
-from privcore.dataset.schema import ColumnSchema, infer_column
+from privcore.dataset.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, infer_column
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -37,8 +36,8 @@ class CodedColumn:
     """A column and how its codes are computed.
 
     code: an SQL expression that is 0..levels-1, `MISSING`, or `UNKNOWN`: outside the levels, or
-    not a finite number.  missing: number of rows without a value.  was_cut: whether the levels
-    are intervals of numbers.
+    not a finite number.  missing: number of rows without a value, where that is no level.  was_cut:
+    whether the levels are intervals of numbers.
     """
 
     column: Column
@@ -110,20 +109,18 @@ class _Distinct(NamedTuple):
     rows: int
 
 
-def coded(
-    cells: Cells, name: str, wanted: ColumnSchema | None, *, gaps: bool, declared: bool
-) -> CodedColumn:
+def coded(cells: Cells, name: str, wanted: ColumnSchema | None, *, gaps: bool) -> CodedColumn:
     """The column called `name`.
 
-    wanted: how it is to be read; None for a first guess from the data, which `declared` then calls
-    public or not.  gaps: whether missing values are a level.
+    wanted: how it is to be read; None for a first guess from the data, which is not public.
+    gaps: whether missing values are a level, also of columns whose schema has none for them.
     Raises DataError for a column that cannot be read in this way.
     """
     if wanted is not None and wanted.kind == "continuous":
         return _numeric(cells, wanted, gaps)
     distinct = cells.distinct()
     if wanted is None:
-        wanted = replace(_guessed(cells, distinct, name), declared=declared)
+        wanted = _guessed(cells, distinct, name)
         if wanted.kind == "continuous":
             return _numeric(cells, wanted, gaps)
     if distinct is None:
@@ -146,22 +143,18 @@ def _guessed(cells: Cells, distinct: list[_Distinct] | None, name: str) -> Colum
 def _categorical(
     cells: Cells, distinct: list[_Distinct], wanted: ColumnSchema, gaps: bool
 ) -> CodedColumn:
-    levels, declared = wanted.levels, wanted.declared
     missing = sum(cell.rows for cell in distinct if cell.text is None)
-    if missing and gaps and MISSING_LEVEL not in levels:
-        levels, declared = (*levels, MISSING_LEVEL), False
-    if len(levels) > MAX_LEVELS:
-        raise DataError(refusals.too_many_levels(wanted.name))
-    position = {level: code for code, level in enumerate(levels)}
-    absent = position[MISSING_LEVEL] if gaps and missing else MISSING
+    column = column_of(wanted, gaps=bool(missing and gaps))
+    position = {level: code for code, level in enumerate(column.levels)}
+    absent, other = position.get(MISSING_LEVEL, MISSING), position.get(OTHER_LEVEL, UNKNOWN)
     branches = " ".join(
-        f"WHEN {cell.sql} THEN {absent if cell.text is None else position.get(cell.text, UNKNOWN)}"
+        f"WHEN {cell.sql} THEN {absent if cell.text is None else position.get(cell.text, other)}"
         for cell in distinct
         if cell.sql is not None
     )
-    present = f"CASE {cells.written} {branches} ELSE {UNKNOWN} END" if branches else str(absent)
+    present = f"CASE {cells.written} {branches} ELSE {other} END" if branches else str(absent)
     code = f"CASE WHEN {cells.name} IS NULL THEN {absent} ELSE {present} END"
-    return CodedColumn(Column(wanted.name, wanted.kind, levels, declared=declared), code, missing)
+    return CodedColumn(column, code, 0 if absent != MISSING else missing)
 
 
 def _numeric(cells: Cells, wanted: ColumnSchema, gaps: bool) -> CodedColumn:
@@ -176,17 +169,14 @@ def _numeric(cells: Cells, wanted: ColumnSchema, gaps: bool) -> CodedColumn:
             f"Column {name!r} is continuous, and only levels are counted in files; cut it by bins "
             "or cut points."
         )
-    check_cuts(cuts, wanted.name)
     # Not a number is what a missing number is written as.
     gap = f"({number} IS NULL OR isnan({number}))"
     missing = int(cells.asked(f"count(*) FILTER ({gap})")[0])
-    levels, declared, absent = interval_labels(cuts), wanted.declared, MISSING
-    if missing and gaps:
-        absent, levels, declared = len(levels), (*levels, MISSING_LEVEL), False
+    column = column_of(wanted, gaps=bool(missing and gaps))
+    absent = len(cuts) + 1 if len(column.levels) > len(cuts) + 1 else MISSING
     below = " ".join(f"WHEN {number} < {literal(c)} THEN {code}" for code, c in enumerate(cuts))
     code = (
         f"CASE WHEN {gap} THEN {absent} WHEN isinf({number}) THEN {UNKNOWN} "
         f"{below} ELSE {len(cuts)} END"
     )
-    column = Column(wanted.name, "ordinal", levels, declared=declared)
-    return CodedColumn(column, code, missing, was_cut=True)
+    return CodedColumn(column, code, 0 if absent != MISSING else missing, was_cut=True)

@@ -16,6 +16,10 @@ from privcore.dataset.reading import RawTable
 from privcore.text import short
 
 _FEW = 20
+# What missing values are called where they are a level.
+MISSING_LEVEL = "(missing)"
+# A level that takes every value that is none of the others.
+OTHER_LEVEL = "(other)"
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class ColumnSchema:
     kind: "continuous" columns are cut into levels if `cut_points` or `bins` say so.
     levels: of a categorical column, in order.  bounds: of a numeric one.
     cut_points: inner boundaries, increasing.  bins: number of equal-width intervals in the bounds.
+    missing: whether missing values are a level of the column, `(missing)`; of a categorical one it
+        may stand among the levels instead.
     declared: whether the levels, or the bounds and cuts, are public.
     """
 
@@ -34,8 +40,14 @@ class ColumnSchema:
     bounds: tuple[float, float] | None = None
     cut_points: tuple[float, ...] = ()
     bins: int | None = None
+    missing: bool = False
     declared: bool = False
     include: bool = True
+
+    @property
+    def has_missing_level(self) -> bool:
+        """Whether missing values are a level, so that they are no reason to refuse a row."""
+        return self.missing or MISSING_LEVEL in self.levels
 
 
 def infer_schema(raw: RawTable) -> list[ColumnSchema]:

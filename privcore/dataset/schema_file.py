@@ -2,53 +2,92 @@
 
     {"columns": [
         {"name": "smoke", "levels": ["no", "yes"]},
-        {"name": "stage", "kind": "ordinal", "levels": ["I", "II", "III"]},
-        {"name": "age", "bounds": [0, 120], "bins": 4},
-        {"name": "dose", "cut_points": [10, 50], "public": false}
-    ]}
+        {"name": "stage", "kind": "ordinal", "levels": ["I", "II", "III", "(other)"]},
+        {"name": "age", "bounds": [0, 120], "bins": 4, "missing": true},
+        {"name": "dose", "cut_points": [10, 50]}
+     ],
+     "confirmed": "… SHA-256 of the columns …"}
 
-Columns of the table that are not listed are left out.  What is listed is public unless `public` is
-false.  A list of columns without the object around it will do as well.
+Columns of the table that are not listed are left out.  A list of columns without the object around
+it will do as well.  `confirmed` is what the owner's confirmation is kept as: it is one of these
+values, so that whoever changes a value has to confirm again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from privcore.dataset.schema import ColumnSchema
 from privcore.errors import DataError
 from privcore.text import short
 
-_KEYS = {"name", "kind", "levels", "bounds", "bins", "cut_points", "public"}
+_KEYS = {"name", "kind", "levels", "bounds", "bins", "cut_points", "missing"}
 
 
 def read_schema(content: bytes) -> list[ColumnSchema]:
-    """The schema that a JSON file holds; raises DataError, naming the column, if it holds none."""
-    try:
-        found = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise DataError("The schema is not JSON in UTF-8; write it as in the manual.") from None
-    listed = found.get("columns") if isinstance(found, dict) else found
+    """The schema that a JSON file holds; its columns are declared if they are confirmed.
+
+    Raises DataError, naming the column, if the file holds no schema.
+    """
+    document = _parsed(content)
+    listed = document.get("columns")
     if not isinstance(listed, list) or not listed:
         raise DataError('The schema lists no columns; write {"columns": [{"name": …}, …]}.')
-    return [_column(entry, position) for position, entry in enumerate(listed, start=1)]
+    schema = [_column(entry, position) for position, entry in enumerate(listed, start=1)]
+    confirmed = document.get("confirmed") == confirmation(schema)
+    return [replace(column, declared=confirmed) for column in schema]
 
 
-def schema_json(schema: Sequence[ColumnSchema]) -> str:
-    """A schema as `read_schema` takes it; columns with include=False are left out."""
-    columns = []
+def schema_json(
+    schema: Sequence[ColumnSchema],
+    *,
+    confirmed: bool = False,
+    left_out: Mapping[str, str] | None = None,
+) -> str:
+    """A schema as `read_schema` takes it; columns with include=False are left out.
+
+    confirmed: whether its owner has confirmed every value.
+    left_out: reasons by column, for whoever reviews it.
+    """
+    document: dict[str, Any] = {"columns": _entries(schema)}
+    if left_out:
+        document["left_out"] = [{"name": name, "reason": why} for name, why in left_out.items()]
+    if confirmed:
+        document["confirmed"] = confirmation(schema)
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def confirmation(schema: Sequence[ColumnSchema]) -> str:
+    """SHA-256, in hexadecimal, of every value of the columns that are used, in their order."""
+    text = json.dumps(_entries(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _entries(schema: Sequence[ColumnSchema]) -> list[dict[str, Any]]:
+    entries = []
     for column in schema:
         if column.include:
             entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
             entry |= {"levels": list(column.levels)} if column.levels else {}
-            entry |= {"bounds": list(column.bounds)} if column.bounds else {}
+            entry |= {"bounds": list(map(float, column.bounds))} if column.bounds else {}
             entry |= {"bins": column.bins} if column.bins else {}
             entry |= {"cut_points": list(column.cut_points)} if column.cut_points else {}
-            columns.append(entry | {"public": column.declared})
-    return json.dumps({"columns": columns}, indent=1, ensure_ascii=False)
+            entry |= {"missing": True} if column.missing else {}
+            entries.append(entry)
+    return entries
+
+
+def _parsed(content: bytes) -> Mapping[str, Any]:
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise DataError("The schema is not JSON in UTF-8; write it as in the manual.") from None
+    return document if isinstance(document, dict) else {"columns": document}
 
 
 def _column(entry: Any, position: int) -> ColumnSchema:
@@ -77,9 +116,9 @@ def _column(entry: Any, position: int) -> ColumnSchema:
     bounds = _numbers(entry, "bounds", name)
     if bounds and len(bounds) != 2:
         raise DataError(f"Column {name!r} of the schema needs two bounds, lowest and highest.")
-    bins, public = entry.get("bins"), entry.get("public", True)
-    if not isinstance(public, bool):
-        raise DataError(f"Column {name!r} of the schema says neither true nor false for public.")
+    bins, missing = entry.get("bins"), entry.get("missing", False)
+    if not isinstance(missing, bool):
+        raise DataError(f"Column {name!r} of the schema says neither true nor false for missing.")
     if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
         raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
     return ColumnSchema(
@@ -89,7 +128,7 @@ def _column(entry: Any, position: int) -> ColumnSchema:
         bounds=(bounds[0], bounds[1]) if bounds else None,
         cut_points=_numbers(entry, "cut_points", name),
         bins=bins,
-        declared=public,
+        missing=missing,
     )
 
 

@@ -16,11 +16,13 @@ from privcore import __version__
 from privcore.accounting.events import Event
 from privcore.accounting.guarantee import Guarantee, posterior_bound
 from privcore.accounting.ledger_sums import Charge, Spending
+from privcore.dataset.domain import domain_of, domain_sha256
+from privcore.dataset.model import Described
 from privcore.discovery import Discovery, get_algorithm
 from privcore.graphs.exports import to_json_dict
 from privcore.reporting.findings import described_pairs
 
-SCHEMA = "causalveil-certificate/1"
+SCHEMA = "causalveil-certificate/2"
 PRIORS = (0.01, 0.1, 0.5)
 
 LIMITS = (
@@ -39,6 +41,7 @@ LIMITS = (
 
 def certificate(
     result: Discovery,
+    described: Described,
     *,
     note: str,
     charge: Charge,
@@ -47,10 +50,12 @@ def certificate(
 ) -> dict[str, Any]:
     """The content to be signed, JSON-ready, of a run with secure noise.
 
+    described: the data set, of which only the public domain is used.
     note: on how the search ended, if it ended early.  charge, spending: as they were when it was
     paid for.  accepted: caveats that the owner took upon themselves.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
+    domain = domain_of(described.columns)
     pairs = described_pairs(result.graph, result.findings)
     return {
         "schema": SCHEMA,
@@ -63,6 +68,12 @@ def certificate(
             "note": note,
             # Only where there are some, so that certificates without them keep their form.
             **({"pairs": pairs} if pairs else {}),
+        },
+        "domain": {
+            "basis": described.basis,
+            "rows": described.n,
+            "columns": domain,
+            "sha256": domain_sha256(domain),
         },
         "algorithm": {
             "name": algorithm.name,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from privcore.dataset.domain import domain_lines
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
@@ -62,6 +63,15 @@ def certificate_html(document: Mapping[str, Any]) -> str:
                 ("Proofs", guarantee["proof"]),
                 ("Public", "; ".join(guarantee["public"])),
                 ("Versions", _pairs(document["versions"])),
+            )
+        ),
+        "<h2>The public domain</h2>",
+        f"<p>{document['domain']['rows']:,} rows, and every value that was taken as known of the "
+        f"columns: {_text(document['domain']['basis'])}.</p>",
+        _table(
+            (
+                *domain_lines(document["domain"]["columns"]),
+                ("Domain, SHA-256", document["domain"]["sha256"]),
             )
         ),
         "<h2>In the ledger</h2>",

@@ -112,7 +112,12 @@ def release(
         checkpoint("computed")
         note = _ENDED[result.stopped] if result.stopped else ""
         made = certificate(
-            result, note=note, charge=charge, spending=spending, accepted=check.caveats
+            result,
+            dataset,
+            note=note,
+            charge=charge,
+            spending=spending,
+            accepted=check.caveats,
         )
         document = signed(made, key)
     except BaseException as error:

@@ -11,6 +11,7 @@ from privcore.accounting.composition import rho_of_pure
 from privcore.accounting.events import Event, total_rho
 from privcore.counts import MixedRows
 from privcore.dataset import Dataset
+from privcore.dataset.model import Described
 from privcore.dataset.parquet import ParquetTable
 from privcore.discovery import discover, get_algorithm
 from privcore.discovery.engine import (
@@ -22,6 +23,7 @@ from privcore.discovery.engine import (
 from privcore.errors import ParameterError, ReleaseError
 from privcore.evaluation.surrogate import Shape, surrogate
 from privcore.reporting.effect import large_delta_sentence
+from privcore.text import short
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,13 @@ def check_release(
     """Everything that can be refused without spending, looked at from public facts.
 
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
-    word by word.  The run is rehearsed on a public surrogate, so that settings that it refuses are
-    refused before they are paid for.
+    word by word; levels and bounds that were read from the rows cannot be accepted.  The run is
+    rehearsed on a public surrogate, so that settings that it refuses are refused before they are
+    paid for.
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
-    parameters, ReleaseError for caveats that are not accepted, and whatever the rehearsal raises.
+    parameters, ReleaseError for columns that are not declared and for caveats that are not
+    accepted, and whatever the rehearsal raises.
     """
     chosen = get_algorithm(algorithm)
     if not chosen.private:
@@ -67,11 +71,13 @@ def check_release(
         raise ParameterError(
             "Only the proven calibration can be released: the published one has no guarantee."
         )
+    if dataset.undeclared:
+        raise ReleaseError(unconfirmed(dataset))
     missing = [caveat for caveat in dataset.caveats if caveat not in accepted]
     if missing:
         raise ReleaseError(
-            f"The promise would not hold as it stands ({'; '.join(missing)}): declare what is "
-            "public, or accept this explicitly."
+            f"The promise would not hold as it stands ({'; '.join(missing)}): accept this "
+            "explicitly, or prepare the table in another way."
         )
     source = source_of(dataset)
     planned = planned_events(algorithm, checked, source)
@@ -82,6 +88,19 @@ def check_release(
     guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
     warnings = tuple(filter(None, (large_delta_sentence(guarantee, dataset.n),)))
     return Check(epsilon, delta, _rho(epsilon, delta, planned), planned, dataset.caveats, warnings)
+
+
+def unconfirmed(dataset: Described) -> str:
+    """That the owner has not confirmed what is public, and what to do."""
+    undeclared = dataset.undeclared
+    named = ", ".join(short(name, 20) for name in undeclared[:3])
+    more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
+    return (
+        f"The {dataset.public_noun} of {named}{more} are not confirmed as public: draft a schema "
+        "with `python -m privcore schema --csv FILE --out schema.json`, correct it to what is "
+        "known without the rows, confirm it with `python -m privcore schema --confirm "
+        "schema.json`, and give it as --schema (on the page, confirm the values under Data)."
+    )
 
 
 def _rho(epsilon: float, delta: float, planned: tuple[Event, ...]) -> float | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from privcore.accounting.accountants import side_by_side
 from privcore.accounting.guarantee import Guarantee
+from privcore.dataset.domain import domain_lines, domain_sha256
 from privcore.errors import CertificateError, ParameterError
 from privcore.reporting.certificate import LIMITS, SCHEMA, meaning, planned_of
 from privcore.reporting.signing import check_signature
@@ -21,6 +22,7 @@ _TOLERANCE = 1e-6
 # The parts of a certificate, and what they hold.
 _PARTS: dict[str, tuple[str, ...]] = {
     "released": ("graph", "note", "weight_threshold", "weights"),
+    "domain": ("basis", "columns", "rows", "sha256"),
     "algorithm": ("citation", "name", "parameters", "title"),
     "mechanism": ("noise", "planned", "sampler"),
     "guarantee": (
@@ -40,11 +42,15 @@ _WHOLE = {
 
 
 class Verified(NamedTuple):
-    """Sentences on what was verified, and on what cannot be from a file."""
+    """Sentences on what was verified, and on what cannot be from a file.
+
+    domain: of each column its name and, in words, every value that was taken as public.
+    """
 
     verified: tuple[str, ...]
     limits: tuple[str, ...]
     fingerprint: str
+    domain: tuple[tuple[str, str], ...]
 
 
 def verify(text: str, key: str | None = None) -> Verified:
@@ -60,6 +66,7 @@ def verify(text: str, key: str | None = None) -> Verified:
             f"The certificate was signed by another key, {signer}; do not trust it."
         )
     _check_promise(document)
+    domain = _checked_domain(document)
     done = [
         "The content has the hash that it states, and the signature is one of it by the key "
         f"{signer}.",
@@ -79,10 +86,15 @@ def verify(text: str, key: str | None = None) -> Verified:
         done.append(recomputed)
     else:
         limits.append("That ε and δ follow from the steps: what sub-sampling adds is not repeated.")
+    done.append(
+        f"The public domain below, of {len(domain)} columns, has the SHA-256 "
+        f"{document['domain']['sha256']}."
+    )
+    limits.append(f"That the public domain is {document['domain']['basis']}.")
     limits.append("That the ledger was kept, and holds all releases from these records.")
     accepted = document["accepted_caveats"]
     limits += [f"The owner took it upon themselves that: {caveat}." for caveat in accepted]
-    return Verified(tuple(done), tuple(limits), signer)
+    return Verified(tuple(done), tuple(limits), signer, domain)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -146,6 +158,24 @@ def _check_promise(document: Mapping[str, Any]) -> None:
     stated = Guarantee(epsilon, delta, "", (), "proven", "", "")
     if document["meaning"] != meaning(stated) or document["limits"] != list(LIMITS):
         raise CertificateError("The plain words of the certificate do not fit its ε and δ.")
+
+
+def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The domain in words; raises CertificateError unless it is whole and that of the graph."""
+    domain = document["domain"]
+    try:
+        lines = tuple(domain_lines(domain["columns"]))
+        same = domain_sha256(domain["columns"]) == domain["sha256"]
+        nodes = list(document["released"]["graph"]["nodes"])
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise CertificateError("The public domain of the certificate is not complete.") from None
+    if not same or not isinstance(domain["basis"], str):
+        raise CertificateError("The public domain of the certificate has another SHA-256.")
+    if [name for name, _ in lines] != nodes:
+        raise CertificateError(
+            "The public domain of the certificate has other columns than the graph."
+        )
+    return lines
 
 
 def _number(value: Any) -> bool:

@@ -11,6 +11,7 @@ from privcore.cli import main
 from privcore.dataset import NETWORKS
 from privcore.discovery import ALGORITHMS
 from privcore.parameter import Parameter
+from tests.cli.schemas import confirmed
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(60))
 
@@ -110,7 +111,9 @@ def test_a_file_with_levels_from_the_data_says_so(capsys, tmp_path):
     report = json.loads(out)
     assert "levels were read from the data" in report["guarantee"]["caveats"][0]
     assert set(report["metrics"]) == {"non_private"}
-    _, out, _ = run(capsys, "discover", "--csv", str(path), "--levels-public", "--json")
+    schema = confirmed(path)
+    capsys.readouterr()
+    _, out, _ = run(capsys, "discover", "--csv", str(path), "--schema", schema, "--json")
     assert json.loads(out)["guarantee"]["caveats"] == []
 
 

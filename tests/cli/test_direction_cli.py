@@ -7,6 +7,7 @@ import pytest
 
 from privcore.cli import main
 from privcore.pairwise import PARAMETERS, PairGenerator, infer
+from tests.cli.schemas import confirmed
 
 
 def run(capsys, *arguments):
@@ -80,7 +81,9 @@ def test_a_file(capsys, table):
     assert read["guarantee"]["caveats"] == [
         "bounds were read from the data: not covered (cause, effect)"
     ]
-    public = json.loads(run(capsys, *base, "--levels-public"))
+    path = confirmed(table)
+    capsys.readouterr()
+    public = json.loads(run(capsys, *base, "--schema", path))
     assert public["guarantee"]["caveats"] == []
     assert json.loads(run(capsys, "--csv", table, "--x", "count", "--y", "effect", "--json"))
 

@@ -11,22 +11,25 @@ import pytest
 from privcore.cli import main
 from privcore.cli import release as release_command
 from privcore.reporting import archive
+from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(600))
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
     (tmp_path / "table.csv").write_text(TEXT)
+    confirmed(tmp_path / "table.csv")
+    capsys.readouterr()
     return tmp_path
 
 
 def asked(files, *more):
     return (
         "release", "--csv", str(files / "table.csv"), "--algorithm", "lapmech", "--budget-name",
-        "clinic", "--out", str(files / "out"), *more,
+        "clinic", "--out", str(files / "out"), "--schema", str(files / "table.schema.json"), *more,
     )  # fmt: skip
 
 
@@ -34,7 +37,7 @@ def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
     code, out, _ = run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     assert code == 0
     assert str(files / "data" / "ledger.sqlite") in out
-    code, out, err = run(capsys, *asked(files, "--levels-public", "--epsilon", "0.75"))
+    code, out, err = run(capsys, *asked(files, "--epsilon", "0.75"))
     assert (code, err) == (0, "")
     assert "epsilon 0.75, delta 0 (proven" in out
     assert "left epsilon 0.25" in out
@@ -50,7 +53,7 @@ def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
     assert out.startswith("Verified:")
     assert "another key" in refused(capsys, "verify", paths[0], "--key", "ab")
     assert Path(paths[1]).read_text().startswith("<!DOCTYPE html>")
-    assert "0.25 is left" in refused(capsys, *asked(files, "--levels-public", "--epsilon", "0.3"))
+    assert "0.25 is left" in refused(capsys, *asked(files, "--epsilon", "0.3"))
     code, out, _ = run(capsys, "ledger", "list")
     assert "lapmech epsilon 0.75 delta 0.0 released" in out.replace("delta 0 ", "delta 0.0 ")
     code, out, _ = run(capsys, "ledger", "export", "--form", "json")
@@ -72,17 +75,19 @@ def test_the_ledger_may_be_another_file(files, capsys):
     assert "clinic" in run(capsys, "ledger", "--ledger", other)[1]
     assert "0 budgets" in run(capsys, "ledger")[1]
     assert "no certificates" in run(capsys, "ledger", "certificates")[1]
-    code, *_ = run(capsys, *asked(files, "--levels-public", "--ledger", other))
+    code, *_ = run(capsys, *asked(files, "--ledger", other))
     assert code == 0
     assert len(list((files / "out").iterdir())) == 2
 
 
-def test_levels_read_from_the_data_must_be_accepted(files, capsys):
+def test_rows_left_out_must_be_accepted(files, capsys):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
-    assert "levels were read" in refused(capsys, *asked(files))
-    code, out, _ = run(capsys, *asked(files, "--accept-caveats"))
+    (files / "table.csv").write_text(f"{TEXT},1,0\n")
+    dropped = asked(files, "--missing", "drop")
+    assert "rows with missing values were left out" in refused(capsys, *dropped)
+    code, out, _ = run(capsys, *dropped, "--accept-caveats")
     assert code == 0
-    assert "accepted: levels were read from the data" in out
+    assert "accepted: rows with missing values" in out
 
 
 @pytest.mark.parametrize(
@@ -114,7 +119,7 @@ def test_wrong_questions_get_one_sentence(files, capsys, arguments):
 def test_nothing_is_charged_where_the_certificate_could_not_be_written(files, capsys):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     (files / "out").write_text("a file")
-    assert "cannot be made" in refused(capsys, *asked(files, "--levels-public"))
+    assert "cannot be made" in refused(capsys, *asked(files))
     assert "spent epsilon 0," in run(capsys, "ledger")[1]
 
 
@@ -125,7 +130,7 @@ def full(*arguments):
 def test_a_full_disk_at_the_directory_asked_for_names_the_copy(files, capsys, monkeypatch):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     monkeypatch.setattr(release_command, "write_whole", full)
-    code, out, err = run(capsys, *asked(files, "--levels-public"))
+    code, out, err = run(capsys, *asked(files))
     assert code == 2
     (kept,) = (files / "data" / "certificates").iterdir()
     assert err.count("\n") == 1
@@ -136,7 +141,7 @@ def test_a_full_disk_at_the_directory_asked_for_names_the_copy(files, capsys, mo
     # Not even the copy: the certificate itself is printed, for nothing else has it.
     monkeypatch.setattr(archive, "write_whole", full)
     run(capsys, "ledger", "total", "clinic", "--epsilon", "2", "--delta", "0")
-    code, out, err = run(capsys, *asked(files, "--levels-public"))
+    code, out, err = run(capsys, *asked(files))
     assert code == 2
     assert "save the certificate that was printed" in err
     (files / "saved.json").write_text(out[out.index('{\n "schema"') :])
@@ -149,7 +154,7 @@ def test_interrupted_after_the_charge_one_sentence_says_where_to_look(files, cap
 
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     monkeypatch.setattr(release_command, "certificate_html", stop)
-    assert "the charge stays" in refused(capsys, *asked(files, "--levels-public"))
+    assert "the charge stays" in refused(capsys, *asked(files))
     assert " lapmech " in run(capsys, "ledger", "list")[1]
     assert str(files / "data" / "certificates") in run(capsys, "ledger", "certificates")[1]
 
@@ -163,7 +168,7 @@ def test_nothing_is_printed_before_the_certificate_is_written(files, capsys, mon
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     monkeypatch.setattr(release_command, "_words", gone)
     with contextlib.suppress(BrokenPipeError):
-        main([*asked(files, "--levels-public")])
+        main([*asked(files)])
     assert {path.suffix for path in (files / "out").iterdir()} == {".json", ".html"}
     assert len(list((files / "data" / "certificates").iterdir())) == 1
     assert " released\n" in run(capsys, "ledger", "list")[1]

@@ -18,7 +18,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
     write_parquet(tmp_path / "t", DATA, [300])
     write_parquet(tmp_path / "one", DATA)
-    (tmp_path / "schema.json").write_text(schema_json(schema_of(DATA)))
+    (tmp_path / "schema.json").write_text(schema_json(schema_of(DATA), confirmed=True))
     frame_of(DATA).to_csv(tmp_path / "t.csv", index=False)
     edges = "\n".join(f"{a},{b}" for a, b in DATA.true_edges)
     (tmp_path / "truth.csv").write_text(f"cause,effect\n{edges}\n")
@@ -47,8 +47,6 @@ def test_a_folder_gives_what_the_csv_gives(files, capsys):
 def test_without_a_schema_the_levels_are_not_covered(files, capsys):
     report = found(capsys, "--table", files / "t", "--algorithm", "svt-pc")
     assert "levels were read from the data" in report["guarantee"]["caveats"][0]
-    public = found(capsys, "--table", files / "t", "--algorithm", "svt-pc", "--levels-public")
-    assert public["guarantee"]["caveats"] == []
 
 
 def test_little_memory_is_enough_where_unique_rows_do_not_fit(files, capsys, monkeypatch):
@@ -62,17 +60,14 @@ def test_little_memory_is_enough_where_unique_rows_do_not_fit(files, capsys, mon
 def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, capsys):
     for budget in ("clinic", "other"):
         main(["ledger", "total", budget, "--epsilon", "1", "--delta", "1e-6"])
-    inferred = ("release", "--algorithm", "moment-search", "--epsilon", "0.4",
-                "--out", str(files / "out"))  # fmt: skip
-    asked = (*inferred, "--schema", str(files / "schema.json"))
+    asked = ("release", "--algorithm", "moment-search", "--epsilon", "0.4",
+             "--out", str(files / "out"), "--schema", str(files / "schema.json"))  # fmt: skip
     code, out, err = run(capsys, *asked, "--table", str(files / "t"), "--budget-name", "clinic")
     assert (code, err) == (0, "")
     assert "left epsilon 0.6" in out
     # The same rows in another file, and as text, are the same data.
     for other in (("--csv", str(files / "t.csv")), ("--table", str(files / "one"))):
         assert "clinic" in refused(capsys, *asked, *other, "--budget-name", "other")
-    other_levels = ("--table", str(files / "t"), "--levels-public", "--budget-name", "other")
-    assert "clinic" in refused(capsys, *inferred, *other_levels)
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,11 @@ def test_cutting_into_equal_intervals_is_as_public_as_the_bounds(measured):
     cut = discretise(measured, {"x": 4, "y": 2})
     assert [list(v) for v in cut.values] == [[0, 1, 2, 3], [0, 0, 0, 1], [0, 1, 0, 1]]
     assert cut.columns[0] == Column(
-        "x", "ordinal", ("< 2.5", "2.5 – 5", "5 – 7.5", "≥ 7.5"), declared=True
+        "x",
+        "ordinal",
+        ("< 2.5", "2.5 – 5", "5 – 7.5", "≥ 7.5"),
+        cut_points=(2.5, 5.0, 7.5),
+        declared=True,
     )
     assert cut.undeclared == ("y",)
     assert cut.levels == (4, 2, 2)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from privcore.counts.dask_frame import FramePartitions
 from privcore.counts.sql import ParquetRows
-from privcore.dataset import ColumnSchema, build_dataset, declare, infer_schema, read_table
+from privcore.dataset import ColumnSchema, build_dataset, infer_schema, read_table
 from privcore.dataset.parquet import open_parquet
 from privcore.errors import DataError, ParameterError, PrivcoreError
 
@@ -30,20 +30,18 @@ def parquet(frame):
     return content.getvalue()
 
 
-def in_memory(content, schema, missing, *, public=False):
+def in_memory(content, schema, missing):
     raw = read_table(content, "t.parquet")
     wanted = infer_schema(raw) if schema is None else schema
-    data = build_dataset(
-        raw, declare(wanted) if public else wanted, name="t.parquet", missing=missing
-    )
+    data = build_dataset(raw, wanted, name="t.parquet", missing=missing)
     return (data.columns, data.n, data.caveats, [v.tolist() for v in data.values])
 
 
-def in_files(content, schema, missing, *, public=False):
+def in_files(content, schema, missing):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.parquet"
         path.write_bytes(content)
-        table = open_parquet(path, schema, missing=missing, declared=public)
+        table = open_parquet(path, schema, missing=missing)
         codes = [np.concatenate(c).tolist() for c in zip(*ParquetRows(table)._batches())]  # noqa: B905
     return (table.columns, table.n, table.caveats, codes)
 
@@ -105,11 +103,11 @@ def frame_of(columns):
 
 
 @settings(max_examples=25)
-@given(columns=frames(), missing=st.sampled_from(["refuse", "drop", "level"]), public=st.booleans())
-def test_without_a_schema(columns, missing, public):
+@given(columns=frames(), missing=st.sampled_from(["refuse", "drop", "level"]))
+def test_without_a_schema(columns, missing):
     content = parquet(frame_of(columns))
-    expected = outcome(in_memory, content, None, missing, public=public)
-    assert agree(outcome(in_files, content, None, missing, public=public), expected)
+    expected = outcome(in_memory, content, None, missing)
+    assert agree(outcome(in_files, content, None, missing), expected)
 
 
 schemas = st.tuples(

@@ -1,31 +1,60 @@
 """A schema file says what `ColumnSchema` says, and is refused in one sentence otherwise."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from privcore.dataset import ColumnSchema
+from privcore.dataset import ColumnSchema, declare
 from privcore.dataset.schema_file import read_schema, schema_json
 from privcore.errors import DataError
 
 SCHEMA = [
-    ColumnSchema("smoke", "nominal", ("no", "yes"), declared=True),
-    ColumnSchema("stage", "ordinal", ("I", "II", "III"), declared=False),
-    ColumnSchema("age", "continuous", bounds=(0.0, 120.0), bins=4, declared=True),
-    ColumnSchema("dose", "continuous", cut_points=(10.0, 50.0), declared=True),
+    ColumnSchema("smoke", "nominal", ("no", "yes")),
+    ColumnSchema("stage", "ordinal", ("I", "II", "III"), missing=True),
+    ColumnSchema("age", "continuous", bounds=(0.0, 120.0), bins=4),
+    ColumnSchema("dose", "continuous", cut_points=(10.0, 50.0)),
 ]
 
 
 def test_round_trip():
     assert read_schema(schema_json(SCHEMA).encode()) == SCHEMA
+    assert read_schema(schema_json(SCHEMA, confirmed=True).encode()) == declare(SCHEMA)
     left_out = [*SCHEMA, ColumnSchema("id", "nominal", ("x",), include=False)]
     assert read_schema(schema_json(left_out).encode()) == SCHEMA
+
+
+def changes():
+    """Every value of the schema changed by itself, and columns left out, added or moved."""
+    first, second, third, fourth = SCHEMA
+    yield [replace(first, name="smoker"), *SCHEMA[1:]]
+    yield [replace(first, kind="ordinal"), *SCHEMA[1:]]
+    yield [replace(first, levels=("yes", "no")), *SCHEMA[1:]]
+    yield [first, replace(second, missing=False), third, fourth]
+    yield [*SCHEMA[:2], replace(third, bounds=(0.0, 120.00000000000001)), fourth]
+    yield [*SCHEMA[:2], replace(third, bins=5), fourth]
+    yield [*SCHEMA[:3], replace(fourth, cut_points=(10.0, 50.00000000000001))]
+    yield SCHEMA[:3]
+    yield [second, first, third, fourth]
+
+
+@pytest.mark.parametrize("changed", list(changes()))
+def test_a_value_that_is_changed_is_not_confirmed(changed):
+    document = json.loads(schema_json(SCHEMA, confirmed=True))
+    document["columns"] = json.loads(schema_json(changed))["columns"]
+    assert not any(column.declared for column in read_schema(json.dumps(document).encode()))
+
+
+@pytest.mark.parametrize("confirmed", [True, "yes", "", None, 1, ["x"]])
+def test_a_flag_is_no_confirmation(confirmed):
+    document = json.loads(schema_json(SCHEMA)) | {"confirmed": confirmed}
+    assert not any(column.declared for column in read_schema(json.dumps(document).encode()))
 
 
 def test_short_forms():
     content = '[{"name": "a", "levels": [0, 1, true]}, {"name": "b", "bounds": [0, 1], "bins": 2}]'
     first, second = read_schema(content.encode())
-    assert (first.kind, first.levels, first.declared) == ("nominal", ("0", "1", "True"), True)
+    assert (first.kind, first.levels, first.declared) == ("nominal", ("0", "1", "True"), False)
     assert (second.kind, second.bounds, second.bins) == ("continuous", (0.0, 1.0), 2)
 
 
@@ -46,7 +75,7 @@ def test_short_forms():
         (b'[{"name": "a", "bounds": [1, NaN]}]', "finite numbers as bounds"),
         (b'[{"name": "a", "cut_points": ["x"]}]', "finite numbers as cut_points"),
         (b'[{"name": "a", "bounds": [0, 1], "bins": 2.5}]', "whole number of bins"),
-        (b'[{"name": "a", "levels": ["x"], "public": "yes"}]', "neither true nor false"),
+        (b'[{"name": "a", "levels": ["x"], "missing": "yes"}]', "neither true nor false"),
     ],
 )
 def test_refusals(content, sentence):
@@ -57,5 +86,5 @@ def test_refusals(content, sentence):
 
 def test_all_of_it_is_written_down():
     assert json.loads(schema_json(SCHEMA))["columns"][1] == {
-        "name": "stage", "kind": "ordinal", "levels": ["I", "II", "III"], "public": False,
+        "name": "stage", "kind": "ordinal", "levels": ["I", "II", "III"], "missing": True,
     }  # fmt: skip

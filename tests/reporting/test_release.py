@@ -167,14 +167,17 @@ def test_other_refusals_cost_nothing(asia, ledger):
 
 def test_caveats_are_refused_unless_accepted_word_by_word(asia, ledger):
     read = replace(asia, columns=tuple(replace(c, declared=False) for c in asia.columns))
-    with pytest.raises(ReleaseError, match="levels were read from the data"):
-        release(read, "lapmech", ledger=ledger, budget="clinic")
-    with pytest.raises(ReleaseError):
-        release(read, "lapmech", ledger=ledger, budget="clinic", accepted=["yes"])
+    # What was read from the rows cannot be accepted at all.
+    with pytest.raises(ReleaseError, match=r"levels of .* are not confirmed as public"):
+        release(read, "lapmech", ledger=ledger, budget="clinic", accepted=read.caveats)
+    noted = replace(asia, notes=("which rows are complete is not covered",))
+    for accepted in ((), ["yes"]):
+        with pytest.raises(ReleaseError, match="which rows are complete"):
+            release(noted, "lapmech", ledger=ledger, budget="clinic", accepted=accepted)
     assert ledger.charges() == []
-    made = release(read, "lapmech", ledger=ledger, budget="clinic", accepted=read.caveats)
-    assert made.certificate["accepted_caveats"] == list(read.caveats)
-    assert made.certificate["guarantee"]["caveats"] == list(read.caveats)
+    made = release(noted, "lapmech", ledger=ledger, budget="clinic", accepted=noted.caveats)
+    assert made.certificate["accepted_caveats"] == list(noted.caveats)
+    assert made.certificate["guarantee"]["caveats"] == list(noted.caveats)
 
 
 def test_a_large_delta_is_warned_of(asia, ledger):

@@ -1,0 +1,88 @@
+"""`schema`: draft what is public of a table, and confirm it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from privcore.cli.data import file_bytes, raw_table
+from privcore.dataset.building import column_of
+from privcore.dataset.domain import domain_lines, domain_of
+from privcore.dataset.draft import draft_schema
+from privcore.dataset.schema import ColumnSchema
+from privcore.dataset.schema_file import read_schema, schema_json
+from privcore.errors import DataError, ParameterError
+from privcore.text import short
+
+_DRAFT = (
+    "This draft was read off the rows, which no guarantee covers: correct every level, bound and "
+    "cut point to what is known without them, then run `python -m privcore schema --confirm FILE`."
+)
+_QUESTION = "Is all of this known without looking at the rows? Type yes to confirm: "
+
+
+def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+    text = "draft what is public of a table for its owner to review, or confirm it"
+    command = commands.add_parser("schema", help=text, description=text)
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("--csv", metavar="FILE", help="draft a schema of a CSV, TSV or Parquet file")
+    what.add_argument(
+        "--confirm",
+        metavar="FILE",
+        help="show every level, bound and cut point of a schema, and confirm these values",
+    )
+    command.add_argument("--out", metavar="FILE", help="where the draft goes (standard output)")
+    command.add_argument(
+        "--yes", action="store_true", help="confirm without being asked, for scripts"
+    )
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if options.confirm is not None:
+        if options.out is not None:
+            raise ParameterError("--out is for a draft of --csv; leave it out.")
+        _confirm(Path(options.confirm), asked=not options.yes)
+        return
+    if options.yes:
+        raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
+    draft = draft_schema(raw_table(options))
+    text = schema_json(draft.schema, left_out=draft.left_out)
+    if options.out is None:
+        print(text)
+        print(_DRAFT, file=sys.stderr)
+        return
+    _write(Path(options.out), text)
+    print("\n".join(_values(draft.schema)))
+    for name, reason in draft.left_out.items():
+        print(f"left out: {short(name)}: {reason}")
+    print(_DRAFT)
+
+
+def _confirm(path: Path, *, asked: bool) -> None:
+    schema = read_schema(file_bytes(path))
+    print("\n".join(_values(schema)))
+    if asked and not _agreed():
+        raise ParameterError("Nothing was confirmed; correct the schema, and confirm it then.")
+    _write(path, schema_json(schema, confirmed=True))
+    print(f"Confirmed: {short(path, 200)} can be given as --schema.")
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise ParameterError("There is nobody to ask; review these values, and add --yes.")
+    return input(_QUESTION).strip().lower() == "yes"
+
+
+def _values(schema: list[ColumnSchema] | tuple[ColumnSchema, ...]) -> list[str]:
+    domain = domain_of([column_of(column) for column in schema])
+    return [f"{short(name)}: {text}" for name, text in domain_lines(domain)]
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n", "utf-8", "surrogatepass")
+    except (OSError, ValueError):
+        raise DataError(f"The file {short(path)!r} cannot be written; name another one.") from None

@@ -1,0 +1,151 @@
+"""What is public of a table: drafted, confirmed value by value, asked for by a release."""
+
+import json
+
+import numpy as np
+import pytest
+
+from privcore.accounting.ledger import Ledger
+from privcore.cli import main
+from privcore.dataset.domain import domain_sha256
+from tests.cli.schemas import confirmed
+from tests.cli.test_cli import refused, run
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    random = np.random.default_rng(3)
+    lines = ["patient_id,seen,stage,age,dose,remark"]
+    for i in range(300):
+        stage = "" if i == 7 else ("I", "II", "III")[random.integers(3)]
+        remark = f"came back after {random.integers(10**9)} days and felt rather better than before"
+        dose = round(float(random.gamma(2, 20)), 3)
+        day = f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}"
+        lines.append(f"{5000 + i},{day},{stage},{random.integers(18, 97)},{dose},{remark}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def released(files, *more):
+    return (
+        "release", "--csv", str(files / "t.csv"), "--algorithm", "lapmech", "--budget-name",
+        "clinic", "--out", str(files / "out"), *more,
+    )  # fmt: skip
+
+
+def test_a_draft_says_what_it_leaves_out_and_that_it_is_not_covered(files, capsys):
+    code, out, err = run(capsys, "schema", "--csv", str(files / "t.csv"))
+    assert code == 0
+    assert "no guarantee covers" in err
+    draft = json.loads(out)
+    assert "confirmed" not in draft
+    assert [c["name"] for c in draft["columns"]] == ["stage", "age", "dose"]
+    reasons = {entry["name"]: entry["reason"] for entry in draft["left_out"]}
+    assert "numbers the rows" in reasons["patient_id"]
+    assert "dates" in reasons["seen"]
+    assert "identifies rows" in reasons["remark"]
+    stage, age, dose = draft["columns"]
+    assert stage["missing"] is True
+    assert age["bounds"] == [16.0, 98.0] or age["bounds"][0] <= 18 <= 96 <= age["bounds"][1]
+    assert dose["bounds"][0] == 0.0
+
+
+def test_a_confirmation_shows_and_keeps_every_value(files, capsys, monkeypatch):
+    path = str(files / "schema.json")
+    _, out, _ = run(capsys, "schema", "--csv", str(files / "t.csv"), "--out", path)
+    assert "left out: patient_id" in out
+    assert "nobody to ask" in refused_after_values(capsys, "schema", "--confirm", path)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: "no")
+    assert "Nothing was confirmed" in refused_after_values(capsys, "schema", "--confirm", path)
+    assert "confirmed" not in json.loads((files / "schema.json").read_text())
+    monkeypatch.setattr("builtins.input", lambda question: "yes")
+    code, out, _ = run(capsys, "schema", "--confirm", path)
+    assert code == 0
+    assert '"I" | "II" | "III" | "(missing)"' in out
+    assert "cut at" in out
+    assert len(json.loads((files / "schema.json").read_text())["confirmed"]) == 64
+
+
+def refused_after_values(capsys, *arguments):
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out
+    assert err.count("\n") == 1
+    return err
+
+
+def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
+    """Levels read off the rows, a draft, and a schema changed since are all refused unpaid."""
+    main(["ledger", "total", "clinic", "--epsilon", "1", "--delta", "0"])
+    main(["schema", "--csv", str(files / "t.csv"), "--out", str(files / "draft.json")])
+    path = confirmed(files / "t.csv")
+    capsys.readouterr()
+    changed = json.loads((files / "t.schema.json").read_text())
+    changed["columns"][1]["bounds"] = [0, 200]
+    (files / "changed.json").write_text(json.dumps(changed))
+    for schema in ((), ("--schema", str(files / "draft.json")),
+                   ("--schema", str(files / "changed.json"))):  # fmt: skip
+        missing = () if schema else ("--missing", "level")
+        for accept in ((), ("--accept-caveats",)):
+            words = refused(capsys, *released(files, *schema, *missing, *accept, "--epsilon", "1"))
+            assert "not confirmed as public" in words
+    assert Ledger().charges() == []
+    code, out, err = run(capsys, *released(files, "--schema", path, "--epsilon", "1"))
+    assert (code, err) == (0, "")
+    certificate = next((files / "out").glob("*.json"))
+    domain = json.loads(certificate.read_text())["domain"]
+    assert domain["sha256"] == domain_sha256(domain["columns"])
+    assert [c["name"] for c in domain["columns"]] == ["stage", "age", "dose"]
+    assert domain["columns"][0]["levels"] == ["I", "II", "III", "(missing)"]
+    assert len(domain["columns"][1]["cut_points"]) == 3
+    code, out, _ = run(capsys, "verify", str(certificate))
+    assert code == 0
+    assert domain["sha256"] in out
+    assert '"I" | "II" | "III" | "(missing)"' in out
+    page = certificate.with_suffix(".html").read_text()
+    assert domain["sha256"] in page
+    assert all(repr(cut) in page for cut in domain["columns"][2]["cut_points"])
+
+
+def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeypatch, capsys):
+    """Two tables that differ in one value have one domain, and the far value goes to a bound."""
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    main(["ledger", "total", "clinic", "--epsilon", "9", "--delta", "0"])
+    random = np.random.default_rng(1)
+    x = random.random(2000)
+    y = np.where(random.random(2000) < 0.8, x, random.random(2000))
+    domains = []
+    for name, value in (("one", 0.5), ("other", 1000.0)):
+        x[0] = value
+        file = tmp_path / f"{name}.csv"
+        file.write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y, strict=True)))
+        if name == "one":
+            path = confirmed(file)
+        capsys.readouterr()
+        code, _, err = run(
+            capsys, "release", "--csv", str(file), "--schema", path, "--algorithm", "lapmech",
+            "--budget-name", "clinic", "--out", str(tmp_path / name),
+        )  # fmt: skip
+        assert (code, err) == (0, "")
+        certificate = next((tmp_path / name).glob("*.json"))
+        domains.append(json.loads(certificate.read_text())["domain"])
+    assert domains[0] == domains[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--csv", "{}/none.csv"), "cannot be read"),
+        (("--confirm", "{}/t.csv"), "not JSON"),
+        (("--csv", "{}/t.csv", "--yes"), "reviewed first"),
+        (("--csv", "{}/t.csv", "--out", "{}/none/schema.json"), "cannot be written"),
+        (("--confirm", "{}/t.csv", "--out", "x"), "--out is for a draft"),
+        ((), "required"),
+        (("--csv", "{}/t.csv", "--confirm", "{}/t.csv"), "not allowed with"),
+    ],
+)
+def test_refusals(files, capsys, arguments, sentence):
+    filled = [argument.format(files) for argument in arguments]
+    assert sentence in refused(capsys, "schema", *filled)
