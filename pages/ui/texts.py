@@ -81,6 +81,8 @@ def stopped_sentence(result: Discovery) -> str:
         return ""
     if result.stopped == "work":
         paid = f"The limit of {result.tests_run:,} tests is reached"
+    elif result.stopped == "size":
+        paid = "Tests that could need more than 67 million cells were left out"
     elif result.stopped == "noise":
         paid = "What is left of the budget would buy answers that are mostly noise"
     elif spent.planned_rounds:
@@ -92,7 +94,9 @@ def stopped_sentence(result: Discovery) -> str:
         if left.first == left.last
         else f"order {left.first} was not finished, and orders up to {left.last} not begun"
     )
-    if left.first + 1 == left.last:
+    if result.stopped == "size":
+        orders = f"tests of orders {left.first} to {left.last} are missing"
+    elif left.first + 1 == left.last:
         orders = f"order {left.first} was not finished, and order {left.last} not begun"
     need = ""
     if left.epsilon is not None:

@@ -141,6 +141,8 @@ def _words(report: dict[str, Any]) -> str:
             "noise": "what was left of the budget would have bought mostly noise; edges not yet "
             "tested stay",
             "work": "the limit of tests was reached; edges not yet tested stay",
+            "size": "tests that could need more than 67 million cells were left out; edges that "
+            "only these would have removed stay",
         }
         lines.append(ended[report["stopped"]])
         left = report["unreached"]

@@ -3,13 +3,15 @@
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.mixed import MixedRows
 from privcore.counts.numeric import NumericRows
-from privcore.counts.source import CountSource, MomentSource, NumberSource
+from privcore.counts.source import MAX_CELLS, CountSource, MomentSource, NumberSource, cells_of_test
 
 __all__ = [
+    "MAX_CELLS",
     "CountSource",
     "InMemoryCounts",
     "MixedRows",
     "MomentSource",
     "NumberSource",
     "NumericRows",
+    "cells_of_test",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -62,9 +63,19 @@ def count_external(rows: ExternalRows, memory: int) -> CountSource:
     return in_memory(found, rows.names, rows.levels, rows.caveats)
 
 
+def memory_for_all(n: int, levels: Sequence[int]) -> int:
+    """With so many bytes `count_external` brings the unique rows here, whatever the rows say."""
+    return min(prod(levels), n) * _bytes_of_a_row(len(levels))
+
+
 def _most(memory: int, columns: int) -> int:
-    """How many unique rows fit: held twice while they arrive, with numbers and weights."""
-    return memory // (4 * columns + 64)
+    """How many unique rows fit."""
+    return memory // _bytes_of_a_row(columns)
+
+
+def _bytes_of_a_row(columns: int) -> int:
+    """Held twice while they arrive, with numbers and weights."""
+    return 4 * columns + 64
 
 
 class ExternalCounts:

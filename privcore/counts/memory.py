@@ -20,7 +20,7 @@ from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import Matrix, coded_moments, coded_rows
 from privcore.counts.packed import Packed, pack, packable
 from privcore.counts.projections import Projection, Projections
-from privcore.counts.source import Table
+from privcore.counts.source import MAX_CELLS, Table, cells_of_test
 from privcore.dataset import Dataset
 from privcore.errors import DataError
 from privcore.mechanisms.noise import NoiseSource
@@ -28,7 +28,6 @@ from privcore.text import short
 
 Arrays = tuple[NDArray[Any], ...]
 
-_MAX_CELLS = 1 << 26
 _DENSE_STRATA = 1 << 12
 # What a table costs in numpy however few its rows are, in visits of a row.
 _VISITS_BESIDES = 20_000
@@ -91,7 +90,7 @@ class InMemoryCounts:
     def table(self, columns: Sequence[int]) -> Table:
         """Counts over `columns`, shape = their levels; raises DataError above 67 million cells."""
         shape = tuple(self.levels[c] for c in columns)
-        if prod(shape) > _MAX_CELLS:
+        if prod(shape) > MAX_CELLS:
             named = ", ".join(short(self.names[c]) for c in columns[:3])
             raise DataError(
                 f"The table over {named}… has {prod(shape):,} cells; use fewer columns or levels."
@@ -101,6 +100,7 @@ class InMemoryCounts:
         return self._counted(columns)
 
     def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
+        """Raises DataError where `cells_of_test` are more than 67 million."""
         key = (x, y, tuple(given))
         return self._tables.get(key, lambda: self._count_strata(x, y, tuple(given)))
 
@@ -170,9 +170,14 @@ class InMemoryCounts:
 
     def _count_strata(self, x: int, y: int, given: tuple[int, ...]) -> Table:
         rx, ry = self.levels[x], self.levels[y]
+        cells = cells_of_test(self, x, y, given)
+        if cells > MAX_CELLS:
+            raise DataError(
+                f"Testing {short(self.names[x])} and {short(self.names[y])} given {len(given)} "
+                f"columns may need {cells:,} cells; lower the maximum order."
+            )
         strata = prod(self.levels[c] for c in given)
-        if strata <= _DENSE_STRATA:
-            self._check_cells(x, y, given, strata)
+        if strata <= _DENSE_STRATA and strata * rx * ry <= MAX_CELLS:
             columns = (*given, x, y)
             if kernels := compiled.ready():
                 few = self._few_rows()
@@ -186,7 +191,6 @@ class InMemoryCounts:
         else:
             # Only the strata that occur are told apart, in the order in which they do.
             stratum, strata = self._strata.get(given, lambda: self._occurring(given))
-            self._check_cells(x, y, given, strata)
             key = (stratum * rx + self._configurations[x]) * ry + self._configurations[y]
             flat = np.bincount(key, weights=self._weights, minlength=strata * rx * ry)
             tables = flat.astype(np.int64).reshape(strata, rx, ry)
@@ -213,12 +217,3 @@ class InMemoryCounts:
         """Stratum of each unique row, numbered as they occur, and how many there are."""
         levels = [self.levels[c] for c in given]
         return combine([self._configurations[c] for c in given], levels)
-
-    def _check_cells(self, x: int, y: int, given: tuple[int, ...], strata: int) -> None:
-        """Raises DataError if the tables of a test would have more than 67 million cells."""
-        cells = strata * self.levels[x] * self.levels[y]
-        if cells > _MAX_CELLS:
-            raise DataError(
-                f"Testing {short(self.names[x])} and {short(self.names[y])} given {len(given)} "
-                f"columns needs {cells:,} cells; lower the maximum order."
-            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from privcore.mechanisms.noise import NoiseSource
 
 Table = NDArray[np.int64]
+
+# Of the tables that one request may ask for.
+MAX_CELLS = 1 << 26
 
 
 class MomentSource(Protocol):
@@ -76,3 +80,13 @@ class CountSource(MomentSource, Protocol):
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         """The same rows with one more column, last: which of `count` random blocks they are in."""
         ...
+
+
+def cells_of_test(source: CountSource, x: int, y: int, given: Sequence[int]) -> int:
+    """Cells that the tables of x and y given columns have at most, whatever the rows say.
+
+    No more strata have rows than there are rows.  From public facts alone, so that whether a test
+    is made tells nothing of any record.
+    """
+    strata = prod(source.levels[c] for c in given)
+    return min(strata, source.n) * source.levels[x] * source.levels[y]

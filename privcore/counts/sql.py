@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from privcore.counts.distinct import (
     unpacked,
     words,
 )
-from privcore.counts.external import count_external
+from privcore.counts.external import count_external, memory_for_all
 from privcore.counts.numeric import Matrix
 from privcore.counts.source import CountSource
 from privcore.dataset.duck import OutOfMemory, asking, connect, scan
 from privcore.dataset.parquet import ParquetTable
+from privcore.errors import DataError
 
 _BATCH = 1 << 18
 
@@ -33,6 +35,21 @@ def count_parquet(table: ParquetTable) -> CountSource:
     The other half is the database's.
     """
     return count_external(ParquetRows(table), table.memory // 2)
+
+
+def check_memory(table: ParquetTable) -> None:
+    """Raises DataError where `count_parquet` may have to leave the rows in the files.
+
+    What can be done with them there, and what cannot, depends on how many of them are unique.  This
+    depends on levels, the number of rows and the memory alone.
+    """
+    needed = 2 * memory_for_all(table.n, table.levels)
+    if needed > table.memory:
+        raise DataError(
+            f"By its levels and its number of rows, the table may need {needed / 2**30:.1f} GiB "
+            f"of memory, and {table.memory / 2**30:.1f} GiB are allowed; allow more, or use fewer "
+            "columns or levels."
+        )
 
 
 class ParquetRows:
@@ -52,11 +69,15 @@ class ParquetRows:
 
     def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
         levels = [self.levels[c] for c in columns]
-        try:
+        with suppress(OutOfMemory):
             grouped = (self._grouped(file, columns, limit) for file in self._table.files)
             return merged((part for part in grouped if part.rows), levels, limit)
-        except OutOfMemory:
-            return None
+        # Reading takes less memory than grouping: unique rows within the limit are found all the
+        # same, whatever the rows say.
+        with suppress(OutOfMemory):
+            read = (distinct_rows([codes[c] for c in columns], levels) for codes in self._batches())
+            return merged(read, levels, limit)
+        return None
 
     def sampled(self, rows: NDArray[np.int64]) -> Distinct:
         found = merged(self._taken(rows), self.levels, rows.size)

@@ -79,10 +79,11 @@ def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tup
 
 
 def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float, float]:
-    """The bounds; raises DataError unless they and their distance are finite and they increase."""
+    """The bounds; raises DataError unless they increase and can be added up without overflow."""
     if bounds is None or not bounds[0] < bounds[1]:
         raise DataError(f"Column {short(name)!r} needs a lower bound below its upper bound.")
-    if not math.isfinite(bounds[1] - bounds[0]):
+    # Otherwise it would depend on the rows whether scaling to −1 … 1 gives numbers.
+    if not math.isfinite(4 * max(-bounds[0], bounds[1])):
         raise DataError(
             f"Column {short(name)!r} has bounds too far apart to compute with; leave out its "
             "largest values, or declare closer bounds."

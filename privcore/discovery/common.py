@@ -66,15 +66,16 @@ def outcome(
     `rounds_to_finish` planned rounds.
     """
     unreached = None
+    # No budget would have finished what a limit on the work ended.
+    limited = skeleton.stopped in ("work", "size")
     if skeleton.stopped:
         orders = [order for order, tests in skeleton.unreached.items() if tests]
         unreached = Unreached(
             first=min(orders, default=skeleton.orders_run - 1),
             last=max(orders, default=skeleton.orders_run - 1),
             tests=sum(skeleton.unreached.values()),
-            # No budget would have finished what the limit on the work ended.
-            epsilon=None if skeleton.stopped == "work" else epsilon_to_finish,
-            rounds=0 if skeleton.stopped == "work" else rounds_to_finish,
+            epsilon=None if limited else epsilon_to_finish,
+            rounds=0 if limited else rounds_to_finish,
         )
     return Outcome(
         graph=orient(skeleton.graph, skeleton.separating_sets),

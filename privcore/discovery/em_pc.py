@@ -7,6 +7,7 @@ others which.  Proof of the proven form: docs/proofs/em_pc.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -35,6 +36,7 @@ def remove_neighbours(
 ) -> Skeleton:
     """Algorithm 2: every column in turn, order by order, until no neighbourhood is large enough.
 
+    Tests that do not fit are passed over, by public facts alone.
     removals: filled with what was removed, and why.
     """
     p, limit = len(run.source.names), run.parameters["max_order"]
@@ -42,6 +44,7 @@ def remove_neighbours(
     tests = order = orders_run = 0
     stopped: Stopped | None = None
     unreached: dict[int, int] = {}
+    unfit: dict[int, int] = {}
     while not unreached and (limit is None or order <= limit):
         if not any(len(neighbours) > order for neighbours in adjacent):
             break
@@ -61,8 +64,15 @@ def remove_neighbours(
             for other in neighbours:
                 if run.hooks.cancelled():
                     raise Cancelled
-                candidates.append(rounds.utilities.candidate(node, other, neighbours, order))
-                tests += len(candidates[-1].sets)
+                sets = tuple(combinations([k for k in neighbours if k != other], order))
+                fitting = tuple(s for s in sets if rounds.utilities.fits(node, other, s))
+                if len(fitting) < len(sets):
+                    unfit[order] = unfit.get(order, 0) + len(sets) - len(fitting)
+                if fitting:
+                    candidates.append(rounds.utilities.candidate(node, other, fitting))
+                tests += len(fitting)
+            if not candidates:
+                continue
             try:
                 chosen = rounds.choose(node, candidates, order)
             except BudgetError:
@@ -74,6 +84,8 @@ def remove_neighbours(
                 pair = ordered(node, candidate.node)
                 removals[pair] = Removal(node, candidate.node, candidate)
         order += 1
+    if unfit and not unreached:
+        stopped, unreached = "size", unfit
     edges = frozenset((i, j) for i in range(p) for j in adjacent[i] if i < j)
     graph = PDAG(run.source.names, undirected=edges)
     return Skeleton(graph, {}, tests, orders_run, stopped, unreached)

@@ -8,13 +8,12 @@ that one replaced record changes every utility by at most 1.  Published: the gre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.counts import CountSource
+from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.independence import Measure, margin
 from privcore.independence.greedy_distance import greedy_distance, p_value
 from privcore.mechanisms.selection import count_utilities
@@ -57,12 +56,15 @@ class ProvenUtilities:
         """`of_set` for each set."""
         return np.array([self.of_set(x, y, given) for given in sets])
 
-    def candidate(self, node: int, other: int, neighbours: Sequence[int], order: int) -> Candidate:
+    def fits(self, node: int, other: int, given: Given) -> bool:
+        """Whether a test can be made, from levels and the number of rows alone."""
+        return self._measure.fits(self._source, node, other, given)
+
+    def candidate(self, node: int, other: int, sets: tuple[Given, ...]) -> Candidate:
         """Utility of removing `other` from the neighbours of `node`: the largest over the sets.
 
         A maximum of 1-sensitive utilities is 1-sensitive.
         """
-        sets = tuple(combinations([k for k in neighbours if k != other], order))
         utilities = self.of_sets(node, other, sets)
         position = int(np.argmax(utilities))
         return Candidate(other, float(utilities[position]), sets, sets[position])
@@ -79,9 +81,12 @@ class PublishedUtilities:
         self._source = source
         self._level = level
 
-    def candidate(self, node: int, other: int, neighbours: Sequence[int], order: int) -> Candidate:
+    def fits(self, node: int, other: int, given: Given) -> bool:
+        """As of `ProvenUtilities`."""
+        return cells_of_test(self._source, node, other, given) <= MAX_CELLS
+
+    def candidate(self, node: int, other: int, sets: tuple[Given, ...]) -> Candidate:
         """The distance of the test with the most independent p-value (Algorithm 3, lines 4–6)."""
-        sets = tuple(combinations([k for k in neighbours if k != other], order))
         values = [self._p_value(node, other, given) for given in sets]
         best = sets[int(np.argmax(values))]
         return Candidate(other, self._distance(node, other, best), sets, best)

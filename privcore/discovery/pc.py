@@ -30,6 +30,9 @@ class Threshold(Decision):
         self._recorder = recorder
         self.unit = "|Z|" if self._score.scale == "z" else "p-value"
 
+    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        return self._score.fits(self._source, x, y, given)
+
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
         if self._score.scale == "z":
             # |Z| against its quantile, not p against the level: the same test, but as the

@@ -122,6 +122,9 @@ class PerTest(Decision):
             self.filter = self.plan.new_filter()
         self.source = self.measure.prepare(run.source, run.noise)
 
+    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        return self.measure.fits(self.source, x, y, given)
+
     def pay(self, epsilon: float) -> float:
         """Charge a step before it is made; what it cost."""
         return self.filter.charge(epsilon) if self.filter else epsilon

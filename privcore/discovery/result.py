@@ -16,7 +16,7 @@ from privcore.noise_aware.confidence import PairFinding
 from privcore.score_based.augmented_lagrangian import Iteration
 
 Edge = tuple[int, int]
-Stopped = Literal["budget", "noise", "work"]
+Stopped = Literal["budget", "noise", "work", "size"]
 Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "separating set"]
 
 
@@ -105,7 +105,8 @@ class Discovery:
 
     separating_sets: for each removed pair (i < j), the set that separated it.
     stopped: None, or why the search ended before every test was made: the "budget" was used up,
-    what was left of it would have bought nothing but "noise", or the "work" reached its limit.
+    what was left of it would have bought nothing but "noise", the "work" reached its limit, or
+    tests of too large a "size", by levels and the number of rows, were passed over.
     unreached: what was left undone then.
     unit: of the scores in the trace, such as "|Z|".
     weights: W[i, j] of the edge i → j, shape (p, p), where the graph is cut from weights, and

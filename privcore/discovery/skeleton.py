@@ -36,6 +36,10 @@ class Decision(ABC):
         Raises BudgetError when the budget covers no further question; the search then ends.
         """
 
+    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        """Whether that can be asked, from public facts alone; if not, the set is passed over."""
+        return True
+
     def whole_order(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[Answer | None] | None:
@@ -60,6 +64,7 @@ class Skeleton(NamedTuple):
     """Undirected edges, separating sets of the pairs removed, and how the search went.
 
     unreached: per order not finished, how many tests are left if nothing more is deleted.
+    stopped: "size" where tests that do not fit were passed over, and nothing else ended the search.
     """
 
     graph: PDAG
@@ -92,6 +97,7 @@ def search_skeleton(
     limit: how many tests may be made, None for any number.
 
     When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
+    A test that does not fit removes none.
     Raises Cancelled if the hooks say so.
     """
     hooks = hooks or NoHooks()
@@ -103,6 +109,7 @@ def search_skeleton(
     orders_run = 0
     stopped: Stopped | None = None
     unreached: dict[int, int] = {}
+    unfit: dict[int, int] = {}
 
     while stopped is None and (max_order is None or order <= max_order):
         frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
@@ -134,6 +141,9 @@ def search_skeleton(
             for asked, given in enumerate(conditioning_sets(frozen, x, y, order)):
                 if hooks.cancelled():
                     raise Cancelled
+                if not decision.fits(x, y, given):
+                    unfit[order] = unfit.get(order, 0) + 1
+                    continue
                 try:
                     if tests == limit:
                         raise BudgetError("The limit of tests is reached.", "work")
@@ -154,6 +164,8 @@ def search_skeleton(
                 break
         order += 1
 
+    if unfit and stopped is None:
+        stopped, unreached = "size", unfit
     edges = frozenset((x, y) for x in range(p) for y in adjacent[x] if x < y)
     graph = PDAG(nodes, undirected=edges)
     return Skeleton(graph, separating, tests, orders_run, stopped, unreached)

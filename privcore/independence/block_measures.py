@@ -30,6 +30,9 @@ class VoteMeasure:
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
         return source.blocked(_checked_blocks(self.count, source.n), noise)
 
+    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+        return blocks.fits(source, x, y, given)
+
     def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
         key = ("votes", self.base, self.level, *sorted((x, y)), *sorted(given))
         return source.remember(
@@ -77,6 +80,9 @@ class MedianMeasure:
 
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
         return source.blocked(_checked_blocks(self.count, source.n), noise)
+
+    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+        return blocks.fits(source, x, y, given)
 
     def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
         key = ("median", self.base, *sorted((x, y)), *sorted(given))

@@ -9,15 +9,21 @@ sensitivity (Wang, Pang & Song 2020, Appendix F and Algorithm 6).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from privcore.counts import CountSource
+from privcore.counts import MAX_CELLS, CountSource
 from privcore.independence.frequencies import chi_squared_of, degrees_of, g_squared_of
 
 Vector = NDArray[np.float64]
+
+
+def fits(source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+    """Whether `block_p_values` can be asked for: their table has all strata of every block."""
+    return prod(source.levels[c] for c in (len(source.levels) - 1, *given, x, y)) <= MAX_CELLS
 
 
 def block_p_values(source: CountSource, base: str, x: int, y: int, given: Sequence[int]) -> Vector:

@@ -57,6 +57,9 @@ def fisher_z(correlation: float, n: int, given: int) -> float:
 class MomentScore(Score):
     """A score of numeric columns (or of coded levels) from their second moments."""
 
+    def fits(self, source: MomentSource, x: int, y: int, given: Sequence[int]) -> bool:
+        return True
+
     def value(self, source: MomentSource, x: int, y: int, given: Sequence[int]) -> float:
         x, y = (x, y) if x < y else (y, x)
         ordered = tuple(sorted(given))

@@ -43,6 +43,10 @@ class Measure(Protocol):
         """The rows as this measure wants them, such as split into blocks."""
         ...
 
+    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+        """Whether the value can be asked for, from levels and the number of rows alone."""
+        ...
+
     def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
         """The exact value on prepared rows."""
         ...

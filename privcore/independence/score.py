@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri
 
-from privcore.counts import CountSource
+from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.errors import ParameterError
 
 Tables = NDArray[np.int64]
@@ -81,6 +81,10 @@ class Score:
             return self.statistic(source.conditional_tables(x, y, ordered), source.n)
 
         return source.remember((self.name, x, y, ordered), compute)
+
+    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+        """Whether `value` can be asked for, from levels and the number of rows alone."""
+        return cells_of_test(source, x, y, given) <= MAX_CELLS
 
     def evaluate(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> ScoreValue:
         """Value and p-value of the test of x and y given the columns `given`."""

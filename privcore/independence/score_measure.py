@@ -54,6 +54,9 @@ class ScoreMeasure:
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
         return source
 
+    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+        return self.score.fits(source, x, y, given)
+
     def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
         z = abs(self.score.value(source, x, y, given))
         return erfc(z / sqrt(2)) if self.space == "p" else z

@@ -58,7 +58,8 @@ def check_release(
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
     parameters, ReleaseError for columns that are not declared and for caveats that are not
-    accepted, and whatever the rehearsal raises.
+    accepted, DataError for files whose rows may not fit into the memory allowed, and whatever the
+    rehearsal raises.
     """
     chosen = get_algorithm(algorithm)
     if not chosen.private:
@@ -79,6 +80,11 @@ def check_release(
             f"The promise would not hold as it stands ({'; '.join(missing)}): accept this "
             "explicitly, or prepare the table in another way."
         )
+    if isinstance(dataset, ParquetTable):
+        # Imported here, as few runs need a database.
+        from privcore.counts.sql import check_memory
+
+        check_memory(dataset)
     source = source_of(dataset)
     planned = planned_events(algorithm, checked, source)
     cut = source.dataset(checked["mixed_levels"]) if isinstance(source, MixedRows) else dataset
