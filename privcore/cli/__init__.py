@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from privcore import __version__
@@ -82,7 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _write_nowhere() -> None:
     """What is still to be written would fail once more when the process ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # A stream in memory has no file that could fail.
+    with suppress(io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _answer(arguments: Sequence[str] | None) -> int:
