@@ -49,8 +49,8 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
     """ε at δ of all events together under each accountant, in a fixed order.
 
     δ of the steps' own is taken off first: with probability 1 − Σδ_i they are ε_i-DP (Kairouz, Oh
-    & Viswanath 2015, Theorem 3.3 and after).  Raises ParameterError for no events, or a δ outside
-    [0, 1).
+    & Viswanath 2015, Theorem 3.3 and after), or ρ_i-zCDP (Bun & Steinke 2016, Lemma 8.2).
+    Raises ParameterError for no events, or a δ outside [0, 1).
     """
     if not events:
         raise ParameterError("There are no steps to account for; give at least one event.")

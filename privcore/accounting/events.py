@@ -24,10 +24,11 @@ class Event:
     value: ε of a pure step, of Laplace noise (sensitivity over scale, one number), of discrete
         Laplace noise on one whole number of sensitivity 1, and of the exponential mechanism;
         σ over sensitivity of Gaussian noise; ρ of a zCDP step.
-    delta: of an (ε, δ)-DP step of which nothing else is known; "pure" only.
+    delta: of a "pure" step that is (ε, δ)-DP, of which nothing else is known, and of a "zcdp" step
+        that is δ-approximately ρ-zCDP (Bun & Steinke 2016, Definition 8.1).
 
     Raises ParameterError unless value is positive and finite, count at least 1, and delta in
-    [0, 1), and 0 but for "pure".
+    [0, 1), and 0 but for "pure" and "zcdp".
     """
 
     kind: Kind
@@ -46,7 +47,7 @@ class Event:
             )
         if self.count < 1:
             raise ParameterError(f"The number of steps is {self.count}; it must be at least 1.")
-        if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind != "pure"):
+        if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind not in ("pure", "zcdp")):
             raise ParameterError(
                 f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and 0 "
                 "where the law of the noise is known."

@@ -1,6 +1,7 @@
-"""A quantile on a public grid, ε-DP: permute-and-flip over how many records would have to change.
+"""Quantiles on a public grid: a private selection by how many records would have to change.
 
-Neighbours: one of m values replaced.  Proof: docs/proofs/dp_quantile.md.
+Neighbours: one of m values replaced.  Proofs: docs/proofs/dp_quantile.md, and for cut points
+docs/proofs/bought_domain.md.
 """
 
 from __future__ import annotations
@@ -56,3 +57,15 @@ def quantile_utilities(values: Vector, q: float, grid: Vector) -> Vector:
     below = at_most - counts
     missing = np.maximum(rank - at_most, below - (rank - 1))
     return np.asarray(-np.maximum(missing, 0), dtype=np.float64)
+
+
+def cut_utilities(values: Vector, part: int, parts: int, grid: Vector) -> Vector:
+    """How well each grid value cuts `values` so that part/parts of them lie below it.
+
+    Minus |parts · (number of values below) − part · m|, whole numbers of sensitivity `parts`, even
+    where a replaced record may have no value, so that m changes.  Unlike a quantile, the best cut
+    parts equal values from others wherever their share allows.
+    values: shape (m,), m ≥ 0.  grid: shape (g,), increasing.  Shape (g,).
+    """
+    below = np.searchsorted(np.sort(values), grid, side="left").astype(np.int64)
+    return -np.abs(parts * below - part * values.size).astype(np.float64)

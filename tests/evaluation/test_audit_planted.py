@@ -13,6 +13,8 @@ RUNS = {
     "published-tau": 4000,
     "uncharged-round": 20_000,
     "leaked-set": 1500,
+    "half-noise-levels": 20_000,
+    "low-threshold": 2000,
     "seed-reused": 4000,
 }
 CONFIDENCE = 0.999
@@ -37,6 +39,8 @@ def test_a_planted_bug_is_caught(name):
         ("published-tau", MECHANISMS["test-kendall-fixed"]),
         ("uncharged-round", MECHANISMS["sieve-and-examine"]),
         ("leaked-set", AUDITS["em-pc"]),
+        ("half-noise-levels", MECHANISMS["bought-levels"]),
+        ("low-threshold", MECHANISMS["bought-single"]),
     ],
 )
 def test_the_correct_form_is_not(bug, correct):

@@ -14,7 +14,7 @@ from scipy import stats
 
 from privcore.errors import ParameterError
 from privcore.mechanisms import SecureNoise, SimulatedNoise
-from privcore.mechanisms.quantile import private_quantile, quantile_utilities
+from privcore.mechanisms.quantile import cut_utilities, private_quantile, quantile_utilities
 
 # False-alarm rate of each statistical test over seeds (the seeds are fixed).
 ALARM = 1e-6
@@ -146,3 +146,26 @@ def test_extreme_budgets(epsilon):
 def test_bad_arguments_are_refused(q, grid, epsilon, reason):
     with pytest.raises(ParameterError, match=reason):
         private_quantile(np.zeros(3), q, grid, epsilon, SimulatedNoise(1))
+
+
+def test_cut_utilities_are_largest_where_the_share_lies_below():
+    utilities = cut_utilities(np.array([0.0, 0.0, 1.0, 5.0]), 1, 2, np.array([0.0, 0.5, 1.0, 2.0]))
+    # Below 0 lies none of four, below 0.5 and 1 two, below 2 three; halves count twice.
+    assert utilities.tolist() == [-4.0, 0.0, 0.0, -2.0]
+
+
+@pytest.mark.parametrize(("part", "parts"), [(1, 2), (1, 3), (2, 3), (3, 4)])
+def test_cut_utilities_have_the_sensitivity_of_their_parts(part, parts):
+    """On all tables of up to three records, each of which may have no number."""
+    records = (None, -1.0, 0.5, 1.0)
+
+    def utilities(table):
+        return cut_utilities(np.array([v for v in table if v is not None]), part, parts, GRID)
+
+    largest = 0.0
+    for size in (1, 2, 3):
+        for table in combinations_with_replacement(records, size):
+            for other in records:
+                moved = np.abs(utilities(table) - utilities((other, *table[1:]))).max()
+                largest = max(largest, moved)
+    assert largest == parts

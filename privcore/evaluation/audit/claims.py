@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from privcore.bought_domain.plan import DomainPlan, plan_domain
+from privcore.dataset import ColumnSchema
 from privcore.evaluation.audit import neighbours
 from privcore.evaluation.audit.case import Side, Trial
 from privcore.evaluation.audit.outputs import Outputs
 from privcore.evaluation.audit.trials import (
+    BoughtLevels,
     Drawn,
     Medians,
     NoisyNumbers,
@@ -109,6 +112,35 @@ def smooth_median(epsilon: float, delta: float) -> Trial:
     values = np.array([0.0, 0.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0])
     scales = median.scale(values[0], 0.0, 1.0), median.scale(values[1], 0.0, 1.0)
     return NoisyNumbers("laplace", ((0.0,), (1.0,)), scales)
+
+
+def one_column(epsilon: float, delta: float) -> DomainPlan:
+    """The purchase of one column's levels."""
+    return plan_domain([ColumnSchema("value", "nominal")], 100, epsilon, delta)
+
+
+def bought_levels(epsilon: float, delta: float, planned: DomainPlan | None = None) -> Trial:
+    """planned: another plan than the one that keeps to the claim."""
+    plan = one_column(epsilon, delta)
+    # Of counts, those that show the most: far enough from the threshold for a likely loss.
+    threshold = threshold_of(plan)
+    one, other = threshold - 2, threshold + 1
+    counts = (("a", one), ("b", other)), (("a", one - 1), ("b", other + 1))
+    return BoughtLevels(counts, planned or plan)
+
+
+def bought_single(epsilon: float, delta: float, planned: DomainPlan | None = None) -> Trial:
+    """As `bought_levels`, where a value of one row on D occurs nowhere on D′."""
+    plan = one_column(epsilon, delta)
+    many = 4 * threshold_of(plan)
+    counts = (("a", many), ("only one", 1)), (("a", many + 1),)
+    return BoughtLevels(counts, planned or plan)
+
+
+def threshold_of(plan: DomainPlan) -> int:
+    """The least noisy count that is shown."""
+    assert plan.histogram is not None
+    return plan.histogram.threshold
 
 
 def _moments(pair: neighbours.NumericPair) -> Queries:

@@ -80,6 +80,22 @@ _ALL = (
         claims.median,
     ),
     _case(
+        "bought-levels",
+        "Levels bought from the rows",
+        "two values near the threshold; one record goes from one to the other",
+        claims.bought_levels,
+        delta=_GAUSSIAN_DELTA,
+        ci_runs=10_000,
+    ),
+    _case(
+        "bought-single",
+        "Levels bought from the rows: a value of one record",
+        "one record has a value that occurs nowhere else, or a frequent one",
+        claims.bought_single,
+        delta=_GAUSSIAN_DELTA,
+        ci_runs=10_000,
+    ),
+    _case(
         "smooth-median",
         "Median with smooth sensitivity",
         "five block values 0, 0, 0, 1, 1, of which one turns from 0 to 1",

@@ -16,7 +16,13 @@ from privcore.discovery.result import Edge, Spent
 from privcore.evaluation.audit import neighbours
 from privcore.evaluation.audit.algorithm_trial import repeated
 from privcore.evaluation.audit.case import AuditCase, Side, Trial, by_name
-from privcore.evaluation.audit.claims import NoisyTest, sieve_scales
+from privcore.evaluation.audit.claims import (
+    NoisyTest,
+    bought_levels,
+    bought_single,
+    one_column,
+    sieve_scales,
+)
 from privcore.evaluation.audit.outputs import Outputs
 from privcore.evaluation.audit.trials import (
     BATCH,
@@ -122,6 +128,21 @@ class LeakedSets:
         return repeated(algorithm, checked, _SWAP, side, runs, noise)
 
 
+def _half_levels(epsilon: float, delta: float) -> Trial:
+    plan = one_column(epsilon, delta)
+    assert plan.histogram is not None
+    half = replace(plan.histogram, sigma=plan.histogram.sigma / 2)
+    return bought_levels(epsilon, delta, replace(plan, histogram=half))
+
+
+def _low_threshold(epsilon: float, delta: float) -> Trial:
+    # Shown as soon as it is above the single record's count by one standard deviation.
+    plan = one_column(epsilon, delta)
+    assert plan.histogram is not None
+    low = replace(plan.histogram, threshold=1 + round(plan.histogram.sigma))
+    return bought_single(epsilon, delta, replace(plan, histogram=low))
+
+
 def _leaked_sets(epsilon: float, delta: float) -> Trial:
     return LeakedSets(epsilon)
 
@@ -175,6 +196,16 @@ _ALL = (
     AuditCase(
         "leaked-set", "EM-PC with exact separating sets", "planted", _SWAP.words, _leaked_sets,
         flaw="the most independent set of each removed pair is looked up and given out",
+    ),
+    AuditCase(
+        "half-noise-levels", "Levels bought with noise at half scale", "planted",
+        "two values near the threshold; one record goes from one to the other", _half_levels,
+        delta=0.01, flaw="the standard deviation is half of 1/√ρ",
+    ),
+    AuditCase(
+        "low-threshold", "Levels bought with a threshold that is too low", "planted",
+        "one record has a value that occurs nowhere else", _low_threshold,
+        delta=0.01, flaw="the threshold does not follow from δ",
     ),
     AuditCase(
         "seed-reused", "Two releases from one seed", "planted",

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.bought_domain.buying import bought_levels
+from privcore.bought_domain.plan import DomainPlan
 from privcore.evaluation.audit.case import Side
 from privcore.evaluation.audit.outputs import Outcome, Outputs
 from privcore.mechanisms import NoiseSource, SieveAndExamine, SieveScales, SparseVectorScales
@@ -106,6 +108,26 @@ class Medians:
         utilities = quantile_utilities(np.array(self.values[side]), 0.5, grid)
         chosen = [chosen_quantile(utilities, grid, self.epsilon, noise) for _ in range(runs)]
         return Outputs.of_numbers(["median"], np.array(chosen)[:, None])
+
+
+@dataclass(frozen=True)
+class BoughtLevels:
+    """The levels of a column, bought.
+
+    counts: on D and on D′, how often each value occurs.  plan: of that one column.
+    """
+
+    counts: tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
+    plan: DomainPlan
+    batch: int = BATCH
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        column, counts = self.plan.columns[0], dict(self.counts[side])
+        codes, known = np.empty(runs, dtype=np.int64), dict[str, int]()
+        for run in range(runs):
+            levels = bought_levels(column, counts, self.plan, noise).levels
+            codes[run] = known.setdefault(", ".join(levels), len(known))
+        return Outputs.of_outcomes([Outcome(words) for words in known], codes)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,119 @@
+"""How the ε and δ of a bought domain are split over its columns, from public facts alone.
+
+Public are the number of rows, which columns are used, and of each its kind, into how many intervals
+it is cut, and whether missing values have a level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from privcore.accounting.composition import rho_for
+from privcore.accounting.events import Event
+from privcore.dataset.discretise import MAX_INTERVALS
+from privcore.dataset.schema import ColumnSchema
+from privcore.errors import DataError, ParameterError
+from privcore.mechanisms.stable_histogram import StableHistogram
+from privcore.text import short
+
+# Levels of a column that are shown, besides the ones that it has in any case.
+MOST_LEVELS = 20
+# Part of δ that hides values of one row; the other part is that of the composition.
+_HIDING = 0.5
+# Of ε, δ and ρ: with less, noise would be far larger than any number of rows.
+_LEAST = 1e-15
+
+
+@dataclass(frozen=True)
+class DomainPlan:
+    """The steps of one purchase; together they are (epsilon, delta)-DP.
+
+    rows: of the table.  columns: those to be bought, as stated.  histogram: of the columns with
+    levels, one step each.  rho: of each column.
+    """
+
+    epsilon: float
+    delta: float
+    rows: int
+    columns: tuple[ColumnSchema, ...]
+    histogram: StableHistogram | None
+    hiding: float
+    rho: float
+
+    def selection_epsilon(self, column: ColumnSchema) -> float:
+        """ε of each of a numeric column's selections, by the exponential mechanism: ρ = ε²/8."""
+        # A hair less, so that rounding never makes the steps' ρ more than the column's.
+        return math.sqrt(8 * self.rho / selections(column)) * (1 - 1e-12)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The steps, to be listed and checked by others."""
+        steps = []
+        if self.histogram is not None:
+            levelled = sum(column.kind != "continuous" for column in self.columns)
+            rho = 1 / self.histogram.sigma**2
+            steps.append(Event("zcdp", rho, levelled, self.hiding))
+        steps += [
+            Event("exponential", self.selection_epsilon(column), selections(column))
+            for column in self.columns
+            if column.kind == "continuous"
+        ]
+        return tuple(steps)
+
+
+def is_to_be_bought(column: ColumnSchema) -> bool:
+    """Whether a schema says the column's kind, and neither its levels nor its bounds or cuts."""
+    return not (column.levels or column.bounds or column.cut_points)
+
+
+def selections(column: ColumnSchema) -> int:
+    """How many numbers are selected for a numeric column: its cut points, or its two bounds."""
+    return 2 if column.bins is None else column.bins - 1
+
+
+def plan_domain(
+    columns: Sequence[ColumnSchema], rows: int, epsilon: float, delta: float
+) -> DomainPlan:
+    """Split (ε, δ) evenly over columns of stated kinds.
+
+    Raises ParameterError for impossible ε and δ, and for too little of them; DataError for no
+    columns, for columns that have levels, bounds or cut points already, and for impossible numbers
+    of intervals.
+    """
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ParameterError(f"The ε of a bought domain is {epsilon}; it must be above 0.")
+    if not 0 < delta < 1:
+        raise ParameterError(
+            f"The δ of a bought domain is {delta}; it must be above 0 and below 1, as a value that "
+            "one row has could be shown: raise delta."
+        )
+    if not columns:
+        raise DataError("Every column has its levels or bounds; there is nothing to buy.")
+    for column in columns:
+        _check(column)
+    levelled = sum(column.kind != "continuous" for column in columns)
+    hiding = _HIDING * delta / levelled if levelled else 0.0
+    # The thresholds' part as it adds up, and a hair for the sum's rounding.
+    left = (delta - hiding * levelled) * (1 - 1e-12)
+    enough = min(epsilon, delta) > _LEAST
+    rho = rho_for(epsilon, left) / len(columns) * (1 - 1e-12) if enough else 0.0
+    if not rho > _LEAST:
+        raise ParameterError(
+            f"ε = {epsilon:g} and δ = {delta:g} are too little for the levels and bounds of "
+            f"{len(columns)} columns; give the domain a larger share."
+        )
+    histogram = StableHistogram.proven(rho, hiding) if levelled else None
+    return DomainPlan(epsilon, delta, rows, tuple(columns), histogram, hiding, rho)
+
+
+def _check(column: ColumnSchema) -> None:
+    name = short(column.name)
+    if not is_to_be_bought(column):
+        raise DataError(f"Column {name!r} has its levels or bounds already; do not buy them.")
+    bins = column.bins if column.kind == "continuous" else None
+    if bins is not None and not 2 <= bins <= MAX_INTERVALS:
+        raise DataError(
+            f"Column {name!r} asks for {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+        )
