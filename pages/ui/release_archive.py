@@ -8,14 +8,14 @@ import streamlit as st
 from pages.ui.texts import plain
 from privcore.accounting.ledger import Ledger
 from privcore.errors import PrivcoreError
-from privcore.reporting.archive import FOLDER, Kept, kept_certificates, kept_document
+from privcore.reporting.archive import Kept, kept_certificates, kept_document
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.certificate_html import certificate_html
 
 
 def archive(ledger: Ledger) -> None:
     """Every certificate of this ledger, from earlier sessions too, with one to download."""
-    found = kept_certificates(ledger.path.parent)
+    found = kept_certificates(ledger.certificates)
     if not found:
         return
     st.subheader("Certificates")
@@ -37,7 +37,7 @@ def archive(ledger: Ledger) -> None:
         _downloads(chosen)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
-    st.caption(f"They are kept in the folder {ledger.path.parent / FOLDER}.")
+    st.caption(f"They are kept in the folder {ledger.certificates}.")
 
 
 def _words(kept: Kept) -> str:

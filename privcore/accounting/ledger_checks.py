@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 from privcore.accounting import composition
 from privcore.accounting.ledger_sums import Unit
@@ -46,3 +48,19 @@ def check_amounts(epsilon: float, delta: float, rho: float | None) -> None:
         raise ParameterError(f"({epsilon}, {delta}) is no privacy guarantee that can be charged.")
     if rho is not None and not (math.isfinite(rho) and rho > 0):
         raise ParameterError(f"rho is {rho}; a charge must be a positive number.")
+
+
+def check_record(
+    algorithm: str, parameters: Mapping[str, Any], certificate: str, fingerprints: Sequence[str]
+) -> None:
+    """Raises ParameterError unless the ledger can keep this of a charge as it is."""
+    texts: list[object] = [algorithm, certificate, *fingerprints]
+    try:
+        json.dumps(dict(parameters), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        texts.append(None)
+    if not all(isinstance(text, str) for text in texts):
+        raise ParameterError(
+            f"The settings of {short(algorithm)} cannot be written into the ledger; give texts and "
+            "finite numbers."
+        )

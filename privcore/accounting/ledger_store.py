@@ -1,6 +1,6 @@
-"""The ledger's file: its tables, older forms of them, and what can go wrong with a file.
+"""The ledger's file: the table of its entries, older forms, and what can go wrong with a file.
 
-Numbers are kept as the decimal text that they were given as, so that sums of them are exact.
+At every opening the chain of entries is checked, and against what lies beside the file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,17 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from privcore.accounting.ledger_chain import TABLE, Chain, damaged
+from privcore.accounting.ledger_older import TABLES, entries_of
+from privcore.accounting.ledger_witnesses import (
+    Witnesses,
+    check_witnesses,
+    witnesses,
+    write_head,
+)
+from privcore.accounting.signing_key import load_key
 from privcore.errors import LedgerError
 from privcore.text import short
 
@@ -51,39 +62,63 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "SELECT id, created, 'basic', epsilon, delta FROM datasets ORDER BY id",
         "DROP TABLE datasets",
     ),
+    # One table of chained entries is all there is; the tables before it become its first ones.
+    (TABLE,),
 )
 VERSION = len(MIGRATIONS)
 
 
 @contextmanager
-def transaction(
-    path: Path, timeout: float, *, reading: bool = False
-) -> Iterator[sqlite3.Connection]:
-    """A connection in one transaction: committed at the end, or undone by an error.
+def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterator[Chain]:
+    """The checked entries in one transaction: committed at the end, or undone by an error.
 
     It holds the file for itself from its beginning, unless it is for reading only.
 
     Creates the file, and brings an older one up to date, in transactions of their own.  Waits up to
-    `timeout` seconds for other processes.  Raises LedgerError for whatever the file cannot do.
+    `timeout` seconds for other processes.  Raises LedgerError for whatever the file cannot do, and
+    where it is not what was written last.
     """
     with _explained(path):
-        _create(path)
+        # Before the file: what they tell of was in it before they were written.
+        seen = witnesses(path)
+        _create(path, seen)
+        key = load_key(path.parent)
         with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as connection:
             # A power cut after a commit must not bring the state before it back.
             connection.execute("PRAGMA synchronous = EXTRA")
             _check(connection, path)
             if _version(connection) < VERSION:
                 with _begun(connection, "IMMEDIATE"):
-                    _migrate(connection)
+                    _migrate(connection, path, key)
+                    _opened(connection, path, key, seen)
             with _begun(connection, "DEFERRED" if reading else "IMMEDIATE"):
-                yield connection
+                chain = _opened(connection, path, key, seen)
+                yield chain
+        write_head(path, seen, chain.hashes)
 
 
-def _create(path: Path) -> None:
+def _create(path: Path, seen: Witnesses) -> None:
     """An empty file that only its owner may read, unless there is one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists() or path.stat().st_size == 0:
+        check_witnesses(path, seen, [], [])
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _opened(
+    connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey, seen: Witnesses
+) -> Chain:
+    """The entries; raises LedgerError unless they are what was written last, and all there is."""
+    # A trigger, say, could undo what is written here.
+    rest = "SELECT type, name, sql FROM sqlite_master WHERE name != 'sqlite_sequence'"
+    if connection.execute(rest).fetchall() != [("table", "entries", TABLE)]:
+        raise damaged(path)
+    chain = Chain(connection, path, key)
+    if not chain.hashes:
+        raise damaged(path)
+    check_witnesses(path, seen, chain.hashes, chain.books.charges)
+    return chain
 
 
 @contextmanager
@@ -121,24 +156,28 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise damaged(path)
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey) -> None:
     # Looked at again: another process may have done it while this one waited.
     version = _version(connection)
-    for step in MIGRATIONS[version:]:
+    if version == VERSION:
+        return
+    # A new file needs the last form only.
+    for step in MIGRATIONS[version:] if version else MIGRATIONS[-1:]:
         for statement in step:
             connection.execute(statement)
+    chain = Chain(connection, path, key)
     if version == 0:
-        connection.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
+        chain.add({"kind": "opened", "salt": secrets.token_hex(32)})
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    else:
+        try:
+            for entry in entries_of(connection):
+                chain.add(entry)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise damaged(path) from None
+        for table in TABLES:
+            connection.execute(f"DROP TABLE {table}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def damaged(path: Path) -> LedgerError:
-    """That the file cannot be trusted; nothing is done to it."""
-    return LedgerError(
-        f"The ledger {short(path, 200)!r} is damaged and was left as it is; put back a copy of it, "
-        "or move it away and set the totals anew, less what was spent."
-    )
 
 
 @contextmanager

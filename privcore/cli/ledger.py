@@ -96,9 +96,9 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _certificates(options: argparse.Namespace) -> None:
-    directory = open_ledger(options).path.parent
-    found = kept_certificates(directory)
+    folder = open_ledger(options).certificates
+    found = kept_certificates(folder)
     for kept in found:
         print(f"{kept.time} {short(kept.budget)} {short(kept.algorithm)} {kept.path}")
     if not found:
-        print(f"{directory}: no certificates")
+        print(f"{folder}: no certificates")

@@ -11,7 +11,7 @@ from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.discovery import get_algorithm
 from privcore.errors import CertificateError, DataError, ReleaseError
-from privcore.reporting.archive import write_whole
+from privcore.files import write_whole
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.certificate_html import certificate_html
 from privcore.reporting.release import Release, release

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from privcore.accounting import Guarantee
 from privcore.accounting.ledger import Ledger
+from privcore.accounting.signing_key import load_key
 from privcore.counts import InMemoryCounts
 from privcore.dataset import Dataset
 from privcore.dataset.canonical import canonical_bytes, canonical_bytes_of_unique
@@ -32,7 +33,7 @@ from privcore.noise_aware.confidence import PairFinding
 from privcore.reporting.archive import keep
 from privcore.reporting.certificate import certificate
 from privcore.reporting.release_check import Check, check_release
-from privcore.reporting.signing import load_key, signed
+from privcore.reporting.signing import signed
 from privcore.score_based.augmented_lagrangian import Iteration
 
 STEPS = ("checked", "charging", "charged", "computed", "certified", "released")
@@ -135,7 +136,7 @@ def release(
     checkpoint("certified")
     warnings, path = check.warnings, None
     try:
-        path = keep(ledger.path.parent, document)
+        path = keep(ledger.certificates, document)
     except OSError:
         warnings = (
             *warnings,

@@ -1,33 +1,22 @@
 """Canonical JSON, its hash, and an Ed25519 signature of it (RFC 8032).
 
-The key is made once, in the data directory, readable by its owner only.  A signature shows that a
-document was not changed since this key signed it; whose key it is, the reader must know.
+A signature shows that a document was not changed since this key signed it; whose key it is, the
+reader must know.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from privcore.errors import CertificateError, LedgerError
-from privcore.text import short
+from privcore.errors import CertificateError
 
-FILE = "signing_key.pem"
 ALGORITHM = "Ed25519"
 _FIELDS = {"algorithm", "content_sha256", "fingerprint", "public_key", "value"}
 
@@ -38,55 +27,6 @@ def canonical(content: Mapping[str, Any]) -> bytes:
         content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )
     return text.encode("utf-8", "surrogatepass")
-
-
-def load_key(directory: Path) -> Ed25519PrivateKey:
-    """The key in `directory`, made if there is none.
-
-    Raises LedgerError if it cannot be read or written, or others may read it.
-    """
-    path = directory / FILE
-    name = short(path, 200)
-    try:
-        if not path.exists():
-            _make(path)
-        if os.name == "posix" and path.stat().st_mode & 0o077:
-            raise LedgerError(
-                f"Others may read the signing key {name!r}; let its owner alone (chmod 600), or "
-                "remove it to get a new one."
-            )
-        key = load_pem_private_key(path.read_bytes(), password=None)
-    except OSError:
-        raise LedgerError(
-            f"The signing key {name!r} cannot be read and written; check the directory's "
-            "permissions."
-        ) from None
-    except (ValueError, TypeError) as error:
-        if isinstance(error, LedgerError):
-            raise
-        raise LedgerError(f"The file {name!r} is not a signing key; move it away.") from None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise LedgerError(f"The file {name!r} is not an Ed25519 key; move it away.")
-    return key
-
-
-def _make(path: Path) -> None:
-    """A new key, whole or not at all, and never over another process's."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    pem = Ed25519PrivateKey.generate().private_bytes(
-        Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
-    )
-    part = path.with_name(f"{FILE}.{secrets.token_hex(8)}")
-    with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(pem)
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        pass
-    finally:
-        part.unlink()
 
 
 def fingerprint(public_key: bytes) -> str:

@@ -168,7 +168,7 @@ def test_a_damaged_file_is_said_and_left_as_it_is(ledger, damage):
 def test_numbers_that_are_none_are_damage(ledger):
     charge(ledger)
     with sqlite3.connect(ledger.path) as connection:
-        connection.execute("UPDATE charges SET epsilon = 'much'")
+        connection.execute("UPDATE entries SET content = replace(content, '0.1', '1.2')")
     connection.close()
     with pytest.raises(LedgerError, match="damaged"):
         ledger.charges()

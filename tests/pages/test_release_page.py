@@ -69,7 +69,7 @@ def test_a_certificate_is_there_in_another_session(ledger):
     button(agree(make_budget(start())), "Release").click().run()
     app = start()
     assert app.session_state["_released"] == []
-    (kept,) = kept_certificates(ledger.path.parent)
+    (kept,) = kept_certificates(ledger.certificates)
     assert app.selectbox(key="release_kept").value == kept
     table = next(d.value for d in app.dataframe if "file" in d.value)
     assert list(table["file"]) == [kept.path.name]

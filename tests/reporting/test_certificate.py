@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from privcore.accounting.guarantee import Guarantee, posterior_bound
 from privcore.accounting.ledger import Ledger
+from privcore.accounting.signing_key import FILE, load_key
 from privcore.dataset import StructuralExample, load_network
 from privcore.errors import CertificateError, LedgerError
 from privcore.reporting.certificate import PRIORS, certificate_json, meaning
 from privcore.reporting.certificate_html import certificate_html
 from privcore.reporting.release import release
-from privcore.reporting.signing import FILE, canonical, load_key, signed
+from privcore.reporting.signing import canonical, signed
 from privcore.reporting.verification import verify
 
 

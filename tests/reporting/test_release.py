@@ -21,7 +21,7 @@ from privcore.errors import (
 from privcore.mechanisms import SimulatedNoise
 from privcore.reporting import release as module
 from privcore.reporting import release_check
-from privcore.reporting.archive import FOLDER, keep, kept_certificates, kept_document
+from privcore.reporting.archive import keep, kept_certificates, kept_document
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.release import STEPS, Release, release
 from privcore.reporting.release_check import check_release
@@ -67,7 +67,7 @@ def test_only_what_is_covered_is_kept():
 def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):
     made = release(asia, "lapmech", ledger=ledger, budget="clinic")
     other = release(asia, "lapmech", {"epsilon": 0.5}, ledger=ledger, budget="clinic")
-    folder = ledger.path.parent / FOLDER
+    folder = ledger.certificates
     assert made.path is not None
     assert made.path.parent == folder
     assert made.path.read_text("utf-8") == certificate_json(made.certificate)
@@ -75,7 +75,7 @@ def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):
     # Nothing of the release is in the name, and no part of a file is left.
     assert made.path.name == f"certificate-{made.certificate['id']}.json"
     assert {p.name for p in folder.iterdir()} == {made.path.name, other.path.name}
-    kept = kept_certificates(ledger.path.parent)
+    kept = kept_certificates(ledger.certificates)
     assert {(k.path, k.budget, k.algorithm) for k in kept} == {
         (made.path, "clinic", "lapmech"), (other.path, "clinic", "lapmech"),
     }  # fmt: skip
@@ -88,18 +88,18 @@ def test_other_files_are_not_listed_as_certificates(asia, ledger, damage):
     folder = made.path.parent
     (folder / "certificate-00.json").write_text(damage, "latin-1")
     (folder / "notes.txt").write_text("mine")
-    assert [kept.path for kept in kept_certificates(ledger.path.parent)] == [made.path]
+    assert [kept.path for kept in kept_certificates(ledger.certificates)] == [made.path]
 
 
 def test_certificates_without_a_folder_and_with_one_that_is_none(tmp_path):
-    assert kept_certificates(tmp_path) == []
-    (tmp_path / FOLDER).write_text("")
+    assert kept_certificates(tmp_path / "certificates") == []
+    (tmp_path / "certificates").write_text("")
     with pytest.raises(CertificateError, match="cannot be read"):
-        kept_certificates(tmp_path)
+        kept_certificates(tmp_path / "certificates")
 
 
 def test_a_copy_that_cannot_be_written_is_a_warning_and_no_lost_release(asia, ledger):
-    (ledger.path.parent / FOLDER).write_text("in the way")
+    (ledger.certificates).write_text("in the way")
     made = release(asia, "lapmech", ledger=ledger, budget="clinic")
     assert made.path is None
     assert made.graph.nodes == asia.names
@@ -111,10 +111,10 @@ def test_a_half_written_copy_is_not_left(asia, ledger, monkeypatch):
     def full(file):
         raise OSError("no space left")
 
-    monkeypatch.setattr("privcore.reporting.archive.os.fsync", full)
+    monkeypatch.setattr("privcore.files.os.fsync", full)
     with pytest.raises(OSError, match="space"):
-        keep(ledger.path.parent, {"id": "ab"})
-    assert list((ledger.path.parent / FOLDER).iterdir()) == []
+        keep(ledger.certificates, {"id": "ab"})
+    assert list((ledger.certificates).iterdir()) == []
 
 
 def test_numbers_are_released_with_their_weights(ledger):
