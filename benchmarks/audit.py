@@ -1,6 +1,9 @@
 """What audits show: planted bugs, then everything proven beside its claim, then false alarms.
 
     python -m benchmarks.audit [--runs 100000] [--seed 1] [--processes 2] [--alarms 2000]
+    python -m benchmarks.audit --releases
+
+The second makes the table of released numbers alone.
 
 Claims are those of each audit, at 95 % confidence; runs are on each of two data sets.  A planted
 bug is audited with 250 runs, then with twice as many each time, until it is caught; the confidence
@@ -17,6 +20,7 @@ from privcore.evaluation.audit import (
     MECHANISMS,
     PAIRWISE,
     PLANTED,
+    RELEASES,
     AuditCase,
     audit,
     runs_to_catch,
@@ -34,10 +38,14 @@ def main() -> None:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--processes", default="2")
     parser.add_argument("--alarms", type=int, default=2000, help="audits of each correct mechanism")
+    parser.add_argument("--releases", action="store_true", help="the released numbers alone")
     options = parser.parse_args()
     runs = None if options.runs is None else RUNS.parse(options.runs)
     seed, processes = SEED.parse(options.seed), PROCESSES.parse(options.processes)
 
+    if options.releases:
+        _table("release of numbers", RELEASES.values(), runs, seed, processes)
+        return
     print("| planted bug | caught | audits | runs in the last | shown ε ≥ |\n|---|---|---|---|---|")
     for case in PLANTED.values():
         result = runs_to_catch(case, seed=seed, processes=processes)
@@ -47,16 +55,21 @@ def main() -> None:
             f"| {result.epsilon_lower:.2f} |",
             flush=True,
         )
-    tables = {"algorithm": AUDITS, "mechanism": MECHANISMS, "release of a direction": PAIRWISE}
+    tables = {
+        "release of numbers": RELEASES, "algorithm": AUDITS, "mechanism": MECHANISMS,
+        "release of a direction": PAIRWISE,
+    }  # fmt: skip
     for title, cases in tables.items():
-        print(f"\n| {title} | claim | shown ε ≥ | of the claim | runs | s |")
-        print("|---|---|---|---|---|---|")
-        _compare(cases.values(), runs, seed, processes)
+        _table(title, cases.values(), runs, seed, processes)
     if options.alarms > 0:
         _count_alarms(options.alarms, seed)
 
 
-def _compare(cases: Iterable[AuditCase], runs: int | None, seed: int, processes: int) -> None:
+def _table(
+    title: str, cases: Iterable[AuditCase], runs: int | None, seed: int, processes: int
+) -> None:
+    print(f"\n| {title} | claim | shown ε ≥ | of the claim | runs | s |")
+    print("|---|---|---|---|---|---|")
     for case in cases:
         result = audit(case, runs=runs, seed=seed, processes=processes)
         flag = "" if result.verdict == "not violated" else ", violated"

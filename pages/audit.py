@@ -16,6 +16,7 @@ from privcore.evaluation.audit import (
     MECHANISMS,
     PAIRWISE,
     PLANTED,
+    RELEASES,
     AuditCase,
     AuditResult,
     Outputs,
@@ -26,10 +27,13 @@ from privcore.evaluation.audit import (
 
 require_frame("pages/audit.py")
 KINDS = {
-    "algorithms": AUDITS, "mechanisms": MECHANISMS, "cause and effect": PAIRWISE,
-    "planted bugs": PLANTED,
+    "algorithms": AUDITS, "released numbers": RELEASES, "mechanisms": MECHANISMS,
+    "cause and effect": PAIRWISE, "planted bugs": PLANTED,
 }  # fmt: skip
-USUAL = {"algorithms": "priv-pc", "cause and effect": "hsic-root-both"}
+USUAL = {
+    "algorithms": "priv-pc", "released numbers": "moment-search-whole-counts",
+    "cause and effect": "hsic-root-both",
+}  # fmt: skip
 ADDRESSED = "_audit_case"
 # In this process: a slider move must not wait for others to start.
 RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
@@ -63,8 +67,9 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
     st.session_state.setdefault("audit_kind", "algorithms")
     kind = st.segmented_control(
         "Audit", list(KINDS), required=True, key="audit_kind", persist_state="session",
-        help="Whole algorithms on tiny data, the mechanisms that they are made of, the releases "
-        "behind a direction between two variables, or variants with a bug, to see that an audit "
+        help="Whole algorithms on tiny data, the noisy numbers that they release before any "
+        "search, the mechanisms that they are made of, the releases behind a direction between two "
+        "variables, or variants with a bug, to see that an audit "
         "catches it.",
     )  # fmt: skip
     cases = KINDS[kind]

@@ -10,7 +10,7 @@ from typing import Any
 from privcore.evaluation.audit import SETTINGS, AuditCase, AuditResult, all_proven, audit, get_audit
 from privcore.evaluation.audit.case import Kind
 
-_KINDS: tuple[Kind, ...] = ("mechanism", "algorithm", "pairwise", "planted")
+_KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "pairwise", "planted")
 # Of the case, where none is given.
 _OF_CASE = ("epsilon", "delta", "runs")
 
@@ -20,6 +20,11 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command = commands.add_parser("audit", help=text, description=text)
     which = command.add_mutually_exclusive_group()
     which.add_argument("--mechanism", metavar="NAME", help="such as laplace or sparse-vector")
+    which.add_argument(
+        "--release",
+        metavar="NAME",
+        help="numbers that an algorithm releases, such as moment-search-moments",
+    )
     which.add_argument("--algorithm", metavar="NAME", help="a private algorithm, see `algorithms`")
     which.add_argument(
         "--pairwise", metavar="NAME", help="a release behind a direction, such as hsic-root-both"

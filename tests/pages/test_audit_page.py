@@ -4,11 +4,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from privcore.evaluation import audit
-from privcore.evaluation.audit import AUDITS, MECHANISMS, PAIRWISE, PLANTED
+from privcore.evaluation.audit import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 ALL = [
     *(("algorithms", name) for name in AUDITS),
+    *(("released numbers", name) for name in RELEASES),
     *(("mechanisms", name) for name in MECHANISMS),
     *(("planted bugs", name) for name in PLANTED),
 ]

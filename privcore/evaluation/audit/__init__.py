@@ -21,6 +21,7 @@ from privcore.evaluation.audit.registry import (
     find_audit,
     get_audit,
 )
+from privcore.evaluation.audit.releases import RELEASES
 from privcore.evaluation.audit.result import AuditResult
 from privcore.evaluation.audit.search import find_pair, score_change, shown_by
 from privcore.evaluation.audit.settings import SETTINGS
@@ -32,6 +33,7 @@ __all__ = [
     "MECHANISMS",
     "PAIRWISE",
     "PLANTED",
+    "RELEASES",
     "SETTINGS",
     "AlgorithmTrial",
     "AuditCase",

@@ -29,14 +29,20 @@ class OfAlgorithm:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
-        given = {**self.parameters, "epsilon": epsilon}
-        declared = any(p.name == "delta" for p in get_algorithm(self.algorithm).parameters)
-        # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
-        if declared and (
-            delta > 0 or planned_delta(self.algorithm, given, self.pair.source(0)) > 0
-        ):
-            given["delta"] = delta
+        given = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
         return AlgorithmTrial(self.algorithm, given, self.pair)
+
+
+def with_claim(
+    algorithm: str, parameters: Mapping[str, Any], pair: Pair, epsilon: float, delta: float
+) -> dict[str, Any]:
+    """The parameters, and those of the claim that the algorithm declares."""
+    given = {**parameters, "epsilon": epsilon}
+    declared = any(p.name == "delta" for p in get_algorithm(algorithm).parameters)
+    # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
+    if declared and (delta > 0 or planned_delta(algorithm, given, pair.source(0)) > 0):
+        given["delta"] = delta
+    return given
 
 
 def audit_of_algorithm(
@@ -60,7 +66,7 @@ _N = 1500
 _NEAR_ZERO = significance(1e-3, _N)
 _TWO_FALL = turned((False, False), _N)
 _THREE_FALL = turned((False, False, False), _N)
-_ONE_FALLS = turned((False,), _N)
+ONE_FALLS = turned((False,), _N)
 # The first scores rise on one data set where the last one falls, near the same threshold.
 _STREAM = turned((False, False, True), _N, extra=(0, 0, 4))
 _LONG_STREAM = turned((False, False, False, False, True), _N, extra=(0, 0, 0, 0, 2))
@@ -94,15 +100,15 @@ _THREE_TABLES = TablePair(
 )
 
 
-def _corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
+def corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
     """n − 1 rows spread over (±reach, ±reach)."""
     signs = [(i, j) for i in (-1, 1) for j in (-1, 1)]
     return tuple((reach * i, reach * j) for i, j in (signs[k % 4] for k in range(n - 1)))
 
 
 def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, float], ...]:
-    """As `_corners`, so many rows of negative product made positive."""
-    rows = list(_corners(reach, n))
+    """As `corners`, so many rows of negative product made positive."""
+    rows = list(corners(reach, n))
     negative = [k for k, (a, b) in enumerate(rows) if a * b < 0]
     for k in negative[:turned_rows]:
         rows[k] = (reach, reach)
@@ -123,18 +129,18 @@ _FEW_TURN = NumericPair(
 )
 _SHORT_TURNS = NumericPair(
     "400 rows (±0.2, ±0.2), as long as the radius; (0.2, 0.2) becomes (0.2, −0.2)",
-    _corners(0.2, 400),
+    corners(0.2, 400),
     (0.2, 0.2),
     (0.2, -0.2),
 )
-_LARGEST_TURNS = NumericPair(
+LARGEST_TURNS = NumericPair(
     "400 rows (±0.5, ±0.5) but one: (1, 1) becomes (1, −1), which turns a gradient of the largest "
     "size around",
-    _corners(0.5, 400),
+    corners(0.5, 400),
     (1.0, 1.0),
     (1.0, -1.0),
 )
-_GAUSSIAN_DELTA = 0.01
+GAUSSIAN_DELTA = 0.01
 _DESCENT = {
     "clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0, "weight_threshold": 0.3,
 }  # fmt: skip
@@ -157,11 +163,11 @@ _ALL = (
         "sg-pc",
         _THREE_FALL,
         {"threshold": _NEAR_ZERO, "max_tests": 3, "max_order": 0},
-        delta=_GAUSSIAN_DELTA,
+        delta=GAUSSIAN_DELTA,
     ),
     audit_of_algorithm(
         "em-pc",
-        _ONE_FALLS,
+        ONE_FALLS,
         {"threshold": significance(4, _N), "number_share": 0.95, "direction_share": 0.0},
     ),
     audit_of_algorithm(
@@ -172,7 +178,7 @@ _ALL = (
             "moment-search",
             _TINY_TABLE,
             {"whole_table": 0, "false_edges": 0.05},
-            delta=_GAUSSIAN_DELTA,
+            delta=GAUSSIAN_DELTA,
             runs=20_000,
             ci_runs=2000,
         ),
@@ -185,7 +191,7 @@ _ALL = (
             "moment-search",
             _FEW_TURN,
             {"false_edges": 0.9},
-            delta=_GAUSSIAN_DELTA,
+            delta=GAUSSIAN_DELTA,
             runs=20_000,
             ci_runs=1200,
         ),
@@ -202,7 +208,7 @@ _ALL = (
                 "whole_table": 0, "false_edges": 0.3, "candidate_level": 0.9, "table_share": 0.8,
                 "table_noise_ratio": 10_000.0, "threshold": 0.08, "max_order": 0,
             },
-            delta=_GAUSSIAN_DELTA,
+            delta=GAUSSIAN_DELTA,
             runs=20_000,
             ci_runs=400,
         ),
@@ -216,17 +222,17 @@ _ALL = (
             "threshold": float(2 * ndtr(-0.75)), "centring": "middle", "null": "sampling",
             "max_order": 0,
         },
-        delta=_GAUSSIAN_DELTA,
+        delta=GAUSSIAN_DELTA,
     ),
     audit_of_algorithm("curate", _TWO_FALL, {"threshold": _NEAR_ZERO, "max_order": 0}),
     audit_of_algorithm(
-        "noleaks", _LARGEST_TURNS, _DESCENT, delta=_GAUSSIAN_DELTA, runs=20_000, ci_runs=800
+        "noleaks", LARGEST_TURNS, _DESCENT, delta=GAUSSIAN_DELTA, runs=20_000, ci_runs=800
     ),
     audit_of_algorithm(
         "curate-score",
-        _LARGEST_TURNS,
+        LARGEST_TURNS,
         {**_DESCENT, "growth": 2.0},
-        delta=_GAUSSIAN_DELTA,
+        delta=GAUSSIAN_DELTA,
         runs=20_000,
         ci_runs=800,
     ),
@@ -234,7 +240,7 @@ _ALL = (
         "moment-notears",
         _SHORT_TURNS,
         {"sparsity": 0.0, "iterations": 1, "weight_threshold": 0.3},
-        delta=_GAUSSIAN_DELTA,
+        delta=GAUSSIAN_DELTA,
         runs=20_000,
         ci_runs=800,
     ),

@@ -10,7 +10,7 @@ from privcore.evaluation.audit.outputs import Outputs
 from privcore.mechanisms import NoiseSource
 
 Side = Literal[0, 1]
-Kind = Literal["mechanism", "algorithm", "pairwise", "planted"]
+Kind = Literal["mechanism", "release", "algorithm", "pairwise", "planted"]
 
 
 class Trial(Protocol):

@@ -11,6 +11,7 @@ from privcore.evaluation.audit.directions import PAIRWISE
 from privcore.evaluation.audit.engine import audit
 from privcore.evaluation.audit.mechanisms import MECHANISMS
 from privcore.evaluation.audit.planted import PLANTED
+from privcore.evaluation.audit.releases import RELEASES
 from privcore.evaluation.audit.result import AuditResult
 from privcore.text import short
 
@@ -19,6 +20,7 @@ CI_FALSE_ALARM = 1e-6
 
 _BY_KIND: dict[Kind, dict[str, AuditCase]] = {
     "mechanism": MECHANISMS,
+    "release": RELEASES,
     "algorithm": AUDITS,
     "pairwise": PAIRWISE,
     "planted": PLANTED,
@@ -26,6 +28,7 @@ _BY_KIND: dict[Kind, dict[str, AuditCase]] = {
 
 _NOUNS: dict[Kind, str] = {
     "mechanism": "mechanism",
+    "release": "release of numbers",
     "algorithm": "algorithm",
     "pairwise": "pairwise release",
     "planted": "planted bug",
@@ -53,8 +56,9 @@ def find_audit(name: str) -> AuditCase:
 
 
 def all_proven() -> list[AuditCase]:
-    """Mechanisms, algorithms and releases behind a direction, whose claims are proven."""
-    return [*MECHANISMS.values(), *AUDITS.values(), *PAIRWISE.values()]
+    """All whose claims are proven: mechanisms, releases, algorithms, and behind a direction."""
+    kinds = (MECHANISMS, RELEASES, AUDITS, PAIRWISE)
+    return [case for cases in kinds for case in cases.values()]
 
 
 def ci_audit(seed: int = 1) -> Iterator[AuditResult]:

@@ -54,6 +54,13 @@ def number_names(count: int) -> list[str]:
     return ["number"] if count == 1 else [f"number {k + 1}" for k in range(count)]
 
 
+def uniforms(runs: int, noise: NoiseSource) -> Vector:
+    """Independent numbers in (0, 1): the distribution function of a Laplace draw is uniform."""
+    draw = noise.laplace_array(np.zeros(runs), 1.0)
+    tail = np.exp(-np.abs(draw)) / 2
+    return np.where(draw < 0, tail, 1 - tail)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """One of several outputs with known probabilities, on D and on D′: exactly known (ε, δ)."""
@@ -63,12 +70,8 @@ class Drawn:
     batch: int = BATCH
 
     def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
-        # The distribution function of a Laplace draw is uniform.
-        draw = noise.laplace_array(np.zeros(runs), 1.0)
-        tail = np.exp(-np.abs(draw)) / 2
-        uniform = np.where(draw < 0, tail, 1 - tail)
         steps = np.cumsum(self.probabilities[side])[:-1]
-        codes = np.searchsorted(steps, uniform, side="right").astype(np.int64)
+        codes = np.searchsorted(steps, uniforms(runs, noise), side="right").astype(np.int64)
         return Outputs.of_outcomes([Outcome(label) for label in self.labels], codes)
 
 
