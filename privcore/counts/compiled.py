@@ -3,7 +3,9 @@
 Importing numba and reading the kernels from its cache takes about a second, compiling them for the
 first time several; a run on small data takes a millisecond without them.  So they are loaded by a
 thread in the background once a process has counted for a while, or has asked for them (`start`),
-and until then, or where numba is missing or fails, the same results come from numpy.
+and until then, or where numba is missing or fails, the same results come from numpy, to the last
+bit.  Where that cannot be had, `loaded` waits for them, so that no result depends on when a process
+got that far.
 
 Compiled code is kept beside the module (`__pycache__`), or where that cannot be written in the
 user's cache folder; where neither can, numpy does the counting.  `start(wait=True)` fills the cache
@@ -40,6 +42,11 @@ _state = _State()
 def ready() -> Any:
     """The module of kernels if it is loaded, else None."""
     return _state.kernels
+
+
+def loaded() -> Any:
+    """The module of kernels, waited for; None where there is none on this machine."""
+    return _state.kernels if _state.kernels is not None or start(wait=True) else None
 
 
 def note(visits: int) -> None:

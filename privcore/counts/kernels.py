@@ -2,7 +2,7 @@
 
 Each has a path in numpy (`encoding`, `projections`, `frequencies`, `ranks`, `greedy_distance`,
 `table_climb`, `margins`), which is what runs where numba is missing or not loaded yet.  Its result
-is the same, of `table_climb` and `margins` up to rounding.
+is the same, to the last bit; of `table_climb` up to rounding, so that kernels are waited for there.
 """
 
 from privcore.counts.kernels_climb import climb

@@ -41,18 +41,23 @@ def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
 
 
 def _in_numpy(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
-    table = start
+    """The same sums as in the kernel, in the same order, so that no bit differs."""
+    cells = start.reshape(-1)
+    goals = [
+        (_places_of(start.shape, axes), wanted.reshape(-1)) for axes, wanted in margins.items()
+    ]
     for _ in range(_MOST_ROUNDS):
         compiled.note(len(margins) * (_VISITS + _VISITS_OF_CELL * start.size))
         gap = 0.0
-        for axes, wanted in margins.items():
-            found = margin(table, axes)
-            gap += float(np.abs(wanted - found).sum())
+        for places, wanted in goals:
+            found = np.bincount(places, cells, wanted.size)
+            # One after the other, which `np.sum` would not do.
+            gap = float(np.add.accumulate(np.concatenate(([gap], np.abs(wanted - found))))[-1])
             ratio = np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)
-            table = table * _spread(ratio, axes, table.ndim)
+            cells = cells * ratio[places]
         if gap < _ENOUGH:
             break
-    return table
+    return np.asarray(cells.reshape(start.shape))
 
 
 def margin(table: Matrix, axes: Axes) -> Matrix:
@@ -71,12 +76,7 @@ def products(table: Matrix, margins: Sequence[Axes]) -> Matrix:
         cells = np.ascontiguousarray(table.reshape(-1))
         return np.asarray(kernels.margin_products(cells, places, starts))
     compiled.note(len(margins) ** 2 * (_VISITS + _VISITS_OF_CELL * table.size))
-    within = []
-    for axes in margins:
-        sizes = [table.shape[axis] for axis in axes]
-        places = np.arange(math.prod(sizes)).reshape(sizes)
-        spread = np.broadcast_to(_spread(places, axes, table.ndim), table.shape)
-        within.append(spread.reshape(-1))
+    within = [_places_of(table.shape, axes) for axes in margins]
     sizes = [int(places.max()) + 1 for places in within]
     rows = [
         [
@@ -101,10 +101,12 @@ def nearest_shares(counts: Matrix, least: float) -> Matrix:
     return np.asarray((np.maximum(flat - over, 0.0) + least).reshape(counts.shape))
 
 
-def _spread(values: NDArray[Any], axes: Axes, dimensions: int) -> NDArray[Any]:
-    """With the axes where they are in a table of so many."""
-    others = tuple(axis for axis in range(dimensions) if axis not in axes)
-    return np.expand_dims(values, others)
+def _places_of(shape: Sequence[int], axes: Axes) -> NDArray[np.intp]:
+    """Of each cell of a table, its place in a margin."""
+    sizes = [shape[axis] for axis in axes]
+    others = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    places = np.expand_dims(np.arange(math.prod(sizes)).reshape(sizes), others)
+    return np.broadcast_to(places, shape).reshape(-1)
 
 
 def _places(

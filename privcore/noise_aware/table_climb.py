@@ -3,7 +3,8 @@
 A cell's expectation is a base times one share of each family, a column with its parents.  A step
 moves all log-shares along the score, by the information on each alone (Fisher scoring); where that
 does not help, a step of expectation and maximisation (Dempster, Laird & Rubin 1977) does.  A
-compiled kernel climbs; numpy does where there is none.
+compiled kernel climbs in large tables, and is waited for; numpy does in small ones, and where there
+is no kernel.  The two agree up to rounding, so which one it is must not depend on the time.
 """
 
 from __future__ import annotations
@@ -34,9 +35,8 @@ MOST_STEPS = 60
 # For shares on which the counts say nothing.
 RIDGE = 0.01
 _SMOOTH = 1e-3
-# What a step and each of its cells cost in numpy, in visits of a row.
-_VISITS = 14_000
-_VISITS_OF_CELL = 40
+# From so many cells a search in numpy takes about as long as waiting for the kernels.
+FEW_CELLS = 128
 
 
 class Layout(NamedTuple):
@@ -111,7 +111,8 @@ def climbed(
     most_steps: int = MOST_STEPS,
 ) -> Climbed:
     """The most likely shares near those given, or what leads there after so many steps."""
-    if kernels := compiled.ready():
+    kernels = compiled.loaded() if base.size >= FEW_CELLS else None
+    if kernels:
         shares, expected, slopes, total = kernels.climb(
             *likelihood.numbers, base, layout.codes, layout.groups, shares, _LEAST_SHARE,
             _LEAST_EXPECTED, _LONGEST, _CONVERGED, most_steps, RIDGE, _SMOOTH, _GROWTH,
@@ -128,7 +129,6 @@ def _in_numpy(
     found = likelihood.at(expected)
     scoring, stretch, small = True, 1.0, 0
     for _ in range(most_steps):
-        compiled.note(_VISITS + _VISITS_OF_CELL * base.size)
         if scoring:
             information = expected * expected * cell_information(expected, likelihood.scale)
             moved = layout.scored(shares, expected * found.slopes, information, stretch)

@@ -35,6 +35,7 @@ from privcore.reporting.certificate import certificate
 from privcore.reporting.release_check import Check, check_release
 from privcore.reporting.signing import signed
 from privcore.score_based.augmented_lagrangian import Iteration
+from privcore.threads import one_thread
 
 STEPS = ("checked", "charging", "charged", "computed", "certified", "released")
 
@@ -110,7 +111,9 @@ def release(
     )
     checkpoint("charged")
     try:
-        result = discover(dataset, algorithm, settings, noise=SecureNoise(), keep_trace=False)
+        # However many threads other runs of this process hold, a sum has the same last bits.
+        with one_thread():
+            result = discover(dataset, algorithm, settings, noise=SecureNoise(), keep_trace=False)
         _check_result(result, check)
         checkpoint("computed")
         note = _ENDED[result.stopped] if result.stopped else ""

@@ -11,6 +11,7 @@ from scipy.special import log_ndtr
 from privcore.counts import compiled
 from privcore.dataset import load_network
 from privcore.discovery import count, discover
+from privcore.noise_aware import table_climb
 from privcore.noise_aware.cell_likelihood import CellLikelihood
 from privcore.noise_aware.table_climb import Layout, climbed
 from tests.counts.kernel_switch import counting_with
@@ -65,7 +66,8 @@ def both_ways(given):
     found = []
     for kernels in (True, False):
         before = [part.copy() for part in given[1:2] + given[3:]]
-        with counting_with(kernels):
+        with counting_with(kernels), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table_climb, "FEW_CELLS", 0)
             found.append(climbed(*given))
         assert all((a == b).all() for a, b in zip(before, given[1:2] + given[3:], strict=True))
     return found
@@ -129,28 +131,22 @@ def test_the_logarithm_of_the_normal_law(x):
     assert loaded().log_ndtr(x) == pytest.approx(float(log_ndtr(x)), rel=2e-14, abs=2e-16)
 
 
-def test_numpy_climbs_where_kernels_are_off(monkeypatch):
+def test_numpy_climbs_in_few_cells_and_where_kernels_are_off(monkeypatch):
     with counting_with(True):
         kernels = compiled.ready()
-    compiled_climb, calls, noted = kernels.climb, [], []
+    compiled_climb, calls = kernels.climb, []
 
     def climb(*numbers):
         calls.append(numbers)
         return compiled_climb(*numbers)
 
     monkeypatch.setattr(kernels, "climb", climb)
-    monkeypatch.setattr(compiled, "note", noted.append)
     given = problem(1, 2.0, 1_000)
-    with counting_with(False):
-        climbed(*given)
-    # What numpy does is counted, so that enough of it loads the kernels.
-    assert not calls
-    assert sum(noted) > given[1].size
-    noted.clear()
-    with counting_with(True):
-        climbed(*given)
-    assert len(calls) == 1
-    assert not noted
+    for kernels, most, expected in ((True, 48, 0), (False, 47, 0), (True, 47, 1)):
+        monkeypatch.setattr(table_climb, "FEW_CELLS", most + 1)
+        with counting_with(kernels):
+            climbed(*given)
+        assert len(calls) == expected
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
