@@ -26,7 +26,7 @@ from privcore.counts.external import count_external
 from privcore.counts.sharded import Found, ShardedRows
 from privcore.counts.source import CountSource
 from privcore.dataset import refusals
-from privcore.dataset.building import DROPPED, Missing, used_columns
+from privcore.dataset.building import Missing, notes_on_missing, used_columns
 from privcore.dataset.coding import Coding, Piece, coded_piece, coding_of, looked_at
 from privcore.dataset.model import Column, Described, too_few_rows
 from privcore.dataset.parquet import MEMORY
@@ -88,7 +88,7 @@ class FramePartitions:
             "frame",
             tuple(coding.column for coding in codings),
             sum(self.sizes),
-            (DROPPED,) if drop and gaps.any() else (),
+            notes_on_missing([coding.column for coding in codings], missing),
         )
         self.names, self.levels = described.names, described.levels
         self.caveats = described.caveats

@@ -33,7 +33,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
 Missing = Literal["refuse", "drop", "level"]
-DROPPED = "rows with missing values were left out: which rows are complete is not covered"
+DROPPED = "rows with missing values are left out: which rows are complete is not covered"
 
 
 def build_dataset(
@@ -66,14 +66,20 @@ def build_dataset(
         frame = frame.dropna(subset=strict)
         if len(frame) < 2:
             raise DataError(refusals.too_few_left(len(frame)))
-    notes = (DROPPED,) if gaps and missing == "drop" else ()
     columns, values = [], []
     for wanted in schema:
         column, codes = _build_column(wanted, frame[wanted.name])
         columns.append(column)
         values.append(codes)
     _refuse_constant(columns, values)
+    notes = notes_on_missing(columns, missing)
     return Dataset(name, tuple(columns), tuple(values), true_edges, UPLOADED, notes)
+
+
+def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]:
+    """Whether rows are left out, from the setting: that there were any is private."""
+    strict = any(MISSING_LEVEL not in column.levels for column in columns)
+    return (DROPPED,) if missing == "drop" and strict else ()
 
 
 def used_columns(

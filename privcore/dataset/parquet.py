@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from privcore.dataset import refusals
-from privcore.dataset.building import DROPPED, Missing, used_columns
+from privcore.dataset.building import Missing, notes_on_missing, used_columns
 from privcore.dataset.coding import UNKNOWN
 from privcore.dataset.duck import asking, connect, scan
 from privcore.dataset.model import Column, Described, check_names, too_few_rows
@@ -98,7 +98,7 @@ def open_parquet(
         codes=tuple(c.code for c in found),
         rows=rows,
         where=where,
-        notes=(DROPPED,) if where else (),
+        notes=notes_on_missing([c.column for c in found], missing),
         memory=memory,
     )
 

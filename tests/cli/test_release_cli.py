@@ -84,7 +84,7 @@ def test_rows_left_out_must_be_accepted(files, capsys):
     run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
     (files / "table.csv").write_text(f"{TEXT},1,0\n")
     dropped = asked(files, "--missing", "drop")
-    assert "rows with missing values were left out" in refused(capsys, *dropped)
+    assert "rows with missing values are left out" in refused(capsys, *dropped)
     code, out, _ = run(capsys, *dropped, "--accept-caveats")
     assert code == 0
     assert "accepted: rows with missing values" in out

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from privcore.dataset import build_dataset, infer_schema, read_table
 from privcore.dataset import reading as reading_module
+from privcore.dataset.building import DROPPED
 from privcore.errors import DataError
 
 ROWS = "a,b\nx,1\ny,2\nx,2\n"
@@ -157,7 +158,14 @@ def test_missing_values_dropped():
     dataset = load("a,b\n1,NA\n,2\n2,2\n1,1\n", missing="drop")
     assert dataset.n == 2
     assert any("left out" in caveat for caveat in dataset.caveats)
-    assert not load("a,b\n2,2\n1,1\n", missing="drop").notes
+
+
+def test_that_rows_are_left_out_is_said_by_the_setting_alone():
+    """A neighbour without gaps has the same notes, so that they tell of no record."""
+    texts = "a,b\n1,1\n,2\n2,2\n1,1\n", "a,b\n1,1\n2,2\n2,2\n1,1\n"
+    gaps, none = (load(text, missing="drop") for text in texts)
+    assert gaps.notes == none.notes == (DROPPED,)
+    assert not load(texts[1], missing="level").notes
 
 
 def test_missing_values_as_a_level():
