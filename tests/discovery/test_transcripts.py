@@ -17,6 +17,7 @@ from privcore.accounting import composition
 from privcore.counts import InMemoryCounts, NumericRows
 from privcore.discovery import discover
 from privcore.discovery.em_pc_utilities import ProvenUtilities
+from privcore.independence import ScoreMeasure, get_score
 from privcore.mechanisms.gaussian import gaussian_delta, gaussian_mu
 from tests.counts.kernel_switch import counting_with
 from tests.transcripts import Recorder, Replay
@@ -69,11 +70,11 @@ def worst_steps(one, other):
     return [worst_of_step(*steps) for steps in zip(one, other, strict=True)]
 
 
-def counts_of(records, levels=LEVELS):
+def counts_of(records, levels=LEVELS, kind=InMemoryCounts):
     kept, multiplicities = np.unique(np.array(records), axis=0, return_counts=True)
     columns = tuple(kept[:, k] for k in range(len(levels)))
     names = tuple("abcdef"[: len(levels)])
-    return InMemoryCounts(names, levels, columns, multiplicities.astype(np.int64))
+    return kind(names, levels, columns, multiplicities.astype(np.int64))
 
 
 def random_records(seed, n):
@@ -159,6 +160,91 @@ def test_the_result_is_a_function_of_the_noisy_outputs(algorithm, parameters, dr
         asked["delta"] = 0.0
     before, after, _, _ = both(algorithm, asked, one, other, seed)
     assert_same(before, after)
+
+
+SAMPLED = [
+    ("sg-pc", {"rate": 0.3}),
+    ("priv-pc", {"rate": 0.4}),
+    ("priv-pc", {"rate": 0.4, "max_rounds": 2}),
+    ("curate", {"rate": 0.5}),
+]
+
+
+def sampled_pair(drawn):
+    """As `pair_of`, with the replaced record and its replacement once more in both."""
+    seed, n, replacement = drawn
+    records = random_records(seed, n)
+    other = records.copy()
+    other[seed % n] = replacement
+    more = [records[seed % n], np.array(replacement)]
+    return counts_of([*records, *more]), counts_of([*other, *more]), seed
+
+
+@pytest.mark.parametrize(("algorithm", "parameters"), SAMPLED)
+@settings(max_examples=20, deadline=None)
+@given(
+    drawn=st.tuples(st.integers(0, 10_000), st.just(60), record),
+    epsilon=st.sampled_from([3.0, 40.0]),
+)
+def test_with_sub_samples_too_the_result_is_a_function_of_the_noisy_outputs(
+    algorithm, parameters, drawn, epsilon
+):
+    """The draws are no output, but the proofs are about two runs with the same draws."""
+    one, other, seed = sampled_pair(drawn)
+    asked = {**parameters, "epsilon": epsilon}
+    before, after, first, _ = both(algorithm, asked, one, other, seed)
+    assert_same(before, after)
+    assert any(call[0] == "subsample" for call in first)
+
+
+class Drawing(InMemoryCounts):
+    """Counts that keep every sub-sample that is drawn of them."""
+
+    def subsample(self, size, noise):
+        drawn = super().subsample(size, noise)
+        self.drawn = [*getattr(self, "drawn", []), drawn]
+        return drawn
+
+
+def check_every_test_draws_its_own_sub_sample(rate=0.3, seed=3):
+    """SG-PC: what amplification is counted for.
+
+    A draw of m of n rows, a test on the rows of this draw, and so on, as many of each as there are
+    tests; a test on the rows of another draw has another value, and draws differ.
+    """
+    source = counts_of(chained(seed, 400), SIX, Drawing)
+    noise = Recorder(seed)
+    with counting_with(True):
+        asked = {"epsilon": 3.0, "rate": rate, "score": "z-star"}
+        found = discover(source, "sg-pc", asked, noise=noise)
+    kinds = [call[0] for call in noise.calls]
+    assert found.tests_run > 10
+    assert kinds == ["subsample", "gaussian"] * found.tests_run, "not each test has a draw"
+    draws = noise.calls[::2]
+    assert {(int(call[1].sum()), call[2]) for call in draws} == {(400, int(400 * rate))}
+    assert len({call[3].tobytes() for call in draws}) > found.tests_run / 2, "draws repeat"
+    measure = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05)
+    tests = [step for step in found.trace if step.phase == "test"]
+    for step, drawn in zip(tests, source.drawn, strict=True):
+        value = measure.value(drawn, step.x, step.y, step.given)
+        assert step.score == pytest.approx(value, abs=1e-9), "a test is of another draw"
+
+
+def test_every_test_of_sg_pc_draws_its_own_sub_sample():
+    check_every_test_draws_its_own_sub_sample()
+
+
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_every_round_of_priv_pc_draws_its_own_sub_sample(rounds):
+    """One draw before the first score of each round, of the rows that the sieve reads."""
+    source = counts_of(chained(5, 400), SIX)
+    noise = Recorder(5)
+    asked = {"epsilon": 40.0, "rate": 0.4, "max_rounds": rounds}
+    found = discover(source, "priv-pc", asked, noise=noise)
+    draws = [call for call in noise.calls if call[0] == "subsample"]
+    assert len(draws) == found.spent.rounds >= 1
+    assert {(int(call[1].sum()), call[2]) for call in draws} == {(400, 160)}
+    assert noise.calls[0][0] == "subsample"
 
 
 PURE = [
