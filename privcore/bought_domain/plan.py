@@ -16,14 +16,62 @@ from privcore.dataset.discretise import MAX_INTERVALS
 from privcore.dataset.schema import ColumnSchema
 from privcore.errors import DataError, ParameterError
 from privcore.mechanisms.stable_histogram import StableHistogram
+from privcore.parameter import Parameter
 from privcore.text import short
 
 # Levels of a column that are shown, besides the ones that it has in any case.
-MOST_LEVELS = 20
+MOST_LEVELS = 10
 # Part of δ that hides values of one row; the other part is that of the composition.
 _HIDING = 0.5
 # Of ε, δ and ρ: with less, noise would be far larger than any number of rows.
 _LEAST = 1e-15
+
+
+PROOF = "docs/proofs/bought_domain.md"
+
+SHARE = Parameter(
+    name="buy_domain",
+    title="Share of the domain",
+    symbol="share",
+    kind="float",
+    default=0.2,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    help="The part of ε and δ that buys levels, bounds and cut points from the rows, with noise.",
+    source=PROOF,
+)
+OWN_DELTA = Parameter(
+    name="domain_delta",
+    title="δ of the domain",
+    symbol="δ₁",
+    kind="float",
+    default=None,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    optional=True,
+    auto_help="its share of the run's δ",
+    help="Of a run that has no δ of its own.",
+    source=PROOF,
+)
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """What a domain may cost: its share of a run's ε and δ.
+
+    delta: of the domain, where the run has none of its own.
+    """
+
+    share: float
+    delta: float | None = None
+
+    def __post_init__(self) -> None:
+        SHARE.parse(self.share)
+        OWN_DELTA.parse(self.delta)
 
 
 @dataclass(frozen=True)
@@ -61,11 +109,6 @@ class DomainPlan:
             if column.kind == "continuous"
         ]
         return tuple(steps)
-
-
-def is_to_be_bought(column: ColumnSchema) -> bool:
-    """Whether a schema says the column's kind, and neither its levels nor its bounds or cuts."""
-    return not (column.levels or column.bounds or column.cut_points)
 
 
 def selections(column: ColumnSchema) -> int:
@@ -110,7 +153,7 @@ def plan_domain(
 
 def _check(column: ColumnSchema) -> None:
     name = short(column.name)
-    if not is_to_be_bought(column):
+    if column.has_domain:
         raise DataError(f"Column {name!r} has its levels or bounds already; do not buy them.")
     bins = column.bins if column.kind == "continuous" else None
     if bins is not None and not 2 <= bins <= MAX_INTERVALS:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from privcore.bought_domain.plan import OWN_DELTA, SHARE, Purchase
+from privcore.bought_domain.table import StatedTable
 from privcore.dataset import (
     EXAMPLES,
     ColumnSchema,
@@ -80,6 +82,19 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
             f"--{parameter.option}",
             help=f"{parameter.title}: {parameter.range_text()}",
         )
+
+
+def add_purchase_options(command: argparse.ArgumentParser) -> None:
+    """Of commands that can buy the domain of --csv."""
+    domain = command.add_argument_group("a bought domain")
+    domain.add_argument(
+        f"--{SHARE.option}", metavar="SHARE",
+        help="of a --schema that says of columns their kind alone, levels, bounds and cut points "
+        "are bought from the rows of --csv, with noise, for this share of ε and δ, such as 0.2",
+    )  # fmt: skip
+    domain.add_argument(
+        f"--{OWN_DELTA.option}", metavar="DELTA", help="of a run that has no δ of its own"
+    )
 
 
 def whole(text: str, name: str) -> int:
@@ -172,8 +187,48 @@ def _bytes_of(text: str) -> int:
 
 
 def _schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
-    """What --schema says."""
-    return None if options.schema is None else read_schema(file_bytes(Path(options.schema)))
+    """What --schema says; raises DataError if it says of a column its kind alone."""
+    if options.schema is None:
+        return None
+    schema = read_schema(file_bytes(Path(options.schema)))
+    for column in schema:
+        if not column.has_domain:
+            raise DataError(
+                f"The schema says of column {short(column.name)!r} its kind alone; give its "
+                "levels, or bounds or cut points, or buy them with --buy-domain."
+            )
+    return schema
+
+
+def stated_table(options: argparse.Namespace) -> StatedTable | None:
+    """The file that --csv names, of which a domain is to be bought; None without --buy-domain.
+
+    Raises ParameterError if it cannot be bought for the data that the options say.
+    """
+    if options.buy_domain is None:
+        if options.domain_delta is not None:
+            raise ParameterError("--domain-delta is for --buy-domain; leave it out.")
+        return None
+    check_source(options)
+    if options.csv is None or options.schema is None:
+        raise ParameterError(
+            "--buy-domain is for --csv with a --schema that says which columns are used and of "
+            "each its kind; `schema --kinds` drafts one."
+        )
+    if options.intervals is not None:
+        raise ParameterError("--intervals is not for --buy-domain; give bins in the --schema.")
+    share, delta = SHARE.parse(options.buy_domain), OWN_DELTA.parse(options.domain_delta)
+    path, truth = Path(options.csv), options.truth and Path(options.truth)
+    schema = read_schema(file_bytes(Path(options.schema)))
+    names = [column.name for column in schema]
+    return StatedTable.state(
+        raw_table(options),
+        schema,
+        name=path.name,
+        purchase=Purchase(share, delta),
+        missing=options.missing,
+        true_edges=read_true_graph(file_bytes(truth), truth.name, names) if truth else None,
+    )
 
 
 def _given(options: argparse.Namespace) -> dict[str, Any]:

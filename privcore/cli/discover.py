@@ -6,7 +6,14 @@ import argparse
 import json
 from typing import Any
 
-from privcore.cli.data import add_data_options, load, whole
+from privcore.bought_domain.run import bought_dataset, split, with_purchase
+from privcore.cli.data import (
+    add_data_options,
+    add_purchase_options,
+    load,
+    stated_table,
+    whole,
+)
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import NumericRows
 from privcore.dataset.model import Described
@@ -28,6 +35,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     text = "discover a causal graph"
     command = commands.add_parser("discover", help=text, description=text)
     add_data_options(command)
+    add_purchase_options(command)
     run = command.add_argument_group("run")
     run.add_argument(
         "--algorithm", help="see `algorithms` (priv-pc; privpc-star for columns of numbers)"
@@ -53,7 +61,9 @@ def _run(options: argparse.Namespace) -> None:
         get_algorithm(options.algorithm)  # A wrong name is told before any data are read.
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
-    dataset = load(options, data_seed)
+    table = stated_table(options)
+    # Before a domain is bought, what can be said is said of the largest one.
+    dataset = load(options, data_seed) if table is None else table.largest()
     if options.estimate:
         _estimate(options, dataset)
         return
@@ -64,8 +74,14 @@ def _run(options: argparse.Namespace) -> None:
     noise: NoiseSource | None = None
     if algorithm.private:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
+    wanted = None if table is None else split(table, algorithm.name, given)
+    if table is not None and wanted is not None and noise is not None:
+        dataset = bought_dataset(table, wanted.plan, noise)
+        source, given = source_of(dataset), dict(wanted.parameters)
     limit = options.test_limit
     result = discover(source, algorithm.name, given, noise=noise, test_limit=limit)
+    if wanted is not None:
+        result = with_purchase(result, wanted)
     reference = non_private_reference(source, result)
     references = references_of(dataset, reference)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)

@@ -6,7 +6,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from privcore.cli.data import add_data_options, load, whole
+from privcore.cli.data import (
+    add_data_options,
+    add_purchase_options,
+    load,
+    stated_table,
+    whole,
+)
 from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.discovery import get_algorithm
@@ -23,6 +29,7 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     text = "charge a budget, run once with secure noise, and write a signed certificate"
     command = commands.add_parser("release", help=text, description=text)
     add_data_options(command)
+    add_purchase_options(command)
     run = command.add_argument_group("release")
     run.add_argument("--algorithm", required=True, help="see `algorithms`")
     add_parameter_options(run)
@@ -49,7 +56,7 @@ def _release(options: argparse.Namespace) -> None:
     algorithm = get_algorithm(options.algorithm)
     directory = _directory(options.out)
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
-    dataset = load(options, seed)
+    dataset = stated_table(options) or load(options, seed)
     ledger = open_ledger(options)
     try:
         made = release(

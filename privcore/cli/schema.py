@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,12 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     )
     command.add_argument("--out", metavar="FILE", help="where the draft goes (standard output)")
     command.add_argument(
+        "--kinds",
+        action="store_true",
+        help="draft kinds alone, for levels, bounds and cut points that are bought with "
+        "--buy-domain",
+    )
+    command.add_argument(
         "--yes", action="store_true", help="confirm without being asked, for scripts"
     )
     command.set_defaults(run=_run)
@@ -42,13 +50,17 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     if options.confirm is not None:
-        if options.out is not None:
-            raise ParameterError("--out is for a draft of --csv; leave it out.")
+        if options.out is not None or options.kinds:
+            raise ParameterError(
+                "--out is for a draft of --csv, and so is --kinds; leave them out."
+            )
         _confirm(Path(options.confirm), asked=not options.yes)
         return
     if options.yes:
         raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
     draft = draft_schema(raw_table(options))
+    if options.kinds:
+        draft = replace(draft, schema=tuple(map(_kind_alone, draft.schema)))
     text = schema_json(draft.schema, left_out=draft.left_out)
     if options.out is None:
         print(text)
@@ -76,9 +88,24 @@ def _agreed() -> bool:
     return input(_QUESTION).strip().lower() == "yes"
 
 
-def _values(schema: list[ColumnSchema] | tuple[ColumnSchema, ...]) -> list[str]:
-    domain = domain_of([column_of(column) for column in schema])
-    return [f"{short(name)}: {text}" for name, text in domain_lines(domain)]
+def _kind_alone(column: ColumnSchema) -> ColumnSchema:
+    return replace(column, levels=(), bounds=None, cut_points=())
+
+
+def _values(schema: Sequence[ColumnSchema]) -> list[str]:
+    return [_value(column) for column in schema]
+
+
+def _value(column: ColumnSchema) -> str:
+    """All that a schema says of a column."""
+    if column.has_domain:
+        (line,) = domain_lines(domain_of([column_of(column)]))
+        return f"{short(column.name)}: {line[1]}"
+    what = "levels" if column.kind != "continuous" else "bounds"
+    if column.kind == "continuous" and column.bins is not None:
+        what = f"cut points of {column.bins} intervals"
+    gaps = ", a level for missing values" if column.missing else ""
+    return f"{short(column.name)}: {column.kind}{gaps}, {what} to be bought"
 
 
 def _write(path: Path, text: str) -> None:

@@ -18,6 +18,7 @@ Kind = Literal["nominal", "ordinal", "continuous"]
 
 # The source of a data set that somebody's own table was made into.
 UPLOADED = "uploaded"
+BOUGHT = "bought"
 MAX_LEVELS = 1_000
 MAX_NAME = 200
 
@@ -156,6 +157,8 @@ class Dataset(Described):
 
     @property
     def basis(self) -> str:
+        if self.source == BOUGHT:
+            return "released from the rows with noise, but for what their owner has stated"
         built_in = self.source not in ("", UPLOADED)
         return "part of the model that the rows were sampled from" if built_in else super().basis
 

@@ -26,6 +26,7 @@ OTHER_LEVEL = "(other)"
 class ColumnSchema:
     """How one column of a raw table is to be read.
 
+    A schema that has no levels, bounds or cut points says only the kind; see `bought_domain`.
     kind: "continuous" columns are cut into levels if `cut_points` or `bins` say so.
     levels: of a categorical column, in order.  bounds: of a numeric one.
     cut_points: inner boundaries, increasing.  bins: number of equal-width intervals in the bounds.
@@ -43,6 +44,11 @@ class ColumnSchema:
     missing: bool = False
     declared: bool = False
     include: bool = True
+
+    @property
+    def has_domain(self) -> bool:
+        """Whether more than the kind is said: levels, bounds or cut points."""
+        return bool(self.levels or self.bounds or self.cut_points)
 
     @property
     def has_missing_level(self) -> bool:

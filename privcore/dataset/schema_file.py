@@ -8,6 +8,9 @@
      ],
      "confirmed": "… SHA-256 of the columns …"}
 
+A column with a kind and neither levels, bounds nor cut points, such as {"name": "age", "kind":
+"continuous", "bins": 4}, has them bought from the rows (see `bought_domain`).
+
 Columns of the table that are not listed are left out.  A list of columns without the object around
 it will do as well.  `confirmed` is what the owner's confirmation is kept as: it is one of these
 values, so that whoever changes a value has to confirm again.
@@ -108,10 +111,12 @@ def _column(entry: Any, position: int) -> ColumnSchema:
             "it must be nominal, ordinal or continuous."
         )
     numeric = bool(entry.get("bounds") or entry.get("cut_points"))
-    if (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
+    stated = "kind" in entry and not levels and not numeric
+    if not stated and (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
         raise DataError(
             f"Column {name!r} of the schema needs levels, or bounds or cut points: levels are of "
-            "nominal and ordinal columns, bounds and cut points of continuous ones."
+            "nominal and ordinal columns, bounds and cut points of continuous ones; or its kind "
+            "alone, to buy them."
         )
     bounds = _numbers(entry, "bounds", name)
     if bounds and len(bounds) != 2:

@@ -16,6 +16,7 @@ from privcore import __version__
 from privcore.accounting.events import Event
 from privcore.accounting.guarantee import Guarantee, posterior_bound
 from privcore.accounting.ledger_sums import Charge, Spending
+from privcore.bought_domain.plan import DomainPlan
 from privcore.dataset.domain import domain_of, domain_sha256
 from privcore.dataset.model import Described
 from privcore.discovery import Discovery, get_algorithm
@@ -43,6 +44,7 @@ def certificate(
     result: Discovery,
     described: Described,
     *,
+    purchase: DomainPlan | None = None,
     note: str,
     charge: Charge,
     spending: Spending,
@@ -50,7 +52,8 @@ def certificate(
 ) -> dict[str, Any]:
     """The content to be signed, JSON-ready, of a run with secure noise.
 
-    described: the data set, of which only the public domain is used.
+    described: the data set, of which only the public domain is used.  purchase: of that domain, if
+    it was bought.
     note: on how the search ended, if it ended early.  charge, spending: as they were when it was
     paid for.  accepted: caveats that the owner took upon themselves.
     """
@@ -74,6 +77,7 @@ def certificate(
             "rows": described.n,
             "columns": domain,
             "sha256": domain_sha256(domain),
+            **({} if purchase is None else {"bought": _bought(purchase)}),
         },
         "algorithm": {
             "name": algorithm.name,
@@ -101,6 +105,16 @@ def certificate(
         },
         "limits": list(LIMITS),
         "versions": _versions(),
+    }
+
+
+def _bought(plan: DomainPlan) -> dict[str, Any]:
+    """What the domain cost of the whole, and which columns it was for."""
+    return {
+        "columns": [column.name for column in plan.columns],
+        "epsilon": plan.epsilon,
+        "delta": plan.delta,
+        "planned": [event.as_dict() for event in plan.events],
     }
 
 
@@ -132,11 +146,13 @@ def _up(number: float) -> float:
     return math.ceil(number / unit - 1e-9) * unit
 
 
-def planned_of(content: Mapping[str, Any]) -> tuple[Event, ...]:
-    """The planned steps that a certificate states; raises ParameterError for impossible ones."""
+def planned_of(part: Mapping[str, Any]) -> tuple[Event, ...]:
+    """The planned steps that a part of a certificate states.
+
+    Raises ParameterError for impossible ones.
+    """
     return tuple(
-        Event(step["kind"], step["value"], step["count"], step["delta"])
-        for step in content["mechanism"]["planned"]
+        Event(step["kind"], step["value"], step["count"], step["delta"]) for step in part["planned"]
     )
 
 

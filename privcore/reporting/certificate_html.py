@@ -66,11 +66,12 @@ def certificate_html(document: Mapping[str, Any]) -> str:
             )
         ),
         "<h2>The public domain</h2>",
-        f"<p>{document['domain']['rows']:,} rows, and every value that was taken as known of the "
+        f"<p>{document['domain']['rows']:,} rows, and every level, bound and cut point of the "
         f"columns: {_text(document['domain']['basis'])}.</p>",
         _table(
             (
                 *domain_lines(document["domain"]["columns"]),
+                *_bought(document["domain"]),
                 ("Domain, SHA-256", document["domain"]["sha256"]),
             )
         ),
@@ -107,6 +108,18 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         f"<title>Certificate {_text(document['id'])}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a bought domain cost, and its steps."""
+    if "bought" not in domain:
+        return []
+    bought = domain["bought"]
+    cost = f"ε = {bought['epsilon']:g}, δ = {bought['delta']:g} of the whole, for "
+    return [
+        ("Bought for", cost + ", ".join(bought["columns"])),
+        ("Steps of the purchase", "; ".join(map(_step, bought["planned"]))),
+    ]
 
 
 def _drawing(graph: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,15 @@ from numpy.typing import NDArray
 from privcore.accounting import Guarantee
 from privcore.accounting.ledger import Ledger
 from privcore.accounting.signing_key import load_key
+from privcore.bought_domain.run import bought_dataset, with_purchase
+from privcore.bought_domain.table import StatedTable
 from privcore.counts import InMemoryCounts
 from privcore.dataset import Dataset
 from privcore.dataset.canonical import canonical_bytes, canonical_bytes_of_unique
+from privcore.dataset.model import Described
 from privcore.dataset.parquet import ParquetTable
 from privcore.discovery import Discovery, discover
-from privcore.discovery.engine import checked_parameters, source_of
+from privcore.discovery.engine import checked_parameters, planned_events, source_of
 from privcore.errors import LedgerError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
@@ -73,7 +76,7 @@ class Release:
 
 
 def release(
-    dataset: Dataset | ParquetTable,
+    dataset: Dataset | ParquetTable | StatedTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -84,6 +87,8 @@ def release(
     checkpoint: Callable[[str], None] = lambda step: None,
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
+
+    A table of which only the kinds are stated has its domain bought first, with the same charge.
 
     content: the file that the data set was made of, if there is one, so that another preparation
     of it finds the same budget; the files of a table in Parquet are known.  The signing key and a
@@ -113,13 +118,13 @@ def release(
     try:
         # However many threads other runs of this process hold, a sum has the same last bits.
         with one_thread():
-            result = discover(dataset, algorithm, settings, noise=SecureNoise(), keep_trace=False)
-        _check_result(result, check)
+            described, result = _computed(dataset, algorithm, settings, check)
         checkpoint("computed")
         note = _ENDED[result.stopped] if result.stopped else ""
         made = certificate(
             result,
-            dataset,
+            described,
+            purchase=None if check.split is None else check.split.plan,
             note=note,
             charge=charge,
             spending=spending,
@@ -164,13 +169,44 @@ def release(
     )
 
 
-def _contents(dataset: Dataset | ParquetTable, content: bytes | None) -> Iterator[Iterable[bytes]]:
+def _computed(
+    dataset: Dataset | ParquetTable | StatedTable,
+    algorithm: str,
+    settings: Mapping[str, Any],
+    check: Check,
+) -> tuple[Described, Discovery]:
+    """The run with secure noise, and the data set that it was on; raises as `_check_result`."""
+    noise = SecureNoise()
+    if not isinstance(dataset, StatedTable):
+        result = discover(dataset, algorithm, settings, noise=noise, keep_trace=False)
+        _check_result(result, check)
+        return dataset, result
+    wanted = check.split
+    if wanted is None:
+        raise RuntimeError("the purchase is not planned")
+    bought = bought_dataset(dataset, wanted.plan, noise)
+    source = source_of(bought)
+    # What was set aside for the run, and its steps on this domain.
+    rest = replace(
+        check,
+        epsilon=wanted.parameters["epsilon"],
+        delta=wanted.parameters.get("delta", 0.0),
+        planned=planned_events(algorithm, wanted.parameters, source),
+    )
+    result = discover(source, algorithm, wanted.parameters, noise=noise, keep_trace=False)
+    _check_result(result, rest)
+    return bought, with_purchase(result, wanted)
+
+
+def _contents(
+    dataset: Dataset | ParquetTable | StatedTable, content: bytes | None
+) -> Iterator[Iterable[bytes]]:
     """What tells the data from others: the rows as prepared, and the files they were read from.
 
     Raises ReleaseError for files that cannot be read within the memory allowed.
     """
-    if isinstance(dataset, Dataset):
-        yield canonical_bytes(dataset)
+    if not isinstance(dataset, ParquetTable):
+        yield dataset.canonical() if isinstance(dataset, StatedTable) else canonical_bytes(dataset)
         if content is not None:
             yield [content]
         return

@@ -9,6 +9,9 @@ from typing import Any
 from privcore.accounting import Guarantee
 from privcore.accounting.composition import rho_of_pure
 from privcore.accounting.events import Event, total_rho
+from privcore.bought_domain.plan import MOST_LEVELS
+from privcore.bought_domain.run import Split, split
+from privcore.bought_domain.table import StatedTable
 from privcore.counts import MixedRows
 from privcore.dataset import Dataset
 from privcore.dataset.model import Described
@@ -20,7 +23,7 @@ from privcore.discovery.engine import (
     planned_events,
     source_of,
 )
-from privcore.errors import ParameterError, ReleaseError
+from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.evaluation.surrogate import Shape, surrogate
 from privcore.reporting.effect import large_delta_sentence
 from privcore.text import short
@@ -30,8 +33,10 @@ from privcore.text import short
 class Check:
     """What a release would be charged.
 
-    rho: None where the cost in zCDP is not known.  planned: its steps.  caveats: sentences that
-    limit the promise, each accepted.  warnings: to be read before going on.
+    rho: None where the cost in zCDP is not known.  planned: its steps; of a bought domain with
+    those of the run, as they are for as many levels as can be bought.  caveats: sentences that
+    limit the promise, each accepted.  warnings: to be read before going on.  split: between a
+    domain that is to be bought and the run.
     """
 
     epsilon: float
@@ -40,10 +45,11 @@ class Check:
     planned: tuple[Event, ...]
     caveats: tuple[str, ...]
     warnings: tuple[str, ...]
+    split: Split | None = None
 
 
 def check_release(
-    dataset: Dataset | ParquetTable,
+    dataset: Dataset | ParquetTable | StatedTable,
     algorithm: str,
     parameters: Mapping[str, Any] | None = None,
     *,
@@ -61,6 +67,8 @@ def check_release(
     accepted, DataError for files whose rows may not fit into the memory allowed, and whatever the
     rehearsal raises.
     """
+    if isinstance(dataset, StatedTable):
+        return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
     if not chosen.private:
         raise ParameterError(
@@ -91,9 +99,40 @@ def check_release(
     discover(surrogate(Shape.of(cut), 1), algorithm, checked, seed=1, keep_trace=False)
     delta = planned_delta(algorithm, checked, source)
     epsilon = float(checked["epsilon"])
-    guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
-    warnings = tuple(filter(None, (large_delta_sentence(guarantee, dataset.n),)))
+    warnings = _warnings(epsilon, delta, dataset.n)
     return Check(epsilon, delta, _rho(epsilon, delta, planned), planned, dataset.caveats, warnings)
+
+
+def _warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
+    guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
+    return tuple(filter(None, (large_delta_sentence(guarantee, rows),)))
+
+
+def _check_bought(
+    table: StatedTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None,
+    accepted: Sequence[str],
+) -> Check:
+    """The purchase and a run on as many levels as can be bought, on rows that are all alike."""
+    if table.unconfirmed:
+        raise ReleaseError(
+            f"The kind of column {short(table.unconfirmed[0])!r} is not confirmed as public: "
+            "confirm the schema with `python -m privcore schema --confirm FILE` (on the page, "
+            "confirm the kinds under Data)."
+        )
+    wanted = split(table, algorithm, parameters)
+    try:
+        rest = check_release(table.largest(), algorithm, wanted.parameters, accepted=accepted)
+    except DataError as error:
+        raise DataError(
+            f"With as many levels as can be bought, {MOST_LEVELS} and two for each column of "
+            f"categories, the run would be refused: {error}"
+        ) from None
+    epsilon, delta = wanted.epsilon, wanted.delta
+    planned = (*wanted.plan.events, *rest.planned)
+    warnings = _warnings(epsilon, delta, table.n)
+    return Check(epsilon, delta, None, planned, rest.caveats, warnings, wanted)
 
 
 def unconfirmed(dataset: Described) -> str:

@@ -34,7 +34,9 @@ _PARTS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 # What a part may hold besides: algorithms that say nothing of single pairs leave it out.
-_OPTIONAL = {"released": {"pairs"}}
+# And a domain says what it cost only if it was bought.
+_OPTIONAL = {"released": {"pairs"}, "domain": {"bought"}}
+_BOUGHT = {"columns", "delta", "epsilon", "planned"}
 _WHOLE = {
     *_PARTS, "accepted_caveats", "id", "limits", "meaning", "schema", "signature", "time",
     "versions",
@@ -183,18 +185,50 @@ def _number(value: Any) -> bool:
 
 
 def _recomputed(document: Mapping[str, Any]) -> str:
-    """A sentence if the planned steps come to the promise; sub-sampling is not recomputed."""
+    """A sentence if the planned steps come to the promise; sub-sampling is not recomputed.
+
+    Those of a bought domain and of the run are recomputed each by itself, and added up.
+    """
+    promise = document["guarantee"]
+    epsilon, delta = promise["epsilon"], promise["delta"]
+    parts = [(document["mechanism"], epsilon, delta, "The planned steps")]
+    bought = document["domain"].get("bought")
+    if bought is not None:
+        first, own = _cost_of(bought)
+        if not (first < epsilon and own <= delta):
+            raise CertificateError(
+                "The bought domain of the certificate costs more than all of it."
+            )
+        parts = [
+            (bought, first, own, "The planned steps of the bought domain"),
+            (document["mechanism"], epsilon - first, delta - own, "The planned steps of the run"),
+        ]
+    found = [_account(*part) for part in parts]
+    if bought is not None and not found[0]:
+        raise CertificateError("The planned steps of the bought domain do not come to its cost.")
+    return " ".join(found) if all(found) else ""
+
+
+def _cost_of(bought: Any) -> tuple[float, float]:
+    """ε and δ of a bought domain; raises CertificateError unless its part is whole."""
+    if not isinstance(bought, dict) or set(bought) != _BOUGHT:
+        raise CertificateError("The part of the certificate on the bought domain is not complete.")
+    epsilon, delta = bought["epsilon"], bought["delta"]
+    if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 < delta < 1):
+        raise CertificateError("The bought domain of the certificate states no finite ε and δ.")
+    return epsilon, delta
+
+
+def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -> str:
+    """A sentence if the planned steps of a part come to no more than (ε, δ) by some accountant."""
     try:
-        events = planned_of(document)
+        events = planned_of(part)
     except (ParameterError, KeyError, TypeError):
         raise CertificateError("The planned steps of the certificate are impossible.") from None
-    if not events:
-        return ""
-    promise = document["guarantee"]
-    for account in side_by_side(events, promise["delta"]):
-        if account.epsilon is not None and account.epsilon <= promise["epsilon"] * (1 + _TOLERANCE):
+    for account in side_by_side(events, delta) if events else ():
+        if account.epsilon is not None and account.epsilon <= epsilon * (1 + _TOLERANCE):
             return (
-                f"The planned steps come to ε = {account.epsilon:.6g} at δ = "
-                f"{promise['delta']:g} by {account.name}, no more than promised."
+                f"{what} come to ε = {account.epsilon:.6g} at δ = {delta:g} by {account.name}, no "
+                "more than promised."
             )
     return ""
