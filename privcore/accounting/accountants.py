@@ -8,6 +8,7 @@ given in its place.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -23,6 +24,10 @@ from privcore.errors import ParameterError
 # Counts at which a curve by privacy-loss distributions is computed: each takes up to a second.
 _FEW = 6
 _MANY = 1_000_000
+# e^ε is a floating-point number.
+_LARGEST_EPSILON = 700.0
+# Distributions that are composed: so many take some seconds.
+_DISTRIBUTIONS = 50
 
 
 class Account(NamedTuple):
@@ -65,8 +70,7 @@ def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
                 raise _Undefined(f"the steps' own δ add up to {own:.3g}, which leaves nothing")
             if left == 0 and name != "basic":
                 raise _Undefined("needs δ above 0")
-            epsilon, note = account(events, left)
-            accounts.append(Account(name, epsilon, note))
+            accounts.append(Account(name, *_answer(account, events, left)))
         except _Undefined as reason:
             accounts.append(Account(name, None, f"not defined: {reason}"))
     return accounts
@@ -95,13 +99,28 @@ def by_rounds(
             chosen = chosen[chosen * event.delta < delta]
         try:
             values = [
-                account([replace(event, count=int(k))], delta - int(k) * event.delta)[0]
+                _answer(account, [replace(event, count=int(k))], delta - int(k) * event.delta)[0]
                 for k in chosen
             ]
         except _Undefined:
             continue
         curves.append(Curve(name, chosen, np.asarray(values, dtype=np.float64)))
     return curves
+
+
+def _answer(
+    account: Callable[[Sequence[Event], float], tuple[float, str]],
+    events: Sequence[Event],
+    delta: float,
+) -> tuple[float, str]:
+    """What an accountant says; raises _Undefined where it has no number to say."""
+    try:
+        epsilon, note = account(events, delta)
+    except ArithmeticError:
+        epsilon, note = math.inf, ""
+    if not math.isfinite(epsilon):
+        raise _Undefined("the numbers are beyond what floating point can hold")
+    return epsilon, note
 
 
 def _epsilons(events: Sequence[Event]) -> list[tuple[float, int]]:
@@ -176,7 +195,19 @@ def _distribution(events: Sequence[Event], delta: float) -> tuple[float, str]:
     kinds = {event.kind for event in events}
     if "zcdp" in kinds:
         raise _Undefined("zCDP is a bound, not a law of noise, so it has no distribution")
-    epsilon = distribution_epsilon(events, delta)
+    counts: Counter[Event] = Counter()
+    for event in events:
+        if event.kind != "gaussian":
+            counts[replace(event, count=1)] += event.count
+    if len(counts) > _DISTRIBUTIONS:
+        raise _Undefined(f"more than {_DISTRIBUTIONS} different steps take too long")
+    if counts.total() > _MANY:
+        raise _Undefined(f"more than {_MANY:,} steps take too long")
+    if any(event.value > _LARGEST_EPSILON for event in counts):
+        raise _Undefined(f"a step's ε is above {_LARGEST_EPSILON:g}")
+    gaussian = [event for event in events if event.kind == "gaussian"]
+    others = [replace(event, count=count) for event, count in counts.items()]
+    epsilon = distribution_epsilon([*gaussian, *others], delta)
     if kinds == {"gaussian"}:
         return epsilon, "exact for Gaussian noise: Balle & Wang 2018, Theorem 8"
     if kinds <= {"pure", "exponential"}:

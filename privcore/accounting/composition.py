@@ -60,10 +60,12 @@ def zcdp(rho: float, delta: float) -> float:
     def bound(log_excess: float) -> float:
         excess = math.exp(log_excess)
         a = 1 + excess
-        return rho * a - math.log(a * delta) / excess + math.log1p(-1 / a)
+        return (
+            rho * a - math.log(a * delta) / excess + (math.log1p(-1 / a) if a > 1 else log_excess)
+        )
 
     # The minimum of the leading terms lies at a − 1 = sqrt(ln(1/δ)/ρ); search around it.
-    centre = 0.5 * math.log(math.log(1 / delta) / rho)
+    centre = 0.5 * math.log(-math.log(delta) / rho)
     found = minimize_scalar(
         bound, bounds=(centre - 6, centre + 6), method="bounded", options={"xatol": 1e-10}
     )

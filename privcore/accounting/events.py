@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from privcore.errors import ParameterError
+from privcore.text import short
 
 Kind = Literal["pure", "laplace", "discrete laplace", "gaussian", "exponential", "zcdp"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+# Squares of values stay within floating point, and every count is a floating-point number.
+SMALLEST, LARGEST = 1e-100, 1e100
+MOST_STEPS = 10**15
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Event:
     delta: of a "pure" step that is (ε, δ)-DP, of which nothing else is known, and of a "zcdp" step
         that is δ-approximately ρ-zCDP (Bun & Steinke 2016, Definition 8.1).
 
-    Raises ParameterError unless value is positive and finite, count at least 1, and delta in
+    Raises ParameterError unless value lies in [1e-100, 1e100], count in 1 to 10¹⁵, and delta in
     [0, 1), and 0 but for "pure" and "zcdp".
     """
 
@@ -41,12 +45,15 @@ class Event:
             raise ParameterError(
                 f"There is no event {self.kind!r}; choose one of {', '.join(KINDS)}."
             )
-        if not (math.isfinite(self.value) and self.value > 0):
+        if not SMALLEST <= self.value <= LARGEST:
             raise ParameterError(
-                f"The value of a step is {self.value}; it must be a positive number."
+                f"The value of a step is {self.value}; it must be a positive number, from "
+                f"{SMALLEST:g} to {LARGEST:g}."
             )
-        if self.count < 1:
-            raise ParameterError(f"The number of steps is {self.count}; it must be at least 1.")
+        if not 1 <= self.count <= MOST_STEPS:
+            raise ParameterError(
+                f"The number of steps is {short(self.count)}; it must be 1 to {MOST_STEPS:,}."
+            )
         if not 0 <= self.delta < 1 or (self.delta > 0 and self.kind not in ("pure", "zcdp")):
             raise ParameterError(
                 f"The delta of a step is {self.delta}; it must be at least 0 and below 1, and 0 "

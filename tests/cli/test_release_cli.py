@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import json
+import math
 import os
 from pathlib import Path
 
@@ -209,3 +210,44 @@ def test_help_of_every_new_command(files, capsys):
             main([command, "--help"])
         assert stop.value.code == 0
         assert command in capsys.readouterr().out
+
+
+EXTREME = [
+    (["laplace:1e-100", "laplace:1e100"], "1e-6"),
+    (["laplace:1:1000000000000000"], "1e-6"),
+    (["gaussian:1e-20", "gaussian:1e100:1000000000000000"], "1e-6"),
+    (["gaussian:1e-50", "laplace:0.1"], "1e-6"),
+    (["zcdp:1e100"], "1e-6"),
+    (["pure:10000000000:10", "exponential:800:3"], "0.9999999999999999"),
+    (["discrete-laplace:1e-5:1000000000"], "1e-6"),
+    (["pure:1e-100:1000000000"], "1e-5"),
+    (["zcdp:1", "gaussian:1"], "5e-324"),
+    (["gaussian:3:1000000000000000"] * 3, "1e-300"),
+    ([f"laplace:{0.001 * step:.3f}:3" for step in range(1, 2001)], "1e-6"),
+    (["laplace:1"], "0"),
+]
+REFUSED = [
+    ("laplace:1e300", "1e-6"), ("gaussian:1e-300", "1e-6"), ("zcdp:1e-320", "1e-6"),
+    ("pure:inf", "1e-6"), ("pure:nan", "1e-6"), ("pure:1e400", "1e-6"), ("pure:0", "1e-6"),
+    ("laplace:1:0", "1e-6"), ("laplace:1:-3", "1e-6"), ("laplace:1:1e18", "1e-6"),
+    ("laplace:1:1000000000000000001", "1e-6"), ("laplace:1:" + "9" * 5000, "1e-6"),
+    ("laplace:1", "1"), ("laplace:1", "-1e-9"), ("laplace:1", "nan"), ("laplace:1", "inf"),
+    ("\udcff:1", "1e-6"), ("laplace:1", "\udcff"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("events", "delta"), EXTREME)
+def test_accounts_of_extreme_steps_are_numbers_or_say_why_not(capsys, events, delta):
+    words = [word for event in events for word in ("--event", event)]
+    code, out, err = run(capsys, "accounts", *words, "--delta", delta, "--json")
+    assert (code, err) == (0, "")
+    for account in json.loads(out, parse_constant=pytest.fail)["accounts"]:
+        if account["epsilon"] is None:
+            assert account["note"].startswith("not defined: ")
+        else:
+            assert 0 <= account["epsilon"] < math.inf
+
+
+@pytest.mark.parametrize(("event", "delta"), REFUSED)
+def test_impossible_steps_are_refused_in_one_sentence(capsys, event, delta):
+    refused(capsys, "accounts", "--event", event, f"--delta={delta}")
