@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui import audit_charts, charts
 from pages.ui.frame import require_frame
+from pages.ui.messages import problem
 from pages.ui.params import number_text
 from pages.ui.running import LiveHooks, kept, settings_key
 from pages.ui.texts import percent
@@ -49,7 +50,7 @@ def open_case() -> None:
     try:
         find_audit(name)
     except PrivcoreError as error:
-        st.error(str(error), icon=":material/error:")
+        problem(error)
         return
     kind = next(kind for kind, cases in KINDS.items() if name in cases)
     st.session_state["audit_kind"] = kind
@@ -202,4 +203,4 @@ try:
         verdict(result)
         details(case, result, settings["seed"])
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.ui.algorithm import choose_seed
 from pages.ui.frame import require_frame
+from pages.ui.messages import problem
 from pages.ui.pair_accuracy import accuracy_panel, epsilon_panel, penalty_panel
 from pages.ui.pair_data import Key, choose_pair
 from pages.ui.pair_result import guarantee_panel, headline, pictures, scores_panel
@@ -57,4 +58,4 @@ try:
     if chosen is not None:
         results(*chosen)
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

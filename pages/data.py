@@ -5,9 +5,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator as Place
 
-from pages.ui import charts, data_charts, upload
+from pages.ui import charts, data_charts, public_domain, upload
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
+from pages.ui.messages import problem
 from privcore.counts import InMemoryCounts, MixedRows
 from privcore.dataset import Dataset, load_network
 from privcore.discovery.parameters import MIXED_LEVELS
@@ -31,8 +32,8 @@ def what_is_public(loaded: Loaded) -> str:
         )
     return (
         f"Taken as public: {known}. But {len(dataset.undeclared)} of {dataset.p} columns have "
-        f"{noun} that were read from the data, which no guarantee covers; declare them if known "
-        "beforehand."
+        f"{noun} that were read from the data, which no guarantee covers; confirm them under “What "
+        "is public” if they were known beforehand."
     )
 
 
@@ -167,7 +168,9 @@ def about(loaded: Loaded) -> None:
 
 def show(loaded: Loaded) -> None:
     about(loaded)
-    panels = {"Columns": schema, "Rows": preview, "Pictures": pictures}
+    own = "upload_used" in st.session_state and st.session_state["data"] == UPLOAD
+    first = {"What is public": public_domain.panel} if own else {"Columns": schema}
+    panels = {**first, "Rows": preview, "Pictures": pictures}
     tabs = st.tabs(list(panels), key="data_tab", on_change="rerun", bind="query-params")
     for tab, draw in zip(tabs, panels.values(), strict=True):
         if tab.open:
@@ -185,4 +188,4 @@ try:
     if loaded is not None:
         show(loaded)
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

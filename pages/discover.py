@@ -13,6 +13,7 @@ from pages.ui.discover_runs import base_name, reference_run, run
 from pages.ui.discover_summary import header, metric_row
 from pages.ui.frame import require_frame
 from pages.ui.graph_view import legend_html
+from pages.ui.messages import problem
 from pages.ui.power import power_panel
 from pages.ui.theme import current
 from privcore.counts import InMemoryCounts, MixedRows
@@ -168,4 +169,4 @@ try:
     else:
         results(loaded)
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.ui.address import follow_address, write_address
 from pages.ui.frame import require_frame
 from pages.ui.mechanism_panels import controls, show_panel
+from pages.ui.messages import problem
 from privcore.demonstrations.lesson import ChoiceAnswer, Lesson, Task
 from privcore.demonstrations.lessons import LESSONS
 from privcore.errors import PrivcoreError
@@ -68,7 +69,7 @@ def ask(lesson: Lesson, number: int) -> None:
             else:
                 st.info("Give an answer first.")
         except PrivcoreError as error:
-            st.error(str(error), icon=":material/error:")
+            problem(error)
     elif (lesson.name, number) in done():
         st.success(f"Right. {task.explanation}", icon=":material/check_circle:")
         if number < len(lesson.tasks):
@@ -112,4 +113,4 @@ try:
         show_panel(panel, values, f"{lesson.name}-{number}")
     share(lesson, number)
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.ui.address import follow_address, write_address
 from pages.ui.frame import require_frame
 from pages.ui.mechanism_panels import controls, show_panel
+from pages.ui.messages import problem
 from privcore.demonstrations import PANELS
 from privcore.demonstrations.sensitivity_presets import PRESETS
 from privcore.errors import PrivcoreError
@@ -32,4 +33,4 @@ try:
         st.markdown(PRESETS[values["preset"]].words)
     show_panel(panel, values, panel.name)
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

@@ -5,6 +5,7 @@ import streamlit as st
 
 from pages.ui import charts, paper_charts
 from pages.ui.frame import require_frame
+from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, kept
 from privcore.errors import PrivcoreError
 from privcore.evaluation.reproductions import (
@@ -214,4 +215,4 @@ st.caption(
 try:
     show(choose())
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

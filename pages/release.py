@@ -9,6 +9,7 @@ from pages.ui import expectation, released_graphs
 from pages.ui import release_panels as panels
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
+from pages.ui.messages import problem
 from pages.ui.release_archive import archive
 from pages.ui.released_graphs import Shown
 from pages.ui.texts import odds_sentence, plain
@@ -26,7 +27,7 @@ def plan(loaded: Loaded) -> Check | None:
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     accepted = tuple(
         caveat
-        for caveat in loaded.dataset.caveats
+        for caveat in loaded.dataset.notes
         if st.checkbox(
             f"I accept that this is not covered: {plain(caveat)}.",
             key=f"release_accept_{caveat}_{loaded.key}",
@@ -36,6 +37,8 @@ def plan(loaded: Loaded) -> Check | None:
         check = panels.checked(loaded, name, values, accepted)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/block:")
+        if loaded.dataset.undeclared:
+            st.page_link("pages/data.py", label="Confirm what is public", icon=":material/table:")
         return None
     for warning in check.warnings:
         st.warning(warning, icon=":material/warning:")
@@ -80,7 +83,7 @@ def confirm(loaded: Loaded, ledger: Ledger, budget: str, check: Check) -> None:
                     loaded.dataset, name, values, ledger=ledger, budget=budget,
                     content=loaded.content, accepted=check.caveats,
                 ),
-                loaded.positions,
+                loaded.positions if loaded.dataset.true_edges else None,
                 loaded.dataset.name,
             )
         )  # fmt: skip
@@ -119,11 +122,11 @@ try:
     else:
         steps(loaded)
 except PrivcoreError as error:
-    st.error(plain(str(error)), icon=":material/error:")
+    problem(error)
 # Whatever went wrong above, what was paid for stays in reach.
 released_graphs.released_before()
 try:
     panels.history(Ledger())
     archive(Ledger())
 except PrivcoreError as error:
-    st.error(plain(str(error)), icon=":material/error:")
+    problem(error)

@@ -5,6 +5,7 @@ import streamlit as st
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.eight_networks import eight_networks_view
 from pages.ui.frame import require_frame
+from pages.ui.messages import problem
 from pages.ui.sweeping import sweep_of
 from pages.ui.tradeoff_controls import choose_plan, choose_view
 from pages.ui.tradeoff_quality import quality_view
@@ -56,4 +57,4 @@ try:
     else:
         results(loaded)
 except PrivcoreError as error:
-    st.error(str(error), icon=":material/error:")
+    problem(error)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import streamlit as st
 
@@ -48,11 +49,26 @@ class Loaded:
 
 
 def layout_of(dataset: Dataset) -> Positions:
-    """Fixed for a data set: from its true DAG if that is known, never from a run."""
+    """Before any run: from the true DAG if that is known, else from the names alone."""
     dag = None
     if dataset.true_edges:
         dag = PDAG.from_names(dataset.names, dataset.true_edges).directed
     return shared_layout(dataset.names, dag=dag)
+
+
+def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
+    """Where the nodes stand on the pages that explore, for as long as the data are the same.
+
+    Without a true DAG the first graph drawn decides, or the first that has edges, so that nothing
+    moves while ε does.
+    """
+    if loaded.dataset.true_edges:
+        return loaded.positions
+    key, drawn, positions = st.session_state.get("_positions", (None, False, loaded.positions))
+    if key != loaded.key or (not drawn and graph.skeleton):
+        positions = shared_layout(graph.nodes, adjacencies=graph.skeleton)
+        st.session_state["_positions"] = loaded.key, bool(graph.skeleton), positions
+    return cast(Positions, positions)
 
 
 def prepare(

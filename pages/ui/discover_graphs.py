@@ -7,7 +7,7 @@ import uuid
 import streamlit as st
 
 from pages.ui import findings, tables
-from pages.ui.data import Loaded
+from pages.ui.data import Loaded, positions_of
 from pages.ui.graph_view import graph_html, show_graph
 from pages.ui.theme import EDGES, current
 from privcore.discovery import Discovery
@@ -46,7 +46,7 @@ def graphs(
             summary = comparison.summary() if comparison else f"{len(graph.skeleton)} edges"
             page = graph_html(
                 graph,
-                loaded.positions,
+                positions_of(loaded, result.graph),
                 edge_styles=styles,
                 reference=base if comparison else None,
                 unclear=faint if own else (),

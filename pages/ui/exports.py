@@ -7,7 +7,7 @@ import json
 import streamlit as st
 
 from pages.ui import tables
-from pages.ui.data import Loaded
+from pages.ui.data import Loaded, positions_of
 from pages.ui.graph_view import graph_html
 from pages.ui.theme import PALETTES, current
 from privcore.discovery import Discovery
@@ -22,7 +22,7 @@ def downloads(
 ) -> None:
     """A row of buttons; each file is made when it is asked for."""
     palette = PALETTES[current()]
-    graph, places = result.graph, loaded.positions
+    graph, places = result.graph, positions_of(loaded, result.graph)
     stem = "graph"
 
     def as_json() -> str:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.ui.data import UPLOAD, choose_data, current_data
 from pages.ui.params import declared_controls
+from pages.ui.texts import plain
 from privcore.dataset import RawTable, build_dataset, infer_schema, read_table
 from privcore.dataset.reading import MAX_BYTES
 from privcore.errors import DataError
@@ -128,12 +129,7 @@ def _of_table(raw: RawTable, filename: str, digest: str) -> tuple[Pair, Key] | N
     names = _two(list(schema), digest)
     if names is None:
         return None
-    public = st.toggle(
-        "The bounds are public", key=f"pair_public_{digest}",
-        help="Known without looking at these rows. Values outside are moved to the bound. "
-        "Bounds read from the data are not covered by any guarantee.",
-    )  # fmt: skip
-    wanted, bounds = [], []
+    bounds = []
     for name, place in zip(names, st.columns(2), strict=True):
         column = schema[name]
         low, high = column.bounds or (float(column.levels[0]), float(column.levels[-1]))
@@ -142,17 +138,28 @@ def _of_table(raw: RawTable, filename: str, digest: str) -> tuple[Pair, Key] | N
                 f"Column {short(name)!r} has the same value in every row; choose another."
             )
         with place:
-            low = st.number_input(f"Lowest {short(name)}", value=low, disabled=not public,
-                                  key=f"pair_low_{digest}_{name}")  # fmt: skip
-            high = st.number_input(f"Highest {short(name)}", value=high, disabled=not public,
-                                   key=f"pair_high_{digest}_{name}")  # fmt: skip
-        bounds.append((low, high))
-        wanted.append(
-            replace(
-                column, kind="continuous", levels=(), bounds=(low, high), bins=None,
-                declared=public,
+            low = st.number_input(
+                f"Lowest {plain(short(name))}", value=low, key=f"pair_low_{digest}_{name}"
             )
-        )  # fmt: skip
+            high = st.number_input(
+                f"Highest {plain(short(name))}", value=high, key=f"pair_high_{digest}_{name}"
+            )
+        bounds.append((low, high))
+    # The words and the key hold the values, so that another bound is another question.
+    said = " and ".join(
+        f"{plain(short(name))} from {low!r} to {high!r}"
+        for name, (low, high) in zip(names, bounds, strict=True)
+    )
+    public = st.checkbox(
+        f"I knew these bounds without looking at the rows: {said}.",
+        key=f"pair_public_{digest}_{bounds}",
+        help="Then they are public. Values outside are moved to the bound. Bounds read from the "
+        "data are not covered by any guarantee.",
+    )
+    wanted = [
+        replace(schema[name], kind="continuous", levels=(), bounds=ends, bins=None, declared=public)
+        for name, ends in zip(names, bounds, strict=True)
+    ]
     incomplete = bool(raw.frame[list(names)].isna().any(axis=None))
     drop = incomplete and st.toggle(
         "Leave out rows with missing values", key=f"pair_drop_{digest}",

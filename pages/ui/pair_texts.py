@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from pages.ui.texts import plain
 from privcore.pairwise import Inference, Pair, ScoreRelease
 from privcore.text import short
 
@@ -47,7 +48,7 @@ def guarantee_line(result: Inference, pair: Pair) -> str:
             "reasons are under Guarantee."
         )
     if pair.caveats:
-        return f"Proven {amount} for {covered}, but with a gap: {pair.caveats[0]}."
+        return f"Proven {amount} for {covered}, but with a gap: {plain(pair.caveats[0])}."
     return f"Proven: {amount}, fixed before the run, for {covered}."
 
 

@@ -146,7 +146,7 @@ def guarantee_panel(result: Discovery) -> None:
             f"- **Calibration:** {guarantee.calibration}\n"
             f"- **Neighbours:** {guarantee.neighbours}\n"
             f"- **Accountant:** {guarantee.accountant}\n"
-            f"- **Taken as public:** {'; '.join(guarantee.public)}\n"
+            f"- **Taken as public:** {'; '.join(map(texts.plain, guarantee.public))}\n"
             f"- **Proof:** {guarantee.proof or 'none'}"
         )
         for caveat in guarantee.caveats:

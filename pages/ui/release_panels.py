@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.ui import charts, expectation
 from pages.ui.data import Loaded
+from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
-from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.accounting.accountants import by_rounds, side_by_side
 from privcore.accounting.ledger import Ledger
@@ -85,7 +85,7 @@ def _new_budget(ledger: Ledger, names: list[str]) -> None:
             )
         ledger.set_total(title, total, fails, unit=kind)
     except PrivcoreError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        problem(error)
         return
     st.session_state["_release_made"] = title
     st.rerun()

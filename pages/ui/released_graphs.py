@@ -10,7 +10,7 @@ from pages.ui.findings import styled
 from pages.ui.graph_view import graph_html, show_graph
 from pages.ui.texts import plain
 from pages.ui.theme import EDGES, current
-from privcore.graphs.layout import Positions
+from privcore.graphs.layout import Positions, shared_layout
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.certificate_html import certificate_html
 from privcore.reporting.findings import described_pairs, told_apart
@@ -18,11 +18,18 @@ from privcore.reporting.release import Release
 
 
 class Shown(NamedTuple):
-    """A release as it is kept in the session, with where its nodes stand."""
+    """A release as it is kept in the session, with where its nodes stand if that is public."""
 
     made: Release
-    positions: Positions
+    positions: Positions | None
     data: str
+
+
+def _positions(shown: Shown) -> Positions:
+    """From the released graph itself, unless the layout is that of a public DAG."""
+    return shown.positions or shared_layout(
+        shown.made.graph.nodes, adjacencies=shown.made.graph.skeleton
+    )
 
 
 def released_before() -> None:
@@ -58,7 +65,12 @@ def released(number: int, shown: Shown) -> None:
     plain_line = EDGES[current()]["plain"]
     styles = {pair: styled(plain_line, found) for pair, found in made.findings.items()}
     page = graph_html(
-        made.graph, shown.positions, edge_styles=styles, theme=current(), height=420, caption=title
+        made.graph,
+        _positions(shown),
+        edge_styles=styles,
+        theme=current(),
+        height=420,
+        caption=title,
     )
     show_graph(page, height=420, alt=f"{title}: {len(made.graph.skeleton)} edges")
     if made.findings:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.ui.messages import problem
 from pages.ui.sweeping import BackgroundSweep
 from privcore.evaluation.sweep import Row
 
@@ -18,7 +19,7 @@ def progress(sweep: BackgroundSweep, key: str) -> None:
     """How far a sweep is, and what can be done about it."""
     done, total = len(sweep.rows), sweep.plan.size
     if sweep.error:
-        st.error(sweep.error, icon=":material/error:")
+        problem(sweep.error)
     if sweep.complete:
         return
     left, right = st.columns([5, 1], vertical_alignment="center")

@@ -26,8 +26,10 @@ ALL_DIRECTED = (
 
 
 def plain(text: str) -> str:
-    """A name that users chose, with nothing in it that would be read as markup."""
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>$:~])", r"\\\1", text)
+    """A name that users chose, with nothing in it that would be read as markup or as a link."""
+    text = re.sub(r"([\\`*_\[\]|<>$:~@]|(?<=www)\.)", r"\\\1", text, flags=re.IGNORECASE)
+    # What begins a line may make it a heading or an item of a list.
+    return re.sub(r"^(\s*\d*)([#+\-=.)])", r"\1\\\2", text, flags=re.MULTILINE)
 
 
 def percent(share: float) -> str:
@@ -70,7 +72,7 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
             "under Guarantee."
         )
     if guarantee.caveats:
-        return f"Proven {amount}, but with a gap: {guarantee.caveats[0]}."
+        return f"Proven {amount}, but with a gap: {plain(guarantee.caveats[0])}."
     return f"Proven: {amount}, fixed before the run; neighbours: {guarantee.neighbours}."
 
 

@@ -10,6 +10,7 @@ from pages.ui import charts, tradeoff_charts
 from pages.ui.data import Loaded
 from pages.ui.sweep_progress import live
 from pages.ui.sweeping import BackgroundSweep, sweep_of
+from pages.ui.texts import plain
 from pages.ui.tradeoff_controls import View, choose_map
 from privcore.discovery import ALGORITHMS
 from privcore.evaluation.sweep import Row, SweepPlan, edge_recovery, encode, summarise
@@ -132,7 +133,7 @@ def table_view(sweep: BackgroundSweep, view: View) -> None:
             shown, hide_index=True, alt=f"{view.title} by algorithm and ε", column_config=COLUMNS
         )
         for sentence in sorted({r["error"] for r in rows if r["error"]}):
-            st.caption(f"Refused: {sentence}")
+            st.caption(f"Refused: {plain(sentence)}")
 
     live(sweep, "table", draw)
     # Not drawn with the rows: a button that is drawn again while it is clicked gives no file.

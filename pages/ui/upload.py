@@ -11,8 +11,10 @@ from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui.data import prepare
+from pages.ui import public_domain
+from pages.ui.messages import problem
 from pages.ui.params import number_text
 from privcore.dataset import (
     ColumnSchema,
@@ -25,6 +27,7 @@ from privcore.dataset import (
     table_warnings,
 )
 from privcore.dataset.reading import ENCODINGS, MAX_BYTES
+from privcore.dataset.schema_file import read_schema
 from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
@@ -51,15 +54,17 @@ def panel() -> None:
     if file is None and held is None:
         st.info("Choose a file with a header and at least two columns.")
         return
+    # What is wrong, and the way on, stand above the long table of columns.
+    notice = st.container()
     try:
         if file is None:
             # Leaving the page empties the uploader; what was read stays.
             raw, filename = held[1], held[0][1]
         else:
             raw, filename = _read(file.getvalue(), file.name, _encoding()), file.name
-        _edit(raw, filename)
+        _edit(raw, filename, notice)
     except PrivcoreError as error:
-        st.error(str(error), icon=":material/error:")
+        problem(error, notice)
     st.button("Forget this table", on_click=_forget, icon=":material/delete:")
 
 
@@ -75,7 +80,17 @@ def _encoding() -> str | None:
 
 def _forget() -> None:
     """Drop the table and everything made from it, and show an empty uploader."""
-    for key in ("upload", "upload_raw", "upload_bytes", "upload_schema", "_results"):
+    for key in (
+        "upload",
+        "upload_raw",
+        "upload_bytes",
+        "upload_schema",
+        "upload_used",
+        "upload_guessed",
+        "upload_stated",
+        "upload_confirmed",
+        "_results",
+    ):
         st.session_state.pop(key, None)
     st.session_state["upload_round"] = st.session_state.get("upload_round", 0) + 1
 
@@ -90,24 +105,28 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
             read_table(content, filename, encoding=encoding),
         )
         st.session_state["upload_bytes"] = content
-        st.session_state["upload_schema"] = infer_schema(held[1])
+        guessed = infer_schema(held[1])
+        st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed
         st.session_state["upload_edits"] = st.session_state.get("upload_edits", 0) + 1
     raw: RawTable = held[1]
     return raw
 
 
-def _edit(raw: RawTable, filename: str) -> None:
+def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
+    """The proposal for every column, to be corrected; notice: where messages and the way on go."""
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     found = f"{len(raw.frame):,} rows, {len(schema)} columns"
     if raw.encoding:
         found += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
-    st.text(found)
-    for warning in table_warnings(raw):
-        st.text(f"Note: {warning}")
+    with notice:
+        st.text(found)
+        for warning in table_warnings(raw):
+            st.text(f"Note: {warning}")
+        go_on = st.button("Use this table", type="primary", icon=":material/check:")
     st.markdown(
-        "**What is public?** Tick *public* where levels, or bounds and cuts, are known without "
-        "looking at these rows. Levels are listed in order, separated by semicolons. Numbers are "
-        "cut into intervals, or kept as they are in a table of numbers only."
+        "**How is it read?** Levels are listed in order, separated by semicolons. Numbers are "
+        "cut into intervals, or kept as they are in a table of numbers only. What you see here was "
+        "read off the rows: change it to what is known without them before you release anything."
     )
     edited = st.data_editor(
         _to_frame(schema),
@@ -122,11 +141,11 @@ def _edit(raw: RawTable, filename: str) -> None:
                 required=True,
                 help="Rank scores read the levels in their order, whatever the kind.",
             ),
-            "public": st.column_config.CheckboxColumn(
-                help="The levels, or the bounds and cuts, are known beforehand."
+            "levels": st.column_config.TextColumn(
+                help="Values that are none of them go to (other) if it is listed."
             ),
-            "low": st.column_config.NumberColumn(help="Public lower bound of a numeric column."),
-            "high": st.column_config.NumberColumn(help="Public upper bound."),
+            "low": st.column_config.NumberColumn(help="Lower bound of a numeric column."),
+            "high": st.column_config.NumberColumn(help="Upper bound."),
             "intervals": st.column_config.NumberColumn(
                 min_value=2, max_value=100, step=1,
                 help="Equal-width intervals between the bounds.",
@@ -154,37 +173,75 @@ def _edit(raw: RawTable, filename: str) -> None:
         list(_MISSING),
         format_func=_MISSING.__getitem__,
         key="upload_missing",
-        help="As a level of its own, it is public only if (missing) stands among the public levels "
-        "of the column. Leaving rows out makes the number of rows left public.",
+        help="As a level of its own, (missing) is among the values that you confirm as public. "
+        "Leaving rows out makes the number of rows left public.",
     )
-    truth = st.file_uploader(
-        "True graph (optional)",
-        type=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
-        key="upload_truth",
-        max_upload_size=5,
-        help="An edge list (cause,effect), DOT, GraphML or BIF over the same columns.",
-    )
-    if st.button("Use this table", type="primary", icon=":material/check:"):
+    left, right = st.columns(2)
+    with left:
+        stated = st.file_uploader(
+            "Schema (optional)",
+            type=["json"],
+            key="upload_schema_file",
+            max_upload_size=5,
+            help="What is public of the table, as `python -m privcore schema` or this page wrote "
+            "it. It replaces what was read off the rows.",
+        )
+    with right:
+        truth = st.file_uploader(
+            "True graph (optional)",
+            type=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
+            key="upload_truth",
+            max_upload_size=5,
+            help="An edge list (cause,effect), DOT, GraphML or BIF over the same columns.",
+        )
+    if stated is not None and st.session_state.get("upload_stated") != stated.file_id:
+        _state(read_schema(stated.getvalue()), schema)
+        st.session_state["upload_stated"] = stated.file_id
+        st.rerun()
+    if go_on:
         wanted = _from_frame(edited, schema)
-        used = [_without_cuts(column) for column in wanted] if uncut else wanted
+        gaps = raw.missing if missing == "level" else {}
+        used = [replace(c, missing=c.missing or c.name in gaps) for c in wanted]
+        used = [_without_cuts(column) for column in used] if uncut else used
         names = [column.name for column in wanted if column.include]
         edges = read_true_graph(truth.getvalue(), truth.name, names) if truth else None
+        public = public_domain.confirmed(used)
         dataset: Dataset = build_dataset(
-            raw, used, name=short(filename, 60), missing=missing, true_edges=edges
+            raw,
+            [replace(column, declared=public) for column in used],
+            name=short(filename, 60),
+            missing=missing,
+            true_edges=edges,
         )
-        version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
-        st.session_state["upload"] = prepare(
-            dataset,
-            is_network=False,
-            seed=0,
-            version=10**9 + version,
-            content=st.session_state["upload_bytes"],
-        )
-        st.session_state.pop("_results", None)
+        public_domain.use(dataset, st.session_state["upload_bytes"])
+        st.session_state["upload_used"] = used
         # The edits become the starting point, so that they are still there on coming back.
         st.session_state["upload_schema"] = wanted
         st.session_state["upload_edits"] += 1
-        st.success("The table is ready: go on to Discover.")
+        st.session_state["upload_ready"] = True
+        st.rerun()
+    if st.session_state.pop("upload_ready", False):
+        notice.success("The table is ready: go on to Discover.")
+
+
+def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
+    """Take the columns of a schema file over; those that it does not list are left out.
+
+    Raises DataError for a column that the table does not have.
+    """
+    by_name = {column.name: column for column in stated}
+    for name in by_name:
+        if name not in {column.name for column in schema}:
+            raise DataError(f"The table has no column {short(name)!r}; correct the schema.")
+    if all(column.declared for column in stated):
+        public_domain.confirm(stated)
+    st.session_state["upload_schema"] = [
+        replace(by_name[column.name], declared=False)
+        if column.name in by_name
+        else replace(column, include=False)
+        for column in schema
+    ]
+    st.session_state["upload_edits"] += 1
 
 
 def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
@@ -193,7 +250,6 @@ def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
             "use": column.include,
             "column": column.name,
             "kind": column.kind,
-            "public": column.declared,
             "levels": _SEPARATOR.join(column.levels) if column.kind != "continuous" else "",
             "low": column.bounds[0] if column.bounds else None,
             "high": column.bounds[1] if column.bounds else None,
@@ -224,7 +280,6 @@ def _from_frame(edited: pd.DataFrame, schema: list[ColumnSchema]) -> list[Column
                 include=bool(row["use"]),
                 kind=row["kind"],
                 levels=() if row["kind"] == "continuous" else levels,
-                declared=bool(row["public"]),
                 bounds=bounds,
                 bins=int(row["intervals"]) if _present(row["intervals"]) else None,
                 cut_points=_cuts(str(row["cut points"] or ""), column.name),

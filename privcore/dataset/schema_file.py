@@ -66,8 +66,9 @@ def schema_json(
 
 
 def confirmation(schema: Sequence[ColumnSchema]) -> str:
-    """SHA-256, in hexadecimal, of every value of the columns that are used, in their order."""
-    text = json.dumps(_entries(schema), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """SHA-256, in hexadecimal, of every value of the columns in use, whatever their order."""
+    entries = sorted(_entries(schema), key=lambda entry: str(entry["name"]))
+    text = json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

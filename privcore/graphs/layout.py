@@ -21,15 +21,17 @@ def shared_layout(
     """Coordinates in [-1, 1]², one pair a node, y growing downwards.
 
     With a DAG, layers by longest path from the sources, ordered to keep edges short.  Without,
-    a circle for up to 8 nodes and a stress layout of `adjacencies` for more.  Deterministic.
+    a circle for up to 8 nodes or where there are no edges, and a stress layout of `adjacencies`
+    for more.  Deterministic.
     """
     p = len(nodes)
     if dag is not None and (edges := frozenset(dag)):
         return _layered(p, edges)
-    if p <= 8:
+    edges = frozenset(ordered(i, j) for i, j in adjacencies)
+    if p <= 8 or not edges:
         angles = 2 * np.pi * np.arange(p) / p - np.pi / 2
         return tuple((float(np.cos(a)), float(np.sin(a))) for a in angles)
-    return _stress(p, frozenset(ordered(i, j) for i, j in adjacencies))
+    return _stress(p, edges)
 
 
 def _layered(p: int, edges: frozenset[Edge]) -> Positions:
@@ -146,9 +148,11 @@ def _stress(p: int, edges: frozenset[Edge]) -> Positions:
     graph = nx.Graph()
     graph.add_nodes_from(range(p))
     graph.add_edges_from(sorted(edges))
-    if not edges:
-        graph = nx.path_graph(p)
-    placed = nx.kamada_kawai_layout(graph, pos=nx.circular_layout(graph))
+    steps = dict(nx.all_pairs_shortest_path_length(graph))
+    longest = max(max(reached.values()) for reached in steps.values())
+    # Pieces that are not connected stand a little further apart than anything that is.
+    distances = {i: {j: steps[i].get(j, longest + 1) for j in range(p)} for i in range(p)}
+    placed = nx.kamada_kawai_layout(graph, dist=distances, pos=nx.circular_layout(graph))
     points = np.array([placed[i] for i in range(p)])
     points -= (points.max(axis=0) + points.min(axis=0)) / 2
     scale = np.abs(points).max(axis=0)

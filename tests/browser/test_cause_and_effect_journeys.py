@@ -39,7 +39,7 @@ def test_two_columns_of_a_file_from_upload_to_a_decision(server, visit, tmp_path
     page.locator("input[type=file]").first.set_input_files(path)
     shown(page, "were read from the data: not covered")
     settle(page, TITLE)
-    page.get_by_text("The bounds are public").click()
+    page.get_by_text("I knew these bounds").click()
     shown(page, "Proven: (ε = 1")
     settle(page, TITLE)
     assert "private" not in page.url

@@ -99,10 +99,18 @@ def upload(content, filename="t.csv"):
 def test_an_uploaded_pair_says_what_is_not_covered_until_bounds_are_public():
     app = upload(table(400, lambda x: (x, x**3 + 0.1 * np.sin(50 * x))))
     assert not app.error
-    assert "bounds were read from the data: not covered" in said(app)
-    toggle = next(t for t in app.toggle if t.label == "The bounds are public")
-    toggle.set_value(True).run()
+    assert "bounds were read from the data\\: not covered" in said(app)
+    public_bounds(app).check().run()
     assert "Proven: (ε = 1" in said(app)
+    # Another bound is another question, and not answered yet.
+    app.number_input[0].set_value(-7.0).run()
+    assert "from -7.0 to" in public_bounds(app).label
+    assert not public_bounds(app).value
+    assert "not covered" in said(app)
+
+
+def public_bounds(app):
+    return next(c for c in app.checkbox if c.label.startswith("I knew these bounds"))
 
 
 @pytest.mark.parametrize(

@@ -123,17 +123,29 @@ def test_what_has_no_proof_cannot_be_released(query, sentence):
     assert not [b for b in app.button if b.label == "Release"]
 
 
-def test_levels_read_from_the_data_must_be_accepted():
-    content = b"a,b\n" + b"".join(f"{i % 2},{i % 3}\n".encode() for i in range(300))
+def with_table(content):
+    """The app with a file as its table, its values not confirmed."""
     app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120).run()
     app.selectbox(key="data").set_value("your table").run()
     app.switch_page("pages/data.py").run()
     app.file_uploader[0].upload("t.csv", content, "text/csv").run()
-    button(app, "Use this table").click().run()
+    return button(app, "Use this table").click().run()
+
+
+def confirm(app):
+    return next(c for c in app.checkbox if c.label.startswith("I knew all of these")).check().run()
+
+
+def test_what_is_public_must_be_confirmed():
+    app = with_table(b"a,b\n" + b"".join(f"{i % 2},{i % 3}\n".encode() for i in range(300)))
     app.switch_page("pages/release.py").run()
     assert not app.exception
-    assert "The promise would not hold as it stands" in app.warning[0].value
-    next(c for c in app.checkbox if c.label.startswith("I accept")).check().run()
+    assert "The levels of a, b are not confirmed as public" in app.warning[0].value
+    assert not [b for b in app.button if b.label == "Release"]
+    assert not [c for c in app.checkbox if c.label.startswith("I accept")]
+    app.switch_page("pages/data.py").run()
+    confirm(app).switch_page("pages/release.py").run()
+    assert not app.exception
     assert not app.warning
     assert any("Expected F1" in m.label for m in app.metric)
 
@@ -178,18 +190,12 @@ def test_a_budget_is_not_changed_by_making_it_again(ledger):
 
 def test_the_same_file_prepared_otherwise_stays_with_its_budget(ledger):
     content = b"a,b,c\n" + b"".join(f"{i % 2},{i % 3},{i % 5 % 2}\n".encode() for i in range(300))
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120).run()
-    app.selectbox(key="data").set_value("your table").run()
-    app.switch_page("pages/data.py").run()
-    app.file_uploader[0].upload("t.csv", content, "text/csv").run()
-    button(app, "Use this table").click().run()
+    app = confirm(with_table(content))
     app.switch_page("pages/release.py").run()
-    next(c for c in app.checkbox if c.label.startswith("I accept")).check().run()
     make_budget(app)
-    next(c for c in app.checkbox if c.label.startswith("I accept")).check().run()
     button(agree(app), "Release").click().run()
     assert not app.exception
-    assert "but not for this" in app.warning[0].value
+    assert any("Proven" in w.value for w in app.success)
     assert ledger.budget_of([ledger.fingerprint([content])]) == "study"
 
 
