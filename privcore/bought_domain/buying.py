@@ -47,24 +47,28 @@ def bought_column(
 ) -> ColumnSchema:
     """One of the plan's columns."""
     if column.kind == "continuous":
-        return bought_numbers(column, numbers_of(cells), plan, noise)
+        numbers = cell_numbers(cells)
+        return bought_numbers(column, numbers[~np.isnan(numbers)], plan, noise)
     return bought_levels(column, level_counts(cells), plan, noise)
 
 
 def level_counts(cells: pd.Series[Any]) -> dict[str, int]:
     """How often each value occurs, without missing ones and those that read as a level's name."""
-    counts = cells.dropna().value_counts()
+    owner, distinct = pd.factorize(cells)
+    counts = np.bincount(owner[owner >= 0], minlength=len(distinct)).tolist()
     return {
-        str(value): int(count)
-        for value, count in counts.items()
+        str(value): count
+        for value, count in zip(distinct, counts, strict=True)
         if value not in (MISSING_LEVEL, OTHER_LEVEL)
     }
 
 
-def numbers_of(cells: pd.Series[Any]) -> Vector:
-    """The cells that hold a finite number; all others count as missing."""
-    numbers = parse_numbers(cells)
-    return numbers[np.isfinite(numbers)]
+def cell_numbers(cells: pd.Series[Any]) -> Vector:
+    """The cells as floats, NaN where they hold no finite number; shape (n,)."""
+    owner, distinct = pd.factorize(cells)
+    # A missing cell, whose owner is −1, gets the last one.
+    numbers = np.append(parse_numbers(pd.Series(distinct, dtype=object)), np.nan)[owner]
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def bought_levels(

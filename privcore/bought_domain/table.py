@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from privcore.bought_domain.buying import cell_numbers
 from privcore.bought_domain.plan import MOST_LEVELS, Purchase
 from privcore.dataset import Column, Dataset, Missing, RawTable, build_dataset, refusals
 from privcore.dataset.building import DROPPED, column_of, used_columns
 from privcore.dataset.model import BOUGHT, code_type
-from privcore.dataset.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
+from privcore.dataset.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
 from privcore.errors import DataError
 
 
@@ -58,19 +59,19 @@ class StatedTable:
         cells = raw.frame[[column.name for column in used]].copy()
         for column in used:
             if column.kind == "continuous":
-                numbers = parse_numbers(cells[column.name])
-                cells.loc[~np.isfinite(numbers), column.name] = None
+                cells.loc[np.isnan(cell_numbers(cells[column.name])), column.name] = None
         if missing == "level":
             used = [_with_gaps(column) for column in used]
         strict = [column.name for column in used if not column.has_missing_level]
         gaps = {str(k): int(v) for k, v in cells[strict].isna().sum().items() if v}
         if gaps and missing == "refuse":
             raise DataError(refusals.gaps(gaps))
-        notes: tuple[str, ...] = ()
-        if gaps and missing == "drop":
-            cells, notes = cells.dropna(subset=strict), (DROPPED,)
+        if missing == "drop":
+            cells = cells.dropna(subset=strict)
             if len(cells) < 2:
                 raise DataError(refusals.too_few_left(len(cells)))
+        # From the setting: that there were any is private.
+        notes = (DROPPED,) if missing == "drop" and strict else ()
         cells = cells.reset_index(drop=True)
         stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges)
         if not stated.bought:
@@ -104,7 +105,8 @@ class StatedTable:
     def canonical(self) -> Iterator[bytes]:
         """The rows in a fixed order, whatever theirs is, to know the same data again."""
         names = sorted(self.cells.columns)
-        rows = self.cells[names].itertuples(index=False, name=None)
+        cells = self.cells[names].astype(object)
+        rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
         for row in (names, *sorted(rows, key=repr)):
             yield (json.dumps(list(row)) + "\n").encode()
 

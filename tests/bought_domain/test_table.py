@@ -1,6 +1,7 @@
 """Stating a table: what is refused before anything is charged, and that nothing is afterwards."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.bought_domain.buying import buy_domain
+from privcore.bought_domain.buying import buy_domain, level_counts
 from privcore.bought_domain.plan import MOST_LEVELS, Purchase
 from privcore.bought_domain.run import bought_dataset, split, with_purchase
 from privcore.bought_domain.table import StatedTable
@@ -93,12 +94,33 @@ def test_text_in_a_column_of_numbers_is_missing(missing):
         return
     made = stated(missing=missing, **table)
     assert made.n == (398 if missing == "drop" else 400)
-    assert bool(made.notes) == (missing == "drop")
+    # By the setting, whether there are any gaps or not.
+    assert bool(made.notes) == (missing == "drop") == bool(stated(missing=missing, **rows()).notes)
     dataset = made.with_domain(
         buy_domain(made.bought_cells, split(made, "moment-search", {}).plan, SimulatedNoise(1))
     )
     levels = dataset.columns[2].levels
     assert ("(missing)" in levels) == (missing == "level")
+
+
+def test_categorical_cells_are_read_as_text_is():
+    """A category that no row has left is no value that occurs."""
+    table = rows()
+    table["a"][0], table["x"][1] = "gone", None
+    text = raw(**table)
+    coded = RawTable(text.frame.astype("category"), "", "")
+    made = [
+        StatedTable.state(given, KINDS, name="t", purchase=HALF, missing="drop")
+        for given in (text, coded)
+    ]
+    made = [replace(t, cells=t.cells.iloc[1:].reset_index(drop=True)) for t in made]
+    plan = split(made[0], "moment-search", {}).plan
+    assert "gone" not in level_counts(made[1].bought_cells["a"])
+    one, other = (buy_domain(t.bought_cells, plan, SimulatedNoise(1)) for t in made)
+    assert one == other
+    assert [*made[0].canonical()] == [*made[1].canonical()]
+    one, other = (t.with_domain(one) for t in made)
+    assert [v.tolist() for v in one.values] == [v.tolist() for v in other.values]
 
 
 def test_levels_for_missing_values_do_not_follow_from_the_rows():
