@@ -24,7 +24,8 @@ from privcore.dataset import (
     read_table,
     read_true_graph,
 )
-from privcore.dataset.parquet import MEMORY, ParquetTable, open_parquet
+from privcore.dataset.parquet import ParquetTable, open_parquet
+from privcore.dataset.reading import MAX_BYTES, MEMORY
 from privcore.dataset.schema_file import read_schema
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
@@ -62,7 +63,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     )
     data.add_argument(
         "--memory", metavar="GIB", default=f"{MEMORY / 2**30:g}",
-        help=f"that counting a table may take ({MEMORY / 2**30:g})",
+        help=f"that a file or a table may take ({MEMORY / 2**30:g})",
     )  # fmt: skip
     data.add_argument("--rows", default="100000", help="rows to sample, but of a file (100000)")
     data.add_argument("--data-seed", default=None, help="seed of the sample (that of --seed)")
@@ -257,12 +258,19 @@ def _read_file(options: argparse.Namespace) -> Dataset:
 def raw_table(options: argparse.Namespace) -> RawTable:
     """The cells of the file that --csv names."""
     path = Path(options.csv)
-    return read_table(file_bytes(path), path.name)
+    memory = getattr(options, "memory", None)
+    return read_table(
+        file_bytes(path), path.name, memory=MEMORY if memory is None else _bytes_of(memory)
+    )
 
 
 def file_bytes(path: Path) -> bytes:
-    """What a file holds; raises DataError if it cannot be read."""
+    """What a file holds, and no more than shows that it is too large, for some have no end.
+
+    Raises DataError if it cannot be read.
+    """
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
     except (OSError, ValueError):
         raise DataError(f"The file {short(path)!r} cannot be read; check its name.") from None

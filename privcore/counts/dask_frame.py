@@ -29,7 +29,7 @@ from privcore.dataset import refusals
 from privcore.dataset.building import Missing, notes_on_missing, used_columns
 from privcore.dataset.coding import Coding, Piece, coded_piece, coding_of, looked_at
 from privcore.dataset.model import Column, Described, too_few_rows
-from privcore.dataset.parquet import MEMORY
+from privcore.dataset.reading import MEMORY
 from privcore.dataset.schema import ColumnSchema
 from privcore.errors import DataError
 

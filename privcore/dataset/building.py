@@ -32,6 +32,8 @@ from privcore.dataset.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, pa
 from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
+# The code of a value that is none of the levels.
+_NONE = -1
 Missing = Literal["refuse", "drop", "level"]
 DROPPED = "rows with missing values are left out: which rows are complete is not covered"
 
@@ -113,13 +115,18 @@ def _build_column(wanted: ColumnSchema, cells: pd.Series[Any]) -> tuple[Column, 
         return _build_numeric(wanted, cells, present)
     column = column_of(wanted, gaps=not present.all())
     position = {level: code for code, level in enumerate(column.levels)}
-    codes = cells.fillna(MISSING_LEVEL).map(position)
-    if OTHER_LEVEL in position:
-        codes = codes.fillna(position[OTHER_LEVEL])
-    unknown = int(codes.isna().sum())
+    other = position.get(OTHER_LEVEL, _NONE)
+    owner, distinct = pd.factorize(cells)
+    # The last one is that of missing cells, whose owner is -1.
+    code_of = [
+        *(position.get(text, other) for text in distinct),
+        position.get(MISSING_LEVEL, other),
+    ]
+    codes = np.array(code_of)[owner]
+    unknown = int((codes == _NONE).sum())
     if unknown:
         raise DataError(refusals.outside(wanted.name, unknown))
-    return column, codes.to_numpy().astype(code_type(len(column.levels)))
+    return column, codes.astype(code_type(len(column.levels)))
 
 
 def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
@@ -161,8 +168,9 @@ def _build_numeric(
             f"Column {name!r} is continuous and has missing values; drop those rows, or cut the "
             "column into intervals."
         )
-    numbers = np.zeros(len(cells))
-    numbers[present] = parse_numbers(cells[present])
+    owner, distinct = pd.factorize(cells)
+    # A missing cell, whose owner is -1, gets the last one.
+    numbers = np.append(parse_numbers(pd.Series(distinct, dtype=object)), 0.0)[owner]
     bad = int((~np.isfinite(numbers)).sum())
     if bad:
         raise DataError(refusals.not_finite(wanted.name, bad))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 THREADS = 2
 
 
-class OutOfMemory(Exception):
-    """A query needs more memory than it may use; not yet an error of the user's."""
+class OutOfMemory(DataError):
+    """A query needs more memory than it may use, and nobody knows another way."""
 
 
 def connect(memory: int) -> DuckDBPyConnection:
@@ -51,7 +51,7 @@ def connect(memory: int) -> DuckDBPyConnection:
 
 @contextmanager
 def asking() -> Iterator[None]:
-    """Turns what the database raises into OutOfMemory, or into DataError without its text.
+    """Turns what the database raises into OutOfMemory, or another DataError, without its text.
 
     Its messages may quote cells.
     """
@@ -60,7 +60,10 @@ def asking() -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException:
-        raise OutOfMemory from None
+        raise OutOfMemory(
+            "Reading the Parquet files needs more memory than it may take; allow more memory, or "
+            "leave columns out."
+        ) from None
     except duckdb.Error:
         raise DataError(
             "A Parquet file cannot be read; it may be damaged, or may have changed meanwhile."

@@ -21,6 +21,7 @@ UPLOADED = "uploaded"
 BOUGHT = "bought"
 MAX_LEVELS = 1_000
 MAX_NAME = 200
+MAX_COLUMNS = 10_000
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,10 @@ def check_names(names: list[str]) -> None:
     if len(names) < 2:
         raise DataError(
             f"The data have {len(names)} column{'s' * (len(names) != 1)}; a graph needs at least 2."
+        )
+    if len(names) > MAX_COLUMNS:
+        raise DataError(
+            f"The data have {len(names):,} columns, more than {MAX_COLUMNS:,}; leave some out."
         )
     for position, name in enumerate(names, start=1):
         if not name.strip():

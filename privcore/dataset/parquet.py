@@ -13,16 +13,13 @@ from privcore.dataset.coding import UNKNOWN
 from privcore.dataset.duck import asking, connect, scan
 from privcore.dataset.model import Column, Described, check_names, too_few_rows
 from privcore.dataset.parquet_column import Cells, CodedColumn, coded
-from privcore.dataset.reading import is_unfit
+from privcore.dataset.reading import MEMORY, is_unfit
 from privcore.dataset.schema import ColumnSchema
 from privcore.errors import DataError
 from privcore.text import short
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-# Bytes that counting may take, unless told otherwise: half for the database, half for the counts.
-MEMORY = 4 << 30
 
 
 @dataclass(frozen=True, eq=False)

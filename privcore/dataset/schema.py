@@ -67,7 +67,7 @@ def infer_schema(raw: RawTable) -> list[ColumnSchema]:
 
 def infer_column(name: str, column: pd.Series[Any]) -> ColumnSchema:
     """A first guess from the cells of one column; how often each occurs does not matter."""
-    values = sorted(set(column.dropna()))
+    values = sorted(column.dropna().unique())
     numbers = parse_numbers(pd.Series(values, dtype=object))
     if not values or np.isnan(numbers).any():
         return ColumnSchema(name, "nominal", tuple(values[: MAX_LEVELS + 1]))

@@ -93,3 +93,16 @@ def test_sweeps_are_made_in_memory(files, capsys):
     said = refused(capsys, "sweep", "--table", str(files / "t"), "--algorithms", "pc",
                    "--out", str(files / "rows.csv"))  # fmt: skip
     assert "Sweeps hold their data in memory" in said
+
+
+def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch):
+    monkeypatch.setattr("privcore.dataset.reading._OF_CELL", 12_000)  # of 12,000 cells
+    (path,) = (files / "one").iterdir()
+    said = refused(capsys, "discover", "--csv", str(path), "--memory", "0.1")
+    assert "more than 0.1 GiB of memory" in said
+
+
+def test_a_file_without_an_end_is_refused(capsys, monkeypatch):
+    monkeypatch.setattr("privcore.cli.data.MAX_BYTES", 1_000)
+    monkeypatch.setattr("privcore.dataset.reading.MAX_BYTES", 1_000)
+    assert "more than" in refused(capsys, "discover", "--csv", "/dev/zero")
