@@ -15,6 +15,11 @@ from tests.cli.test_cli import refused, run
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    return with_table(tmp_path)
+
+
+def with_table(folder):
+    """The folder, with a table of six columns in it, of which three name rows or dates."""
     random = np.random.default_rng(3)
     lines = ["patient_id,seen,stage,age,dose,remark"]
     for i in range(300):
@@ -23,8 +28,8 @@ def files(tmp_path, monkeypatch):
         dose = round(float(random.gamma(2, 20)), 3)
         day = f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}"
         lines.append(f"{5000 + i},{day},{stage},{random.integers(18, 97)},{dose},{remark}")
-    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
-    return tmp_path
+    (folder / "t.csv").write_text("\n".join(lines) + "\n")
+    return folder
 
 
 def released(files, *more):
