@@ -35,3 +35,33 @@ def test_a_sampler_with_less_noise_is_refused(name, monkeypatch):
         monkeypatch.setattr(dp.m, maker, less)
     with pytest.raises(ParameterError, match="more than was accounted for"):
         SecureNoise()._sampler(name, 2.0)
+
+
+def due(name, scale, distance):
+    """The loss of the exact distributions: what accounting takes for granted."""
+    if name in ("gaussian", "discrete gaussian", "gumbel"):
+        return distance**2 / (2 * scale**2)
+    return distance * (2 if name == "exponential" else 1) / scale
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scale", [0.037, 12.5])
+@pytest.mark.parametrize("distance", [1, 3, 10**6])
+def test_the_grid_adds_nothing_to_the_map(name, scale, distance):
+    """Floats are rounded to a grid so fine that the map is that of the exact distribution.
+
+    No less either, so that the map is of this noise and not of more.
+    """
+    whole = name.startswith("discrete")
+    stated = SecureNoise()._sampler(name, scale).map(distance if whole else float(distance))
+    exact = due(name, scale, distance)
+    assert exact * (1 - 1e-12) <= stated <= exact * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("discrete")])
+@pytest.mark.parametrize("distance", [0.0, 2.0**-60, 0.1])
+def test_distances_below_any_coarse_grid_are_accounted_in_proportion(name, distance):
+    """A grid that is coarse beside the distance would show as a loss far above the exact one."""
+    stated = SecureNoise()._sampler(name, 2.0).map(distance)
+    exact = due(name, 2.0, distance)
+    assert exact * (1 - 1e-12) <= stated <= exact * (1 + 1e-9)
