@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from privcore.errors import ParameterError
 from privcore.text import short
 
 Kind = Literal["float", "int", "choice", "bool"]
+CALIBRATIONS = ("proven", "published", "none")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Parameter:
     only_with: another parameter's name and the values of it with which this one matters.
     limited: per calibration, the choices that it has, where they are not all of them.
     advanced: whether a page may tuck it away.
+
+    Raises ParameterError for a declaration that contradicts itself.
     """
 
     name: str
@@ -43,10 +46,47 @@ class Parameter:
     choices: tuple[str, ...] = ()
     optional: bool = False
     auto_help: str = ""
-    calibrations: tuple[str, ...] = ("proven", "published", "none")
+    calibrations: tuple[str, ...] = CALIBRATIONS
     only_with: tuple[str, tuple[Any, ...]] | None = None
     limited: tuple[tuple[str, tuple[str, ...]], ...] = ()
     advanced: bool = False
+
+    def __post_init__(self) -> None:
+        for wrong, sentence in self._faults():
+            if wrong:
+                raise ParameterError(f"The parameter {self.name!r} {sentence}.")
+
+    def _faults(self) -> Iterator[tuple[bool, str]]:
+        """What must not be, with the end of a sentence that says so."""
+        yield not self.name.isidentifier(), "has no name that a program can use"
+        yield self.kind not in get_args(Kind), f"has the kind {self.kind}, which there is not"
+        yield (
+            (self.kind == "choice") != bool(self.choices),
+            f"is a {self.kind} with {len(self.choices)} choices; a choice alone has some",
+        )
+        yield len(set(self.choices)) < len(self.choices), "has a choice twice"
+        yield not self.low <= self.high, f"has no values from {self.low} to {self.high}"
+        yield self.optional != bool(self.auto_help), "must say what auto means where it is allowed"
+        yield not self.takes(self.default), f"does not take its own default, {self.default}"
+        inside = self.slider is None or (
+            self.slider[0] < self.slider[1] and all(self.takes(end) for end in self.slider)
+        )
+        yield not inside, f"has the slider {self.slider}, which is not within its range"
+        yield (
+            not 0 < len(set(self.calibrations) & set(CALIBRATIONS)) == len(self.calibrations),
+            f"matters in the calibrations {self.calibrations}; they must be of {CALIBRATIONS}",
+        )
+        for calibration, choices in self.limited:
+            known = calibration in self.calibrations and set(choices) <= set(self.choices)
+            yield not known, f"has choices in {calibration} that it does not have"
+        yield self.only_with is not None and self.only_with[0] == self.name, "depends on itself"
+
+    def takes(self, value: Any) -> bool:
+        """Whether a value is allowed as it is."""
+        try:
+            return bool(self.parse(value) == value)
+        except ParameterError:
+            return False
 
     def matters(self, values: Mapping[str, Any]) -> bool:
         """Whether it has any effect beside those values of the other parameters."""

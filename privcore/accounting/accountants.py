@@ -20,6 +20,7 @@ from privcore.accounting import composition
 from privcore.accounting.divergences import distribution_epsilon, renyi_curve, renyi_epsilon
 from privcore.accounting.events import Event, total_rho
 from privcore.errors import ParameterError
+from privcore.rounding import sum_up, up
 
 # Counts at which a curve by privacy-loss distributions is computed: each takes up to a second.
 _FEW = 6
@@ -144,14 +145,16 @@ def _rho(events: Sequence[Event]) -> float:
 
 
 def _basic(events: Sequence[Event], delta: float) -> tuple[float, str]:
-    return math.fsum(e * k for e, k in _epsilons(events)), "Dwork & Roth 2014, Theorem 3.14"
+    return _sum(events), "Dwork & Roth 2014, Theorem 3.14"
+
+
+def _sum(events: Sequence[Event]) -> float:
+    return sum_up(_epsilons(events))
 
 
 def _advanced_classic(events: Sequence[Event], delta: float) -> tuple[float, str]:
-    steps = _epsilons(events)
-    spread = math.sqrt(2 * math.log(1 / delta) * math.fsum(k * e * e for e, k in steps))
-    drift = math.fsum(k * e * math.expm1(e) if e < 700 else math.inf for e, k in steps)
-    return spread + drift, "Dwork & Roth 2014, Theorem 3.20"
+    total = composition.classic_of(_epsilons(events), delta)
+    return total, "Dwork & Roth 2014, Theorem 3.20"
 
 
 def _advanced(events: Sequence[Event], delta: float) -> tuple[float, str]:
@@ -161,7 +164,7 @@ def _advanced(events: Sequence[Event], delta: float) -> tuple[float, str]:
     drift = math.fsum(k * e * math.tanh(e / 2) for e, k in steps)
     logarithm = math.log(min(1 / delta, math.e + math.sqrt(squares) / delta))
     closed = drift + math.sqrt(2 * logarithm * squares)
-    return min(math.fsum(k * e for e, k in steps), closed), "Kairouz et al. 2015, Theorem 3.5"
+    return min(_sum(events), up(closed)), "Kairouz et al. 2015, Theorem 3.5"
 
 
 def _optimal(events: Sequence[Event], delta: float) -> tuple[float, str]:

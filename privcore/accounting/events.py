@@ -6,12 +6,13 @@ some steps only their ε, of others the law of the noise.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, get_args
 
 from privcore.errors import ParameterError
+from privcore.rounding import round_up, sum_up
 from privcore.text import short
 
 Kind = Literal["pure", "laplace", "discrete laplace", "gaussian", "exponential", "zcdp"]
@@ -70,15 +71,15 @@ class Event:
         """ρ of one step, None where it has a δ of its own.
 
         Pure DP gives ε²/2 (Bun & Steinke 2016, Proposition 1.4), the exponential mechanism ε²/8
-        (Cesar & Rogers 2021, Lemma 3.2), Gaussian noise 1/(2σ²).
+        (Cesar & Rogers 2021, Lemma 3.2), Gaussian noise 1/(2σ²).  Rounded up.
         """
         if self.delta > 0:
             return None
         if self.kind == "zcdp":
             return self.value
         if self.kind == "gaussian":
-            return 0.5 / self.value**2
-        return self.value**2 / (8 if self.kind == "exponential" else 2)
+            return round_up(1 / (2 * Fraction(self.value) ** 2))
+        return round_up(Fraction(self.value) ** 2 / (8 if self.kind == "exponential" else 2))
 
     def as_dict(self) -> dict[str, str | float | int]:
         """JSON-ready."""
@@ -96,4 +97,4 @@ def total_rho(events: Sequence[Event]) -> float | None:
     if not events or None in parts:
         return None
     pairs = zip(parts, events, strict=True)
-    return math.fsum(rho * event.count for rho, event in pairs if rho is not None)
+    return sum_up((rho, event.count) for rho, event in pairs if rho is not None)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from privcore.accounting.composition import rho_of_pure
 from privcore.errors import BudgetError
+from privcore.rounding import down
 
 Unit = Literal["epsilon", "rho"]
 
@@ -42,12 +43,12 @@ class PrivacyFilter:
     @property
     def left(self) -> float:
         """What is not used yet, rounded down a hair, so that it can be charged."""
-        return (self._total - self._used) / _ONE * (1 - 1e-12)
+        return down((self._total - self._used) / _ONE)
 
     def cost(self, epsilon: float, rho: float | None = None) -> float:
-        """What an ε-DP step costs in this filter's unit.
+        """What an ε-DP step costs in this filter's unit, rounded up.
 
-        rho: what the step costs in zCDP, where that is known to be less than ε²/2.
+        rho: what the step costs in zCDP, rounded up, where that is known to be less than ε²/2.
         """
         if self.unit == "epsilon":
             return epsilon
@@ -67,8 +68,6 @@ class PrivacyFilter:
         exact = _exact(cost)
         if self._used + exact > self._total:
             raise BudgetError("The privacy budget does not cover another step.")
-        if exact == 0:
-            raise ValueError(f"a charge of {epsilon} is too small to be counted")
         self._used += exact
         return float(cost)
 

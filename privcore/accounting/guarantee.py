@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from privcore.errors import ParameterError
+from privcore.mechanisms.gaussian import check_at_least_0, check_delta
+
 Calibration = Literal["proven", "published", "none"]
 
 REPLACE_ONE = "one record replaced, number of rows public"
@@ -69,15 +72,23 @@ def guessing_bound(epsilon: float, delta: float) -> float:
 
     (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most
     (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is
-    right with probability one half of 1 plus it.
+    right with probability one half of 1 plus it.  Raises ParameterError for a negative ε, and a δ
+    outside [0, 1].
     """
+    check_delta(delta)
     return min(1.0, posterior_bound(epsilon) + delta * (1 - posterior_bound(epsilon)))
 
 
 def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
     """The highest probability that a suspicion of `prior` can rise to after an ε-DP output.
 
-    The odds grow by a factor of at most e^ε.
+    The odds grow by a factor of at most e^ε.  Raises ParameterError for a negative ε, and a prior
+    outside [0, 1].
     """
+    check_at_least_0("epsilon", epsilon)
+    if not 0 <= prior <= 1:
+        raise ParameterError(f"The prior is {prior}; it must be at least 0 and at most 1.")
+    if prior in (0, 1):
+        return float(prior)
     log_odds = math.log(prior) - math.log1p(-prior) + epsilon
     return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0

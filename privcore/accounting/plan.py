@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.optimize import brentq
-
 from privcore.accounting import composition
 from privcore.accounting.filter import PrivacyFilter, Unit
 from privcore.errors import ParameterError
+from privcore.rounding import down, largest, up
 
 
 @dataclass(frozen=True)
@@ -80,29 +79,26 @@ def _planned(
     if delta > 0:
         rho = composition.rho_for(epsilon, delta)
         candidates.append((math.sqrt(rho / (rho_factor * rounds * squares)), "zCDP", "rho"))
-        candidates.append((_advanced_step(epsilon, delta, rounds, weights), "advanced", "rho"))
+        step = _advanced_step(epsilon, delta, rounds, weights)
+        candidates.append((step, "advanced composition", "rho"))
     size, name, unit = max(candidates)
-    # A hair below the exact split, so that rounding can never refuse the last planned step.
-    steps = tuple(size * w * (1 - 1e-12) for w in weights)
+    # Shares round down, so that in exact arithmetic all steps keep to the total.
+    steps = tuple(down(size * w) for w in weights)
     if unit == "epsilon":
         total = epsilon
+    elif name == "zCDP":
+        total = rho
     else:
-        total = rounds * math.fsum(rho_factor * (size * w) ** 2 for w in weights)
-    if name == "advanced":
-        name = "advanced composition"
+        # What the steps cost, of which the filter grants as many as there are.
+        total = up(rounds * math.fsum(rho_factor * (size * w) ** 2 for w in weights))
     return Plan(epsilon, delta, rounds, steps, name, unit, total, rho_factor)
 
 
 def _advanced_step(epsilon: float, delta: float, rounds: int, weights: Sequence[float]) -> float:
     """The largest round ε for which advanced composition gives at most `epsilon` at `delta`."""
-
-    def excess(size: float) -> float:
-        spread = math.sqrt(2 * math.log(1 / delta) * rounds) * size
-        spread *= math.sqrt(math.fsum(w * w for w in weights))
-        drift = rounds * math.fsum(size * w * math.tanh(size * w / 2) for w in weights)
-        return spread + drift - epsilon
-
-    high = 1.0
-    while excess(high) < 0:
-        high *= 2
-    return float(brentq(excess, 0.0, high, xtol=1e-16, rtol=1e-14)) * (1 - 1e-12)
+    return largest(
+        lambda size: (
+            composition.advanced_of([(size * w, rounds) for w in weights], delta) <= epsilon
+        ),
+        epsilon / rounds,
+    )

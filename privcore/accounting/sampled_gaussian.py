@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, sqrt
 
-from privcore.mechanisms.gaussian import gaussian_epsilon, gaussian_mu
+from privcore.mechanisms.gaussian import check_at_least_0, gaussian_epsilon, planned_mu
+from privcore.rounding import up
 
 # Few and not too large, since the time grows with the order; any choice gives a valid bound.
 _ORDERS = (*range(2, 13), 14, 16, 20, 24, 32, 48, 64, 128)
+# More than the rounding of the library's sums, none of which cancel.
+_ROUNDING = 1 + 1e-9
 # Beyond it the library takes the logarithm of what rounds to 0.
 _LARGEST_MULTIPLIER = 1e6
 
@@ -34,18 +37,23 @@ class SampledGaussian:
         return "exact Gaussian composition" if exact else rest
 
     def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
-        """The ε at δ of so many tests whose σ is `multiplier` times the sensitivity."""
+        """The ε at δ of so many tests whose σ is `multiplier` times the sensitivity.
+
+        0 for no tests, otherwise ∞ without noise; raises ParameterError for a negative multiplier,
+        and as `gaussian_epsilon`.
+        """
+        check_at_least_0("multiplier", multiplier)
         if tests == 0:
             return 0.0
-        exact = gaussian_epsilon(sqrt(tests) / multiplier, delta)
-        if self.rows == self.n:
+        exact = gaussian_epsilon(up(sqrt(tests) / multiplier) if multiplier else inf, delta)
+        if self.rows == self.n or exact in (0.0, inf) or delta == 0:
             return exact
         return min(exact, _renyi_epsilon(self.n, self.rows, multiplier, delta, tests))
 
     def multiplier(self, epsilon: float, delta: float, tests: int) -> float:
         """The smallest multiplier (up to rounding, from above) that keeps to (ε, δ)."""
-        exact = sqrt(tests) / gaussian_mu(epsilon, delta)
-        if self.rows == self.n:
+        exact = up(sqrt(tests) / planned_mu(epsilon, delta))
+        if self.rows == self.n or exact == 0:
             return exact
         return _search_multiplier(self.n, self.rows, epsilon, delta, tests, exact)
 
@@ -79,4 +87,4 @@ def _renyi_epsilon(n: int, rows: int, multiplier: float, delta: float, tests: in
     )
     event = dp_event.SampledWithoutReplacementDpEvent(n, rows, dp_event.GaussianDpEvent(multiplier))
     accountant.compose(event, tests)
-    return float(accountant.get_epsilon(delta))
+    return float(accountant.get_epsilon(delta)) * _ROUNDING

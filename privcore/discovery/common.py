@@ -11,7 +11,7 @@ from privcore.discovery.model import Outcome, Run
 from privcore.discovery.result import Spent, Step, Unreached
 from privcore.discovery.skeleton import Decision, Skeleton, search_skeleton
 from privcore.graphs import orient
-from privcore.mechanisms.gaussian import gaussian_mu
+from privcore.mechanisms.gaussian import planned_mu
 
 
 def public_facts(run: Run) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def planned_release(run: Run) -> tuple[Event, ...]:
     given = run.parameters
     if given.get("mechanism", "gaussian") == "laplace":
         return (Event("pure", given["epsilon"]),)
-    return (Event("gaussian", 1 / gaussian_mu(given["epsilon"], given["delta"])),)
+    return (Event("gaussian", 1 / planned_mu(given["epsilon"], given["delta"])),)
 
 
 def published_guarantee(

@@ -10,6 +10,7 @@ from privcore.discovery.model import Run
 from privcore.discovery.priv_pc_parameters import checked_rows
 from privcore.discovery.tie_correction import planned_release, share_for_tests
 from privcore.mechanisms.sieve_examine import before_amplification
+from privcore.rounding import down
 
 
 def new_filter(run: Run) -> tuple[PrivacyFilter, float]:
@@ -17,7 +18,7 @@ def new_filter(run: Run) -> tuple[PrivacyFilter, float]:
     given, n = run.parameters, run.source.n
     rate, tests = checked_rows(n, given["rate"]) / n, comb(len(run.source.names), 2)
     epsilon = before_amplification(given["epsilon"] * share_for_tests(run), rate)
-    delta = min(given["delta"] / rate, 0.999)
+    delta = min(down(given["delta"] / rate), 0.999) if rate < 1 else given["delta"]
     rho = composition.rho_for(epsilon, delta)
     if rho > 0 and sqrt(2 * rho / tests) > epsilon / tests:
         return PrivacyFilter("rho", rho), delta

@@ -22,6 +22,7 @@ from privcore.errors import BudgetError, ParameterError
 from privcore.independence import ScoreMeasure, margin
 from privcore.independence.score import strata_of
 from privcore.mechanisms.sieve_examine import amplified
+from privcore.rounding import up
 
 FLAW = (
     "the total is computed from the tests that happened, which depend on the data, and Equation 16 "
@@ -143,7 +144,7 @@ class PerOrder(PerTest):
         epsilon, tests = self._order_tests[-1]
         self._order_tests[-1] = (epsilon, tests + 1)
         strata = strata_of(self.run.source, given)
-        scale = self.measure.sensitivity(self._rows, strata) / self._epsilon
+        scale = up(self.measure.sensitivity(self._rows, strata) / self._epsilon)
         value = self.measure.value(self.source, x, y, given)
         noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
         self.rounds += 1

@@ -66,6 +66,7 @@ SCORE = replace(
     help="How dependence is measured; each has a proven sensitivity. The published form always "
     "uses the greedy distance of G².",
     calibrations=("proven",),
+    limited=(),
 )
 MAX_ORDER = replace(
     parameters.MAX_ORDER,

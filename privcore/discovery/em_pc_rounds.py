@@ -16,6 +16,7 @@ from privcore.discovery.per_test import measure_of
 from privcore.discovery.result import Edge, Phase, Step
 from privcore.errors import BudgetError
 from privcore.mechanisms.selection import peel, rho_of_selection, select
+from privcore.rounding import down, sum_up
 
 
 class Removal(NamedTuple):
@@ -68,8 +69,8 @@ class ProvenRounds:
         self.rounds = 0
         self.filter, size = _new_filter(run)
         self.accountant = "zCDP filter" if self.filter.unit == "rho" else "filter of the sum"
-        size, number = size * (1 - 1e-12), given["number_share"]
-        self._number, self._which = size * number, size * (1 - number)
+        number = given["number_share"]
+        self._number, self._which = down(size * number), down(size * (1 - number))
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
         """One round: how many of the candidates go, then which."""
@@ -83,7 +84,7 @@ class ProvenRounds:
         if count == 0:
             return []
         # Each of `count` selections at ε₁/count; in zCDP that is cheaper than one at ε₁.
-        rho = count * rho_of_selection(self._which / count, self._kind)
+        rho = sum_up([(rho_of_selection(self._which / count, self._kind), count)])
         charge = self.filter.charge(self._which, rho)
         values = np.array([c.utility for c in candidates])
         chosen = peel(values, count, self._which, self._run.noise, self._kind)
@@ -104,7 +105,7 @@ class ProvenRounds:
             epsilon = sqrt(left / (len(removals) * rho_of_selection(1.0, self._kind)))
         else:
             epsilon = left / len(removals)
-        epsilon *= 1 - 1e-9
+        epsilon = down(epsilon)
         found = {}
         for pair, removal in removals.items():
             charge = self._charge(epsilon)

@@ -16,6 +16,7 @@ from privcore.discovery.pc import Threshold
 from privcore.discovery.result import Spent, Step
 from privcore.errors import DataError
 from privcore.parameter import Parameter
+from privcore.rounding import up
 
 _SOURCE = "Xu, Yuan & Wu 2017, Section IV-D"
 _FLAW = (
@@ -49,7 +50,7 @@ def _run(run: Run) -> Outcome:
         )
     proven = given["calibration"] == "proven"
     # A replaced record leaves one cell and enters another: L1 sensitivity 2.
-    scale = (2 if proven else 1) / given["epsilon"]
+    scale = up((2 if proven else 1) / given["epsilon"])
     exact = run.source.table(range(len(run.source.names)))
     flat = exact.reshape(-1)
     if given["table_noise"] == "discrete":

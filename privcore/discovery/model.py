@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
@@ -14,10 +14,11 @@ from privcore.accounting import Guarantee
 from privcore.accounting.events import Event
 from privcore.counts import CountSource
 from privcore.discovery.result import Edge, Spent, Step, Stopped, Unreached
+from privcore.errors import ParameterError
 from privcore.graphs import PDAG
 from privcore.mechanisms import NoiseSource
 from privcore.noise_aware.confidence import PairFinding
-from privcore.parameter import Parameter
+from privcore.parameter import CALIBRATIONS, Parameter
 from privcore.score_based.augmented_lagrangian import Iteration
 
 
@@ -107,6 +108,8 @@ class Algorithm:
     well, or "either": tables where there are levels, moments of numbers.
     reference: parameters to those of the non-private algorithm that the run is compared with, PC
     unless it says otherwise.  output: a CPDAG, or one DAG.
+
+    Raises ParameterError for a declaration that contradicts itself.
     """
 
     name: str
@@ -124,6 +127,53 @@ class Algorithm:
     published_epsilon: Literal["round", "split", "total"] = "round"
     planned: Callable[[Run], tuple[Event, ...]] = _no_plan
     planned_delta: Callable[[Run], float] | None = None
+
+    def __post_init__(self) -> None:
+        for wrong, sentence in self._faults():
+            if wrong:
+                raise ParameterError(f"The algorithm {self.name!r} {sentence}.")
+
+    def _faults(self) -> Iterator[tuple[bool, str]]:
+        """What must not be, with the end of a sentence that says so."""
+        declared = {parameter.name: parameter for parameter in self.parameters}
+        had = self.calibrations
+        yield (
+            not all((self.name, self.title, self.citation, self.summary)),
+            "does not say what it is",
+        )
+        yield len(declared) < len(self.parameters), "has two parameters of one name"
+        yield (
+            not 0 < len(set(had) & set(CALIBRATIONS)) == len(had),
+            f"has the calibrations {had}; they must be of {CALIBRATIONS}, each once",
+        )
+        yield (
+            "none" in had and len(had) > 1,
+            "is private or not, but has calibrations of both kinds",
+        )
+        for parameter in self.parameters:
+            if parameter.only_with is not None:
+                other, values = parameter.only_with
+                known = other in declared and any(map(declared[other].takes, values))
+                yield not known, f"has {parameter.name!r} depend on what {other!r} is never"
+        calibration = declared.get("calibration")
+        if not self.private:
+            yield (
+                calibration is not None or "epsilon" in declared,
+                "spends nothing, but has a budget",
+            )
+            return
+        offered = (calibration.choices, calibration.default) if calibration else ((), None)
+        yield (
+            offered != (had, had[0]),
+            f"has the calibrations {had}, but offers {offered[0]}, {offered[1]} by default",
+        )
+        yield "epsilon" not in declared, "is private, but has no parameter 'epsilon'"
+        yield (
+            ("published" in had) != bool(self.published_flaw),
+            "must say why its published calibration is not proven, and only then",
+        )
+        yield "proven" in had and self.planned is _no_plan, "is proven, but has no plan"
+        yield self.reference is dict, "does not say what its runs are compared with"
 
     @property
     def private(self) -> bool:

@@ -40,7 +40,7 @@ def _events(run: Run) -> tuple[Event, ...]:
     if not hasattr(run.source, "levels"):
         return events_on_numbers(run)
     whole = planned_whole(run)
-    return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(whole)
+    return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(run)
 
 
 def _delta(run: Run) -> float:

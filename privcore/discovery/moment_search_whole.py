@@ -42,9 +42,9 @@ def planned_whole(run: Run) -> WholePlan | None:
     return plan_whole(run.source.n, run.source.levels, given["epsilon"], cells=given["whole_table"])
 
 
-def events_of_whole(plan: WholePlan) -> tuple[Event, ...]:
+def events_of_whole(run: Run) -> tuple[Event, ...]:
     """Two counts move by 1 each."""
-    return (Event("discrete laplace", 1 / plan.scale, 2),)
+    return (Event("discrete laplace", run.parameters["epsilon"] / 2, 2),)
 
 
 def run_on_whole_table(run: Run, plan: WholePlan, recorder: common.Recorder) -> Found:

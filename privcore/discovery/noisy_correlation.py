@@ -16,9 +16,10 @@ from privcore.discovery.result import Step
 from privcore.discovery.skeleton import Decision
 from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
-from privcore.mechanisms.gaussian import analytic_sigma
+from privcore.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.mechanisms.second_moments import l1_sensitivity, l2_sensitivity, upper_triangle
 from privcore.noise_aware.numeric_moments import positive
+from privcore.rounding import up
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -48,10 +49,10 @@ def release(run: Run) -> Released:
     exact = moments[rows, columns]
     if gaussian:
         sensitivity = l2_sensitivity(p, n, centred=centred, radius=radius)
-        scale = analytic_sigma(sensitivity, given["epsilon"], given["delta"])
+        scale = planned_sigma(sensitivity, planned_mu(given["epsilon"], given["delta"]))
         noisy, deviation = run.noise.gaussian_array(exact, scale), scale
     else:
-        scale = l1_sensitivity(p, n, centred=centred) / given["epsilon"]
+        scale = up(l1_sensitivity(p, n, centred=centred) / given["epsilon"])
         noisy, deviation = run.noise.laplace_array(exact, scale), math.sqrt(2) * scale
     matrix = np.zeros((p + 1, p + 1))
     matrix[0, 0] = 1.0

@@ -32,7 +32,7 @@ from privcore.discovery.score_based_common import (
     too_small,
     wrap_up,
 )
-from privcore.mechanisms.gaussian import gaussian_mu
+from privcore.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.score_based import Penalty
 from privcore.score_based.clipped_gradients import (
     RowSource,
@@ -76,7 +76,7 @@ def run_proven(run: Run, shares: Sequence[float]) -> Outcome:
 
 def planned_gradients(run: Run, shares: Sequence[float]) -> tuple[Event, ...]:
     """All Gaussian releases of `run_proven`, equal ones together."""
-    mu = gaussian_mu(run.parameters["epsilon"], run.parameters["delta"])
+    mu = planned_mu(run.parameters["epsilon"], run.parameters["delta"])
     columns, gradients, searches = _split(run, shares)
     counted = Counter(share for share in (columns, *gradients, *searches) if share > 0)
     return tuple(
@@ -108,7 +108,7 @@ class NoisyGradients:
         self.used = 0
         self.charged: list[float] = []
         self._run, self._recorder = run, recorder
-        self._mu = gaussian_mu(given["epsilon"], given["delta"])
+        self._mu = planned_mu(given["epsilon"], given["delta"])
         n, p = run.source.n, len(run.source.names)
         self._n, self._off, self._clip = n, off_diagonal(p), given["clip"] * p
         if clipped_sensitivity(self._clip, n) > self._clip * self._mu:
@@ -136,7 +136,7 @@ class NoisyGradients:
         """The next gradient, noisy, shape (d, d)."""
         mu = self._charge(self._gradient_shares[self.used])
         self.used += 1
-        sigma = clipped_sensitivity(self._clip, self._n) / mu
+        sigma = planned_sigma(clipped_sensitivity(self._clip, self._n), mu)
         exact = clipped_mean(*self._rows, weights, self._clip, self._widths, self._centre)
         noisy = self._run.noise.gaussian_array(exact[self._off], sigma)
         self._record(sigma)
@@ -145,7 +145,7 @@ class NoisyGradients:
     def search(self, weights: Matrix, trials: Sequence[Matrix], penalty: Penalty) -> Matrix:
         """The best of the trials by noisy slopes of the loss towards them."""
         mu = self._charge(self._search_shares[self.used - 1])
-        sigma = slopes_sensitivity(self._clip, len(trials), self._n) / mu
+        sigma = planned_sigma(slopes_sensitivity(self._clip, len(trials), self._n), mu)
         exact = clipped_slopes(*self._rows, weights, trials, self._clip, self._widths, self._centre)
         noisy = self._run.noise.gaussian_array(exact, sigma)
         self._record(sigma)

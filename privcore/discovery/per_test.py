@@ -24,6 +24,7 @@ from privcore.independence import (
 )
 from privcore.independence.score import strata_of
 from privcore.mechanisms import SmoothMedian
+from privcore.rounding import down
 
 
 def resolved_score(parameters: Mapping[str, Any]) -> str:
@@ -68,7 +69,7 @@ def plan_of(
     if measure.needs_delta:
         # Half of δ for the tests' own, half for their composition.
         delta /= 2
-        test_delta = delta / rounds
+        test_delta = down(delta / rounds)
     return plan_rounds(epsilon, delta, rounds, tuple(shares)), test_delta
 
 

@@ -21,6 +21,7 @@ from privcore.discovery.tie_correction import corrected, planned_release, share_
 from privcore.errors import BudgetError, ParameterError
 from privcore.independence import margin
 from privcore.independence.score import strata_of
+from privcore.rounding import up
 
 _FLAW = (
     "the total is computed after the run from the number of tests, which depends on the data, "
@@ -77,7 +78,7 @@ class _SampledGaussian(PerTest):
             drawn = self.run.source.subsample(self._rows, self.run.noise)
             source = self.measure.prepare(drawn, self.run.noise)
         sensitivity = self.measure.sensitivity(self._rows, strata_of(self.run.source, given))
-        sigma = self._multiplier * sensitivity
+        sigma = up(self._multiplier * sensitivity)
         value = self.measure.value(source, x, y, given)
         away = np.array([margin(self.measure, value, x, y)])
         noisy = float(self.run.noise.gaussian_array(away, sigma)[0])

@@ -15,6 +15,7 @@ from privcore.accounting.events import Event
 from privcore.discovery.model import Run
 from privcore.errors import ParameterError
 from privcore.independence import Measure, ScoreMeasure, z_threshold
+from privcore.rounding import down, up
 
 # Of the total ε; the tests get the rest, and all of δ.
 SHARE = 0.1
@@ -23,15 +24,15 @@ _RANK_SCORES = ("z-star", "kendall-fixed", "spearman-fixed")
 
 
 def share_for_tests(run: Run) -> float:
-    """The part of ε that is left for tests."""
-    return 1.0 if run.parameters["correction"] == "none" else 1.0 - SHARE
+    """The part of ε that is left for tests, a hair less."""
+    return 1.0 if run.parameters["correction"] == "none" else down(1.0 - SHARE)
 
 
 def planned_release(run: Run) -> tuple[Event, ...]:
     """The release of one-column counts, if the run asks for one."""
     if run.parameters["correction"] == "none":
         return ()
-    return (Event("pure", SHARE * run.parameters["epsilon"]),)
+    return (Event("pure", down(SHARE * run.parameters["epsilon"])),)
 
 
 def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
@@ -53,7 +54,7 @@ def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
             "kendall-fixed or spearman-fixed and space z, or correction none."
         )
     p = len(run.source.names)
-    scale = 2 * p / (SHARE * run.parameters["epsilon"])
+    scale = up(2 * p / down(SHARE * run.parameters["epsilon"]))
     spread = []
     for column in range(p):
         counts = run.source.table([column]).astype(np.float64)

@@ -12,6 +12,7 @@ from privcore.errors import ParameterError
 from privcore.independence import blocks
 from privcore.independence.measure import Calibration
 from privcore.mechanisms import NoiseSource, SmoothMedian
+from privcore.rounding import up
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class VoteMeasure:
         self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,
         delta: float,
     ) -> float:  # fmt: skip
-        return 1.0 / epsilon
+        return up(1.0 / epsilon)
 
 
 @dataclass(frozen=True)

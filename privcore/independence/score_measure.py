@@ -10,6 +10,7 @@ from privcore.counts import CountSource
 from privcore.independence.measure import Calibration, Space
 from privcore.independence.score import Score, strata_of, z_threshold
 from privcore.mechanisms import NoiseSource
+from privcore.rounding import up
 
 Pair = tuple[int, int]
 
@@ -82,4 +83,4 @@ class ScoreMeasure:
         self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,
         delta: float,
     ) -> float:  # fmt: skip
-        return self.sensitivity(source.n, strata_of(source, given)) / epsilon
+        return up(self.sensitivity(source.n, strata_of(source, given)) / epsilon)

@@ -3,56 +3,148 @@
 A mechanism whose noise is Gaussian with μ = sensitivity/σ is (ε, δ(ε))-DP with
 δ(ε) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).  T such mechanisms with μ each, chosen adaptively, are
 together one with √T μ (Dong, Roth & Su 2022, Corollary 2).
+
+δ(ε) is computed with as many digits as it takes and rounded up, so that what is promised by it
+holds in exact arithmetic.  At the edges 0, 1 and ∞ the answers are those of dp-accounting.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from privcore.errors import ParameterError
-from privcore.rounding import shrunk_until
+from privcore.rounding import down, largest, up
+
+# |μ/2 − ε/μ| beyond which Φ of it is 0 or 1 as a double.
+_FAR = 40
 
 
+# Runs that differ in their noise only ask the same questions, here and below.
+@lru_cache(maxsize=4096)
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """δ(ε) of Gaussian noise with μ = sensitivity/σ."""
-    if mu == 0:
+    """δ(ε) of Gaussian noise with μ = sensitivity/σ, at most one double above it.
+
+    Raises ParameterError for negative arguments and NaN.
+    """
+    check_at_least_0("epsilon", epsilon)
+    check_at_least_0("mu", mu)
+    if mu == 0 or epsilon == math.inf:
         return 0.0
-    first = float(log_ndtr(mu / 2 - epsilon / mu))
-    second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-    # Φ(a) − e^ε Φ(b) from logarithms, so that e^ε never overflows.
-    return math.exp(first) * -math.expm1(min(second - first, 0.0))
+    if mu == math.inf:
+        return 1.0
+    # Imported here: only few pages and commands need it.
+    from mpmath import mp
+
+    # The two terms agree in about μ² of their digits where μ is small.
+    bits = 2 * abs(math.frexp(mu)[1]) + 2 * abs(math.frexp(epsilon)[1])
+    with mp.workprec(160 + bits):
+        m, e = mp.mpf(mu), mp.mpf(epsilon)
+        reach = m / 2 - e / m
+        if reach < -_FAR:
+            return math.ulp(0.0)
+        if reach > _FAR:
+            return 1.0
+        root = mp.sqrt(2)
+        if e == 0:
+            exact = mp.erf(m / (2 * root))
+        else:
+            exact = (mp.erfc(-reach / root) - mp.exp(e) * mp.erfc((m / 2 + e / m) / root)) / 2
+        nearest = float(exact)
+        # The digits left are worth 2⁻¹⁰⁰; less than that above a double may be the double.
+        above = exact * (1 + mp.mpf(2) ** -100) > nearest
+        return min(math.nextafter(nearest, math.inf) if above else nearest, 1.0)
 
 
+@lru_cache(maxsize=4096)
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The largest μ (up to rounding, from below) with δ(ε) at most `delta`.
+    """The largest μ with δ(ε) at most `delta`: 0 if that is 0, ∞ if it is 1 or ε is ∞.
+
+    Raises ParameterError for a negative ε, a δ outside [0, 1], and NaN.
+    """
+    check_at_least_0("epsilon", epsilon)
+    check_delta(delta)
+    if delta == 1 or epsilon == math.inf:
+        return math.inf
+    if delta == 0:
+        return 0.0
+    guess = largest(lambda mu: _nearly_delta(epsilon, mu) <= delta, 1.0)
+    return largest(lambda mu: gaussian_delta(epsilon, mu) <= delta, guess)
+
+
+@lru_cache(maxsize=4096)
+def gaussian_epsilon(mu: float, delta: float) -> float:
+    """The least ε with δ(ε) of Gaussian noise at most `delta`; μ = sensitivity/σ.
+
+    Of 0, 1 and ∞: 0 if δ is 1 or μ is 0, otherwise ∞ if μ is ∞ or δ is 0.  Raises ParameterError
+    for a negative μ, a δ outside [0, 1], and NaN.
+    """
+    check_at_least_0("mu", mu)
+    check_delta(delta)
+    if delta == 1 or mu == 0:
+        return 0.0
+    if mu == math.inf or delta == 0:
+        return math.inf
+    if gaussian_delta(0.0, mu) <= delta:
+        return 0.0
+    guess = largest(lambda epsilon: _nearly_delta(epsilon, mu) > delta, 1.0)
+    return math.nextafter(
+        largest(lambda epsilon: gaussian_delta(epsilon, mu) > delta, guess), math.inf
+    )
+
+
+def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
+    """The smallest σ, a hair up, that makes one release of that L2 sensitivity (ε, δ)-DP.
+
+    0 for sensitivity 0, or if δ is 1 or ε is ∞; ∞ if δ is 0.  Raises ParameterError for a
+    sensitivity that is negative or not finite, and as `gaussian_mu`.
+    """
+    if not 0 <= sensitivity < math.inf:
+        raise ParameterError(
+            f"The sensitivity is {sensitivity}; it must be a finite number, at least 0."
+        )
+    mu = gaussian_mu(epsilon, delta)
+    if sensitivity == 0:
+        return 0.0
+    return up(sensitivity / mu) if mu > 0 else math.inf
+
+
+def planned_mu(epsilon: float, delta: float) -> float:
+    """μ that a plan may split into releases: a hair below `gaussian_mu`.
 
     Raises ParameterError if δ = 0: Gaussian noise is never pure DP.
     """
-    if not delta > 0:
+    if delta == 0:
         raise ParameterError(
             "Gaussian noise needs a failure probability above 0; raise delta, or choose Laplace "
             "noise."
         )
-    low, high = 1e-12, 1.0
-    while gaussian_delta(epsilon, high) < delta:
-        high *= 2
-    mu = float(brentq(lambda m: gaussian_delta(epsilon, m) - delta, low, high, xtol=1e-15))
-    return shrunk_until(lambda m: gaussian_delta(epsilon, m) <= delta, mu)
+    return down(gaussian_mu(epsilon, delta))
 
 
-def gaussian_epsilon(mu: float, delta: float) -> float:
-    """The ε at `delta` of Gaussian noise with μ = sensitivity/σ."""
-    if gaussian_delta(0.0, mu) <= delta:
-        return 0.0
-    high = 1.0
-    while gaussian_delta(high, mu) > delta:
-        high *= 2
-    return float(brentq(lambda e: gaussian_delta(e, mu) - delta, 0.0, high, xtol=1e-12))
+def planned_sigma(sensitivity: float, mu: float) -> float:
+    """σ, a hair up, of a release of that L2 sensitivity for a planned μ."""
+    return up(sensitivity / mu)
 
 
-def analytic_sigma(sensitivity: float, epsilon: float, delta: float) -> float:
-    """The smallest σ that makes one release of that L2 sensitivity (ε, δ)-DP."""
-    return sensitivity / gaussian_mu(epsilon, delta)
+def check_at_least_0(name: str, value: float) -> None:
+    """Raises ParameterError for a negative number and NaN; ∞ is one of the edges."""
+    if not value >= 0:
+        raise ParameterError(f"{name} is {value}; it must be at least 0.")
+
+
+def check_delta(delta: float) -> None:
+    """Raises ParameterError for a δ outside [0, 1], and NaN."""
+    if not 0 <= delta <= 1:
+        raise ParameterError(f"delta is {delta}; it must be at least 0 and at most 1.")
+
+
+def _nearly_delta(epsilon: float, mu: float) -> float:
+    """δ(ε) to some digits, fast: where to look first."""
+    first = float(log_ndtr(mu / 2 - epsilon / mu))
+    second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
+    if not math.isfinite(second) or not math.isfinite(first):
+        return 1.0 if mu * mu > 2 * epsilon else 0.0
+    return math.exp(first) * -math.expm1(min(second - first, 0.0))

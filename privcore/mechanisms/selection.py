@@ -5,12 +5,14 @@ All utilities are 1-sensitive, in sup norm over the candidates.  Proofs: docs/pr
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.mechanisms.noise import NoiseSource, Perturbation
+from privcore.rounding import down, round_up, up
 
 Vector = NDArray[np.float64]
 Selection = Literal["exponential", "permute-and-flip"]
@@ -29,16 +31,17 @@ def select(utilities: Vector, epsilon: float, noise: NoiseSource, kind: Selectio
     permute-and-flip: never worse in expected utility (McKenna & Sheldon 2020), drawn as the
         largest utility plus exponential noise of scale 2/ε (Ding et al. 2021).
     """
-    return noise.noisy_max(utilities, 2 / epsilon, _NOISE[kind])
+    return noise.noisy_max(utilities, up(2 / epsilon), _NOISE[kind])
 
 
 def rho_of_selection(epsilon: float, kind: Selection) -> float:
     """ρ of the zCDP that an ε-DP selection satisfies.
 
     The exponential mechanism has bounded range, which gives ε²/8 (Cesar & Rogers 2021, Lemma
-    3.2); for permute-and-flip only that of pure DP is known, ε²/2 (Bun & Steinke 2016).
+    3.2); for permute-and-flip only that of pure DP is known, ε²/2 (Bun & Steinke 2016).  Rounded
+    up.
     """
-    return epsilon * epsilon / (8 if kind == "exponential" else 2)
+    return round_up(Fraction(epsilon) ** 2 / (8 if kind == "exponential" else 2))
 
 
 def peel(
@@ -48,7 +51,7 @@ def peel(
     left = list(range(utilities.size))
     chosen = []
     for _ in range(count):
-        position = select(utilities[left], epsilon / count, noise, kind)
+        position = select(utilities[left], down(epsilon / count), noise, kind)
         chosen.append(left.pop(position))
     return chosen
 

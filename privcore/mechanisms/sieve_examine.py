@@ -10,25 +10,48 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from privcore.errors import ParameterError
+from privcore.mechanisms.gaussian import check_at_least_0
 from privcore.mechanisms.noise import NoiseSource
 from privcore.mechanisms.sparse_vector import Answer, SparseVector, SparseVectorScales
+from privcore.rounding import down, up
 
 
 def amplified(epsilon: float, rate: float) -> float:
     """ε of an ε-DP mechanism run on a fraction `rate` of the records, drawn without replacement.
 
-    Balle, Barthe & Gaboardi 2018, Theorem 9 (replace-one neighbours).
+    Balle, Barthe & Gaboardi 2018, Theorem 9 (replace-one neighbours).  Rounded up; ∞ for ε = ∞, 0
+    for rate 0.  Raises ParameterError for a negative ε, and a rate outside [0, 1].
     """
-    # ε + ln(g + (1 − g) e^{−ε}), which does not overflow for large ε.
-    return epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon))
+    _check_rate(epsilon, rate)
+    if rate == 0 or epsilon == math.inf:
+        return 0.0 if rate == 0 else math.inf
+    # As ln(1 + g(e^ε − 1)) for small ε; and as ε + ln(g + (1 − g) e^{−ε}), without overflow.
+    if epsilon < 1:
+        return up(math.log1p(rate * math.expm1(epsilon)))
+    return up(epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon)))
 
 
 def before_amplification(epsilon: float, rate: float) -> float:
-    """The ε that a mechanism on the sub-sample may use so that `epsilon` is charged."""
+    """The ε, rounded down, that a mechanism on the sub-sample may use so that `epsilon` is charged.
+
+    ∞ for ε = ∞ or rate 0.  Raises as `amplified`.
+    """
+    _check_rate(epsilon, rate)
+    if rate == 1 or epsilon == math.inf:
+        return epsilon
+    if rate == 0:
+        return math.inf
     # As ln(1 + (e^ε − 1)/g) for small ε, and without overflow for large.
     if epsilon < 1:
-        return math.log1p(math.expm1(epsilon) / rate)
-    return epsilon - math.log(rate) + math.log1p((rate - 1) * math.exp(-epsilon))
+        return down(math.log1p(math.expm1(epsilon) / rate))
+    return down(epsilon - math.log(rate) + math.log1p((rate - 1) * math.exp(-epsilon)))
+
+
+def _check_rate(epsilon: float, rate: float) -> None:
+    check_at_least_0("epsilon", epsilon)
+    if not 0 <= rate <= 1:
+        raise ParameterError(f"rate is {rate}; it must be at least 0 and at most 1.")
 
 
 @dataclass(frozen=True)
@@ -61,7 +84,7 @@ class SieveScales:
         """
         inner = before_amplification(sieve_epsilon, rate)
         sieve = SparseVectorScales.proven(sieve_sensitivity, inner)
-        return cls(sieve, sieve, examine_sensitivity / examine_epsilon, refresh_always=True)
+        return cls(sieve, sieve, up(examine_sensitivity / examine_epsilon), refresh_always=True)
 
     @classmethod
     def published(cls, *, epsilon: float, rate: float, sensitivity: float) -> SieveScales:

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from privcore.errors import ParameterError
-from privcore.rounding import shrunk_until
+from privcore.rounding import largest
 
 Vector = NDArray[np.float64]
 
-# A share of the range that S never falls below, so that it cannot round to 0; the larger of a
-# smooth bound and a constant is a smooth bound.
-_LEAST = 1e-12
+# A share of the range that S never falls below; the larger of a smooth bound and a constant is a
+# smooth bound, and so is a multiple.  Together they cover what a median's distance from the
+# threshold is rounded by, 2⁻⁵² of the range.
+_LEAST = 1e-9
+_MORE = 1 + 1e-6
+# ln of what rounding may do to the ratio of two neighbours' S.
+_ROUNDING = 2.0**-48
 
 
 def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
@@ -40,7 +42,7 @@ def smooth_bound(values: Vector, low: float, high: float, beta: float) -> float:
         upper = np.minimum(middle + t, padded.size - 1)
         lower = np.maximum(middle + t - k - 1, 0)
         best = max(best, math.exp(-k * beta) * float((padded[upper] - padded[lower]).max()))
-    return best
+    return best * _MORE
 
 
 @dataclass(frozen=True)
@@ -52,20 +54,19 @@ class SmoothMedian:
 
     @classmethod
     def proven(cls, epsilon: float, delta: float) -> SmoothMedian:
-        """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, from below.
+        """α = ε/2, and the largest β up to ε/2 with `dilation_delta` at most δ, less rounding.
 
         The source's β = ε/(2 ln(2/δ)) is smaller for ε ≤ 1, and too large for ε beyond about 5.
-        Raises ParameterError if δ = 0: this noise is never pure DP.
+        Raises ParameterError if δ = 0: this noise is never pure DP, and for an ε near 0.
         """
         _check(delta)
-        beta = epsilon / 2
-        if dilation_delta(epsilon, beta) > delta:
-            # ln(1 + ε/(2 ln(2/δ))) satisfies it at any ε, so the largest β lies above.
-            small = math.log1p(epsilon / (2 * math.log(2 / delta)))
-            excess = partial(_excess, epsilon, delta)
-            beta = small if excess(small) >= 0 else float(brentq(excess, small, beta, xtol=1e-14))
-            beta = shrunk_until(lambda b: dilation_delta(epsilon, b) <= delta, beta)
-        return cls(epsilon / 2, beta)
+        beta = min(epsilon / 2, largest(lambda b: dilation_delta(epsilon, b) <= delta, epsilon / 2))
+        if not beta > 2 * _ROUNDING:
+            raise ParameterError(
+                f"epsilon is {epsilon:.3g} for one median, too small for its noise; raise epsilon, "
+                "pay for fewer tests, or choose the score g2-votes or chi2-votes."
+            )
+        return cls(epsilon / 2, beta - _ROUNDING)
 
     @classmethod
     def published(cls, epsilon: float, delta: float) -> SmoothMedian:
@@ -79,18 +80,18 @@ class SmoothMedian:
 
 
 def dilation_delta(epsilon: float, beta: float) -> float:
-    """The δ that it takes to hide noise that is e^β times larger, with ε/2.
+    """The δ that it takes to hide noise that is e^β times larger, with ε/2; rounded up.
 
     e^{−z}(1 − e^{−β}) at z = (ε/2 + β)/(e^β − 1): condition (*) of the proof.
     """
+    if beta == 0:
+        return 0.0
     if beta > 500:  # e^β would overflow, and nothing of the noise is hidden.
         return 1.0
+    # Some operations, each right to 2⁻⁵²; what is lost in z counts z times.
     start = (epsilon / 2 + beta) / math.expm1(beta)
-    return math.exp(-start) * -math.expm1(-beta)
-
-
-def _excess(epsilon: float, delta: float, beta: float) -> float:
-    return dilation_delta(epsilon, beta) - delta
+    exact = math.exp(-start) * -math.expm1(-beta)
+    return exact * (1 + (start + 4) * 2.0**-49)
 
 
 def _check(delta: float) -> None:

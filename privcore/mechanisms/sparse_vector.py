@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from privcore.errors import BudgetError
 from privcore.mechanisms.noise import NoiseSource
+from privcore.rounding import up
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class SparseVectorScales:
     @classmethod
     def proven(cls, sensitivity: float, epsilon: float) -> SparseVectorScales:
         """Scales that make one run ε-DP for queries of the given sensitivity."""
-        return cls(threshold=2 * sensitivity / epsilon, query=4 * sensitivity / epsilon)
+        return cls(threshold=up(2 * sensitivity / epsilon), query=up(4 * sensitivity / epsilon))
 
 
 @dataclass(frozen=True)

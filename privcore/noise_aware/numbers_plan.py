@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from privcore.mechanisms.gaussian import gaussian_mu
+from privcore.mechanisms.gaussian import planned_mu, planned_sigma
+from privcore.rounding import down
 from privcore.score_based.moment_release import weighted_sensitivity
 
 # Of μ², for the middle and spread of the columns.
@@ -14,8 +15,6 @@ _SCALES_SHARE = 0.1
 # worth it: shortening rows bends their moments a little.  docs/moment_search.md.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012))
 _SHORTEST = 1.0
-# Two Gaussian releases of the whole, rounded, must not exceed it in the last digit.
-_SLACK = 1 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -35,12 +34,12 @@ class NumbersPlan:
     @property
     def scales_sigma(self) -> float:
         """A mean and a mean square of a number in [−1, 1] move together by 2/n at most."""
-        return 2 * math.sqrt(self.columns) / self.n / self.mu_scales
+        return planned_sigma(2 * math.sqrt(self.columns) / self.n, self.mu_scales)
 
     @property
     def moments_sigma(self) -> float:
         """Rows in the unit ball."""
-        return weighted_sensitivity(1.0, self.n) / self.mu_moments
+        return planned_sigma(weighted_sensitivity(1.0, self.n), self.mu_moments)
 
     @property
     def correlation_noise(self) -> float:
@@ -52,8 +51,9 @@ def plan_numbers(
     n: int, columns: int, epsilon: float, delta: float, *, radius: float | None
 ) -> NumbersPlan:
     """radius: None for one that fits the noise."""
-    mu = gaussian_mu(epsilon, delta) * _SLACK
-    first, second = mu * math.sqrt(_SCALES_SHARE), mu * math.sqrt(1 - _SCALES_SHARE)
+    mu = planned_mu(epsilon, delta)
+    first = down(mu * math.sqrt(_SCALES_SHARE))
+    second = down(mu * math.sqrt(1 - _SCALES_SHARE))
 
     def planned(tried: float) -> NumbersPlan:
         return NumbersPlan(n, columns, first, second, tried)

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from privcore.mechanisms.gaussian import gaussian_mu
+from privcore.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.noise_aware.features import pair_features_sensitivity
+from privcore.rounding import down
 
 # Below this many cells no table would hold more than what the pairs say already.
 LEAST_CELLS = 16
@@ -16,8 +17,6 @@ MOST_CELLS = 1_000_000
 _ROUNDS = 3
 # Noise against chance up to which tests lose fewer edges than the scores' search adds by mistake.
 _LITTLE_NOISE = 0.02
-# The Gaussian releases as a whole, rounded, must not exceed it in the last digit.
-_SLACK = 1 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class MomentPlan:
     @property
     def pairs_sigma(self) -> float:
         """Noise on each feature's sum, in counts."""
-        return self.sensitivity / self.mu_pairs
+        return planned_sigma(self.sensitivity, self.mu_pairs)
 
     @property
     def rounds(self) -> int:
@@ -57,11 +56,11 @@ class MomentPlan:
     @property
     def mu_round(self) -> float:
         """Of each of the rounds, of which there must be one."""
-        return self.mu_tables / math.sqrt(self.rounds)
+        return down(self.mu_tables / math.sqrt(self.rounds))
 
     def tables_sigma(self, tables: int) -> float:
         """Noise on each cell of a round's tables: a replaced record moves each by √2 at most."""
-        return math.sqrt(2 * tables) / self.mu_round
+        return planned_sigma(math.sqrt(2 * tables), self.mu_round)
 
     @property
     def pairs_share(self) -> float:
@@ -78,7 +77,7 @@ def plan_moments(
     A test on a table of c cells has a noise variance of about c σ²/n of its sampling variance;
     with a table for each column σ² = 2p/μ².
     """
-    mu = gaussian_mu(epsilon, delta) * _SLACK
+    mu = planned_mu(epsilon, delta)
     second = share * mu * mu
     cells = min(tables * n * second / (2 * len(levels)), MOST_CELLS)
     sensitivity = pair_features_sensitivity(levels)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privcore.noise_aware.cell_likelihood import cell_information
+from privcore.rounding import up
 
 # Noise against chance up to which tests find as much as the likelihood of whole graphs.
 _LITTLE_NOISE = 0.01
@@ -59,5 +60,4 @@ def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> 
     size = math.prod(levels)
     if len(levels) < 2 or size > cells:
         return None
-    # Rounded up, so that the scale never gives more than ε.
-    return WholePlan(n, size, math.nextafter(2 / epsilon, math.inf))
+    return WholePlan(n, size, up(2 / epsilon))

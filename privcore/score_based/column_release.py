@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.mechanisms import NoiseSource
+from privcore.mechanisms.gaussian import planned_sigma
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -37,7 +38,7 @@ def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: Nois
     rows: unique rows in [−1, 1], shape (u, p); multiplicities: how often each occurs, shape (u,).
     """
     columns, n = rows.shape[1], int(multiplicities.sum())
-    scale = columns_sensitivity(columns, n) / mu
+    scale = planned_sigma(columns_sensitivity(columns, n), mu)
     exact = np.concatenate((multiplicities @ rows, multiplicities @ (rows * rows))) / n
     noisy = noise.gaussian_array(exact, scale)
     means = np.clip(noisy[:columns], -1, 1)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.mechanisms import NoiseSource
-from privcore.mechanisms.gaussian import analytic_sigma
+from privcore.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.mechanisms.second_moments import upper_triangle
 
 Matrix = NDArray[np.float64]
@@ -47,7 +47,7 @@ def release_moments(
     p = len(moments) - 1
     weight = np.ones(p + 1)
     weight[0] = MEAN_SHARE * radius
-    scale = analytic_sigma(weighted_sensitivity(radius, n), epsilon, delta)
+    scale = planned_sigma(weighted_sensitivity(radius, n), planned_mu(epsilon, delta))
     rows, columns = upper_triangle(p, centred=True)
     noisy = noise.gaussian_array((moments * np.outer(weight, weight))[rows, columns], scale)
     products = np.empty((p + 1, p + 1))

@@ -5,6 +5,7 @@ import math
 import mpmath
 import numpy as np
 import pytest
+from dp_accounting.gaussian_mechanism import get_epsilon_gaussian, get_sigma_gaussian
 from dp_accounting.pld import privacy_loss_distribution, privacy_loss_mechanism
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from privcore.mechanisms.gaussian import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_mu,
+    planned_mu,
 )
 from privcore.score_based.schedules import growing_shares
 
@@ -107,7 +109,99 @@ def test_the_classic_formula_fails_above_one():
 
 def test_gaussian_noise_needs_a_delta():
     with pytest.raises(ParameterError, match="failure probability"):
-        analytic_sigma(1.0, 1.0, 0.0)
+        planned_mu(1.0, 0.0)
+
+
+EDGES = (0.0, 1e-300, 1e-9, 0.5, 1.0, 3.0, 1e3, math.inf)
+
+
+@pytest.mark.parametrize("sigma", EDGES)
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-12, 1e-6, 0.5, 1.0])
+def test_epsilon_is_the_library_s_at_the_edges_and_between(sigma, delta):
+    """At σ = 0 and δ = 1, σ = ∞ and δ = 0, and the like, the library says which comes first."""
+    mu = 1 / sigma if sigma else math.inf
+    found = gaussian_epsilon(mu, delta)
+    if sigma == 1e-300 and 0 < delta < 1:  # The library divides by σ².
+        assert found > 1e300
+        return
+    expected = get_epsilon_gaussian(sigma, delta)
+    # Its logarithms cancel where there is hardly any noise.
+    assert found == pytest.approx(expected, rel=1e-9 if sigma > 1e-6 else 1e-6, abs=1e-11)
+    assert (found == math.inf) == (expected == math.inf)
+
+
+@pytest.mark.parametrize("epsilon", EDGES)
+@pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-12, 1e-6, 0.5, 1.0])
+def test_sigma_is_the_library_s_at_the_edges_and_between(epsilon, delta):
+    found = analytic_sigma(1.0, epsilon, delta)
+    if epsilon < 1e-3 and delta == 1e-300:  # The library's logarithms cancel, and it looks on.
+        assert gaussian_delta(epsilon, 1 / found) <= delta
+        return
+    expected = get_sigma_gaussian(epsilon, delta)
+    near = 1e-6 if epsilon > 1e-3 else 1e-3
+    assert found == pytest.approx(expected, rel=near)
+    assert gaussian_mu(epsilon, delta) == pytest.approx(
+        1 / expected if expected else math.inf, rel=near
+    )
+
+
+def exactly(epsilon, mu, digits=200):
+    """δ(ε), by many digits of a general library."""
+    with mpmath.workdps(digits):
+        m, e, root = mpmath.mpf(mu), mpmath.mpf(epsilon), mpmath.sqrt(2)
+        near, far = mpmath.erfc((e / m - m / 2) / root), mpmath.erfc((e / m + m / 2) / root)
+        return (near - mpmath.exp(e) * far) / 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    epsilon=st.floats(-8, 4).map(lambda k: 10**k),
+    delta=st.one_of(st.floats(-40, -0.01).map(lambda k: 10**k), st.sampled_from([0.5, 1e-6])),
+)
+def test_conversions_keep_to_the_promise_in_exact_arithmetic(epsilon, delta):
+    """Not one double more could be had."""
+    mu = gaussian_mu(epsilon, delta)
+    assert exactly(epsilon, mu) <= delta < exactly(epsilon, math.nextafter(mu, math.inf))
+    found = gaussian_epsilon(mu, delta)
+    assert exactly(found, mu) <= delta
+    assert found == 0 or exactly(math.nextafter(found, 0), mu) > delta
+
+
+@settings(max_examples=60, deadline=None)
+@given(epsilon=st.floats(0, 50), mu=st.floats(1e-6, 50))
+def test_delta_is_rounded_up_by_one_double_at_most(epsilon, mu):
+    exact, found = exactly(epsilon, mu, 400), gaussian_delta(epsilon, mu)
+    assert exact <= found
+    assert found in (1.0, 5e-324) or math.nextafter(found, 0) <= exact
+
+
+@pytest.mark.parametrize("wrong", [-1.0, math.nan])
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda x: gaussian_delta(x, 1.0),
+        lambda x: gaussian_delta(1.0, x),
+        lambda x: gaussian_mu(x, 0.5),
+        lambda x: gaussian_mu(1.0, x),
+        lambda x: gaussian_epsilon(x, 0.5),
+        lambda x: gaussian_epsilon(1.0, x),
+        lambda x: analytic_sigma(x, 1.0, 0.5),
+        lambda x: analytic_sigma(1.0, x, 0.5),
+        lambda x: SampledGaussian(10, 5).epsilon(x, 0.5, 1),
+    ],
+)
+def test_an_impossible_argument_is_named(convert, wrong):
+    with pytest.raises(ParameterError, match=str(wrong)):
+        convert(wrong)
+
+
+@pytest.mark.parametrize("delta", [1.5, math.inf])
+def test_a_delta_above_1_is_named(delta):
+    for convert in (gaussian_mu, gaussian_epsilon, lambda a, b: analytic_sigma(1.0, a, b)):
+        with pytest.raises(ParameterError, match=str(delta)):
+            convert(1.0, delta)
+    with pytest.raises(ParameterError, match="inf"):
+        analytic_sigma(math.inf, 1.0, 0.5)
 
 
 def theorem(rate, multiplier, order):
