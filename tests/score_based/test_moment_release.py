@@ -50,7 +50,7 @@ def test_the_noise_is_that_of_the_sensitivity_and_vanishes_with_it():
     full = np.column_stack((np.ones(500), x))
     moments = full.T @ full / 500
     found = release_moments(moments, 500, 0.9, 0.5, 1e-6, SimulatedNoise(1))
-    assert found.scale == analytic_sigma(weighted_sensitivity(0.9, 500), 0.5, 1e-6)
+    assert found.scale == pytest.approx(analytic_sigma(weighted_sensitivity(0.9, 500), 0.5, 1e-6))
     # At the floor itself, but for rounding.
     assert np.linalg.eigvalsh(found.sigma).min() >= found.scale * (1 - 1e-9)
     exact = release_moments(moments, 10**12, 0.9, 0.5, 1e-6, SimulatedNoise(1))
