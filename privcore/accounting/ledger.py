@@ -40,7 +40,7 @@ from privcore.accounting.ledger_sums import (
     spending_of,
 )
 from privcore.accounting.ledger_witnesses import FILE, certificates_folder
-from privcore.errors import BudgetError
+from privcore.errors import BudgetError, LedgerError
 from privcore.text import short
 
 _WAIT = 10.0
@@ -52,8 +52,8 @@ class Ledger:
     path: of the file; by default in `data_directory()`.  timeout: how many seconds a call waits for
     other processes.  clock: says what time it is, for the record only.
 
-    Every method raises LedgerError if the file cannot be used, or is not what was written last; see
-    `ledger_store`.
+    Raises LedgerError for a path that can be no file's; every method raises it if the file cannot
+    be used, or is not what was written last; see `ledger_store`.
     """
 
     def __init__(
@@ -63,7 +63,10 @@ class Ledger:
         timeout: float = _WAIT,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self.path = data_directory() / FILE if path is None else Path(path)
+        # Absolute, so that the database takes ":memory:" for a file like any other.
+        self.path = (data_directory() / FILE if path is None else Path(path)).absolute()
+        if "\0" in str(self.path):
+            raise LedgerError(f"{short(path)!r} can be no file's name; name another ledger.")
         self._timeout = timeout
         self._clock = clock
 

@@ -18,8 +18,8 @@ def checked_name(name: str) -> str:
     cleaned = short(name, 100)
     if not cleaned or cleaned != name:
         raise ParameterError(
-            f"The budget's name is {short(name)!r}; it must have 1 to 100 printable characters, "
-            "without spaces around it."
+            f"The budget's name is {short(repr(name))}; it must have 1 to 100 printable "
+            "characters, without spaces around it."
         )
     return name
 

@@ -82,11 +82,11 @@ def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterato
         # Before the file: what they tell of was in it before they were written.
         seen = witnesses(path)
         _create(path, seen)
-        key = load_key(path.parent)
         with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as connection:
             # A power cut after a commit must not bring the state before it back.
             connection.execute("PRAGMA synchronous = EXTRA")
             _check(connection, path)
+            key = load_key(path.parent)
             if _version(connection) < VERSION:
                 with _begun(connection, "IMMEDIATE"):
                     _migrate(connection, path, key)
@@ -99,6 +99,8 @@ def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterato
 
 def _create(path: Path, seen: Witnesses) -> None:
     """An empty file that only its owner may read, unless there is one."""
+    if path.exists() and not path.is_file():
+        raise LedgerError(f"{short(path, 200)!r} is no file; name another ledger.")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists() or path.stat().st_size == 0:
         check_witnesses(path, seen, [], [])

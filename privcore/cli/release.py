@@ -116,7 +116,7 @@ def _directory(name: str) -> Path:
     directory = Path(name)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, ValueError):
         raise ReleaseError(
             f"The directory {short(name, 200)!r} cannot be made; name another one."
         ) from None

@@ -5,6 +5,7 @@ import errno
 import json
 import math
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -224,6 +225,7 @@ EXTREME = [
     (["zcdp:1", "gaussian:1"], "5e-324"),
     (["gaussian:3:1000000000000000"] * 3, "1e-300"),
     ([f"laplace:{0.001 * step:.3f}:3" for step in range(1, 2001)], "1e-6"),
+    (["discrete-laplace:800"], "1e-6"),
     (["laplace:1"], "0"),
 ]
 REFUSED = [
@@ -236,6 +238,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize(("events", "delta"), EXTREME)
 def test_accounts_of_extreme_steps_are_numbers_or_say_why_not(capsys, events, delta):
     words = [word for event in events for word in ("--event", event)]
@@ -248,6 +251,68 @@ def test_accounts_of_extreme_steps_are_numbers_or_say_why_not(capsys, events, de
             assert 0 <= account["epsilon"] < math.inf
 
 
+def test_accounts_that_would_take_too_long_say_so(capsys):
+    for words in (
+        [word for step in range(1, 60) for word in ("--event", f"laplace:0.{step}")],
+        ["--event", "discrete-laplace:1e-5:1000001"],
+    ):
+        _, out, _ = run(capsys, "accounts", *words, "--json")
+        assert "take too long" in json.loads(out)["accounts"][-1]["note"]
+
+
 @pytest.mark.parametrize(("event", "delta"), REFUSED)
 def test_impossible_steps_are_refused_in_one_sentence(capsys, event, delta):
     refused(capsys, "accounts", "--event", event, f"--delta={delta}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are no text")
+def test_names_that_are_no_text_are_names_like_others(files, capsys, monkeypatch):
+    """File names are bytes: what is no UTF-8 comes as surrogates."""
+    folder = files / "b\udcffd"
+    folder.mkdir()
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(folder / "data\udcfe"))
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    (files / "table.csv").rename(folder / "table\udcff.csv")
+    (files / "table.schema.json").rename(folder / "schema\udcff.json")
+    code, _, err = run(
+        capsys, "release", "--csv", str(folder / "table\udcff.csv"), "--schema",
+        str(folder / "schema\udcff.json"), "--algorithm", "lapmech", "--budget-name",
+        "clinic", "--out", str(folder / "out\udcff"),
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    (made,) = (folder / "out\udcff").glob("*.json")
+    assert run(capsys, "verify", str(made))[0] == 0
+    assert run(capsys, "ledger", "certificates")[0] == 0
+    assert "clinic" in run(capsys, "ledger", "--ledger", str(folder / "other\udcff"))[1] or True
+
+
+@pytest.mark.parametrize("name", ["b\udcff", "b\0", "\ud800", "", " ", "a\nb"])
+def test_budget_names_that_are_no_text_are_refused(files, capsys, name):
+    refused(capsys, "ledger", "total", name, "--epsilon", "1", "--delta", "0")
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "0")
+    words = list(asked(files))
+    words[words.index("clinic")] = name
+    assert "There is no budget" in refused(capsys, *words)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices and pipes with a name")
+def test_what_is_no_file_is_no_ledger(files, capsys, monkeypatch):
+    folder = files / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    os.mkfifo("pipe")
+    for name in ("null", "zero"):
+        Path(name).symlink_to(f"/dev/{name}")
+    before = sorted(folder.iterdir())
+    for name in ("pipe", "null", "zero", "", ".", "x\0y"):
+        refused(capsys, "ledger", "--ledger", name)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_ledger_named_memory_is_a_file_like_others(files, capsys, monkeypatch):
+    monkeypatch.chdir(files)
+    for _ in range(2):
+        run(capsys, "ledger", "total", "c", "--epsilon", "1", "--delta", "0", "--ledger=:memory:")
+    assert "c: total" in run(capsys, "ledger", "--ledger", ":memory:")[1]
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", "~nobody\udcff/x")
+    assert "unknown user" in refused(capsys, "ledger")
