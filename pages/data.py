@@ -22,6 +22,11 @@ PREVIEW_ROWS = 200
 def what_is_public(loaded: Loaded) -> str:
     """One sentence on what the guarantees take as known."""
     dataset = loaded.dataset
+    if loaded.stated is not None:
+        return (
+            "Public: the number of rows, the column names and what kind each column is. Levels, "
+            "bounds and cut points are bought, and the rows are private."
+        )
     noun = dataset.public_noun
     known = f"the number of rows, the column names and the {noun} of every column"
     if noun != "bounds":

@@ -5,7 +5,7 @@ Nothing on this page is computed from the exact data, but what a guarantee cover
 
 import streamlit as st
 
-from pages.ui import expectation, released_graphs
+from pages.ui import bought, expectation, released_graphs
 from pages.ui import release_panels as panels
 from pages.ui.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
@@ -14,6 +14,8 @@ from pages.ui.release_archive import archive
 from pages.ui.released_graphs import Shown
 from pages.ui.texts import odds_sentence, plain
 from privcore.accounting.ledger import Ledger
+from privcore.bought_domain.table import StatedTable
+from privcore.dataset import Dataset
 from privcore.discovery import ALGORITHMS
 from privcore.errors import PrivcoreError
 from privcore.reporting.release import release
@@ -22,7 +24,7 @@ from privcore.reporting.release_check import Check
 require_frame("pages/release.py")
 
 
-def plan(loaded: Loaded) -> Check | None:
+def plan(loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
     """What would be charged, once all that can be refused is settled."""
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     accepted = tuple(
@@ -34,10 +36,11 @@ def plan(loaded: Loaded) -> Check | None:
         )
     )
     try:
-        check = panels.checked(loaded, name, values, accepted)
+        check = panels.checked(loaded, subject, name, values, accepted)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/block:")
-        if loaded.dataset.undeclared:
+        stated = subject.unconfirmed if isinstance(subject, StatedTable) else subject.undeclared
+        if stated:
             st.page_link("pages/data.py", label="Confirm what is public", icon=":material/table:")
         return None
     for warning in check.warnings:
@@ -53,10 +56,23 @@ def cost(loaded: Loaded, check: Check) -> None:
         f"“{plain(loaded.dataset.name)}”: ε = {check.epsilon:g}, δ = {check.delta:g}, proven, for "
         f"replacing one of {loaded.dataset.n:,} records{gap}."
     )
+    if check.split is not None:
+        plan = check.split.plan
+        st.caption(
+            f"Of this, ε = {plan.epsilon:.4g} and δ = {plan.delta:.3g} buy the levels, bounds and "
+            "cut points, which are released too. What follows is for as many levels as can be "
+            "bought."
+        )
     st.caption(odds_sentence(check.epsilon, check.delta, "the released graph"))
 
 
-def confirm(loaded: Loaded, ledger: Ledger, budget: str, check: Check) -> None:
+def confirm(
+    loaded: Loaded,
+    subject: Dataset | StatedTable,
+    ledger: Ledger,
+    budget: str,
+    check: Check,
+) -> None:
     """The one step that spends."""
     shown: list[Shown] = st.session_state.setdefault("_released", [])
     short_of = panels.uncovered(ledger, budget, check)
@@ -80,7 +96,7 @@ def confirm(loaded: Loaded, ledger: Ledger, budget: str, check: Check) -> None:
         shown.append(
             Shown(
                 release(
-                    loaded.dataset, name, values, ledger=ledger, budget=budget,
+                    subject, name, values, ledger=ledger, budget=budget,
                     content=loaded.content, accepted=check.caveats,
                 ),
                 loaded.positions if loaded.dataset.true_edges else None,
@@ -95,7 +111,8 @@ def steps(loaded: Loaded) -> None:
     st.subheader("1. Budget")
     budget = panels.choose_budget(ledger)
     st.subheader("2. What it will cost, and what it may show")
-    check = plan(loaded)
+    loaded, subject = bought.to_release(loaded, dict(st.session_state["parameters"]))
+    check = plan(loaded, subject)
     if check is None:
         return
     cost(loaded, check)
@@ -105,7 +122,7 @@ def steps(loaded: Loaded) -> None:
     if budget is None:
         st.info("Choose a budget, or make one, to go on.")
     else:
-        confirm(loaded, ledger, budget, check)
+        confirm(loaded, subject, ledger, budget, check)
 
 
 st.title("Release")

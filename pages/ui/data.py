@@ -12,6 +12,7 @@ from typing import cast
 import streamlit as st
 
 from pages.ui.params import control
+from privcore.bought_domain.table import StatedTable
 from privcore.counts import InMemoryCounts, MixedRows, NumericRows
 from privcore.dataset import (
     EXAMPLES,
@@ -37,6 +38,7 @@ class Loaded:
     """A data set, its counts or rows, where its nodes go, and how to name it.
 
     content: the file it was made of, if it was; a release needs it to know the data again.
+    stated: the table whose domain a release buys; the data set is then one to explore.
     """
 
     dataset: Dataset
@@ -46,6 +48,7 @@ class Loaded:
     seed: int
     key: tuple[Hashable, ...]
     content: bytes | None = field(default=None, repr=False)
+    stated: StatedTable | None = field(default=None, repr=False)
 
 
 def layout_of(dataset: Dataset) -> Positions:
@@ -78,6 +81,7 @@ def prepare(
     seed: int,
     version: int = 0,
     content: bytes | None = None,
+    stated: StatedTable | None = None,
 ) -> Loaded:
     """Count and lay out a data set; raises DataError if it cannot be counted."""
     return Loaded(
@@ -88,6 +92,7 @@ def prepare(
         seed=seed,
         key=(dataset.name, version or dataset.n, seed, *(dataset.recipe or {}).values()),
         content=content,
+        stated=stated,
     )
 
 

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from pages.ui import bought
 from pages.ui.data import Loaded, prepare
 from pages.ui.texts import plain
+from privcore.bought_domain.table import StatedTable
 from privcore.dataset import ColumnSchema, Dataset
 from privcore.dataset.domain import domain_lines, domain_of
 from privcore.dataset.schema_file import confirmation, schema_json
@@ -29,6 +31,10 @@ def confirm(schema: list[ColumnSchema]) -> None:
 def panel(loaded: Loaded) -> None:
     """Every level, bound and cut point of the table in use, and the owner's confirmation."""
     schema: list[ColumnSchema] = st.session_state["upload_used"]
+    if loaded.stated is not None:
+        bought.shown_domain(loaded)
+        _agreement(loaded, schema, "I knew all of these kinds without looking at the rows.")
+        return
     guessed = {column.name: column for column in st.session_state["upload_guessed"]}
     st.markdown(
         "These values are part of every promise, and of the certificate of a release. Confirm them "
@@ -49,11 +55,19 @@ def panel(loaded: Loaded) -> None:
             for name, text in lines
         ).set_index("column")
     )
+    _agreement(
+        loaded, schema, "I knew all of these values without looking at the rows: they are public."
+    )
+
+
+def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
+    """The owner's confirmation, and the schema as a file."""
+    agreed = not (loaded.dataset.undeclared if loaded.stated is None else loaded.stated.unconfirmed)
     with st.container(horizontal=True, vertical_alignment="center"):
         # The key is one of the values: whoever changes a value is asked again.
         st.checkbox(
-            "I knew all of these values without looking at the rows: they are public.",
-            value=not loaded.dataset.undeclared,
+            words,
+            value=agreed,
             key=f"upload_confirm_{confirmation(schema)}",
             on_change=_answered,
             args=(schema,),
@@ -77,11 +91,20 @@ def _answered(schema: list[ColumnSchema]) -> None:
     else:
         st.session_state[_CONFIRMED].discard(confirmation(schema))
     loaded: Loaded = st.session_state["upload"]
+    if loaded.stated is not None:
+        use(loaded.dataset, loaded.content, stated(loaded.stated, schema))
+        return
     columns = tuple(replace(column, declared=agreed) for column in loaded.dataset.columns)
     use(replace(loaded.dataset, columns=columns), loaded.content)
 
 
-def use(dataset: Dataset, content: bytes | None) -> None:
+def stated(table: StatedTable, schema: list[ColumnSchema]) -> StatedTable:
+    """A table of which a domain is bought, its kinds declared if they were confirmed."""
+    public = confirmed(schema)
+    return replace(table, schema=tuple(replace(column, declared=public) for column in table.schema))
+
+
+def use(dataset: Dataset, content: bytes | None, table: StatedTable | None = None) -> None:
     """Make a data set the session's own table."""
     version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
     st.session_state["upload"] = prepare(
@@ -90,5 +113,6 @@ def use(dataset: Dataset, content: bytes | None) -> None:
         seed=0,
         version=10**9 + version,
         content=content,
+        stated=table,
     )
     st.session_state.pop("_results", None)

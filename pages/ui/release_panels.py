@@ -15,6 +15,8 @@ from pages.ui.running import kept, settings_key
 from pages.ui.theme import PALETTES, current
 from privcore.accounting.accountants import by_rounds, side_by_side
 from privcore.accounting.ledger import Ledger
+from privcore.bought_domain.table import StatedTable
+from privcore.dataset import Dataset
 from privcore.discovery import ALGORITHMS
 from privcore.discovery.moment_search_parameters import WHOLE
 from privcore.errors import ParameterError, PrivcoreError
@@ -27,12 +29,21 @@ _LESS_IN_ZCDP = (
 )
 
 
-def checked(loaded: Loaded, name: str, values: dict[str, Any], accepted: tuple[str, ...]) -> Check:
-    """What a release would be charged, from earlier in the session where it is there."""
+def checked(
+    loaded: Loaded,
+    subject: Dataset | StatedTable,
+    name: str,
+    values: dict[str, Any],
+    accepted: tuple[str, ...],
+) -> Check:
+    """What a release would be charged, from earlier in the session where it is there.
+
+    subject: what is released, which `loaded.key` stands for.
+    """
     found = kept(
         ("release-check", loaded.key, name, settings_key(values), accepted),
         "Rehearsing on public surrogate data",
-        lambda hooks: check_release(loaded.dataset, name, values, accepted=accepted),
+        lambda hooks: check_release(subject, name, values, accepted=accepted),
     )
     if found is None:
         raise ParameterError("The rehearsal was cancelled; change a setting to start it again.")

@@ -13,9 +13,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.ui import public_domain
+from pages.ui import bought, public_domain
 from pages.ui.messages import problem
 from pages.ui.params import number_text
+from privcore.bought_domain.plan import Purchase
+from privcore.bought_domain.table import StatedTable
 from privcore.dataset import (
     ColumnSchema,
     Dataset,
@@ -163,6 +165,7 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         "column in use must then be continuous, with bounds, and only algorithms over numeric data "
         "can run.",
     )
+    share = bought.chosen_share()
     if raw.missing:
         st.text(
             "Missing values: "
@@ -199,21 +202,34 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         st.session_state["upload_stated"] = stated.file_id
         st.rerun()
     if go_on:
-        wanted = _from_frame(edited, schema)
-        gaps = raw.missing if missing == "level" else {}
+        wanted = _from_frame(edited, schema, kinds_alone=share is not None)
+        gaps = raw.missing if missing == "level" and share is None else {}
         used = [replace(c, missing=c.missing or c.name in gaps) for c in wanted]
         used = [_without_cuts(column) for column in used] if uncut else used
         names = [column.name for column in wanted if column.include]
         edges = read_true_graph(truth.getvalue(), truth.name, names) if truth else None
-        public = public_domain.confirmed(used)
-        dataset: Dataset = build_dataset(
-            raw,
-            [replace(column, declared=public) for column in used],
-            name=short(filename, 60),
-            missing=missing,
-            true_edges=edges,
-        )
-        public_domain.use(dataset, st.session_state["upload_bytes"])
+        name, content = short(filename, 60), st.session_state["upload_bytes"]
+        if share is not None:
+            table = StatedTable.state(
+                raw,
+                [bought.kind_alone(column) for column in used],
+                name=name,
+                purchase=Purchase(share),
+                missing=missing,
+                true_edges=edges,
+            )
+            used = list(table.schema)
+            public_domain.use(bought.explored(table), content, public_domain.stated(table, used))
+        else:
+            public = public_domain.confirmed(used)
+            dataset: Dataset = build_dataset(
+                raw,
+                [replace(column, declared=public) for column in used],
+                name=name,
+                missing=missing,
+                true_edges=edges,
+            )
+            public_domain.use(dataset, content)
         st.session_state["upload_used"] = used
         # The edits become the starting point, so that they are still there on coming back.
         st.session_state["upload_schema"] = wanted
@@ -260,14 +276,20 @@ def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
     )
 
 
-def _from_frame(edited: pd.DataFrame, schema: list[ColumnSchema]) -> list[ColumnSchema]:
-    """The schema as edited; raises DataError for cut points that are not numbers."""
+def _from_frame(
+    edited: pd.DataFrame, schema: list[ColumnSchema], *, kinds_alone: bool = False
+) -> list[ColumnSchema]:
+    """The schema as edited; raises DataError for cut points that are not numbers.
+
+    kinds_alone: whether levels and bounds are left aside, as they are bought.
+    """
     wanted = []
     for row, column in zip(edited.to_dict("records"), schema, strict=True):
         levels = column.levels
         if str(row["levels"] or "") != _SEPARATOR.join(column.levels):
             levels = tuple(v.strip() for v in str(row["levels"] or "").split(";") if v.strip())
-        if row["kind"] != "continuous" and column.kind == "continuous" and not levels:
+        numeric = column.kind == "continuous"
+        if row["kind"] != "continuous" and numeric and not levels and not kinds_alone:
             raise DataError(
                 f"Column {short(column.name)!r} was numeric; list its levels to treat them as "
                 "categories."

@@ -1,0 +1,93 @@
+"""A table whose domain is bought, from the page Data to a certificate."""
+
+import json
+
+import numpy as np
+import pytest
+
+from privcore.accounting.ledger import Ledger
+from privcore.reporting.certificate import certificate_json
+from privcore.reporting.verification import verify
+from tests.pages.test_release_page import agree, button, make_budget, with_table
+
+
+@pytest.fixture(autouse=True)
+def ledger(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    return Ledger()
+
+
+def content():
+    rng = np.random.default_rng(1)
+    smoke = rng.random(2_000) < 0.5
+    ill = rng.random(2_000) < 0.2 + 0.6 * smoke
+    age = rng.normal(50, 10, 2_000)
+    rows = (f"{s:d},{i:d},{a:.1f}\n" for s, i, a in zip(smoke, ill, age, strict=True))
+    return ("smoke,ill,age\n" + "".join(rows)).encode()
+
+
+def bought_table():
+    app = with_table(content())
+    app.toggle(key="upload_buy").set_value(True).run()
+    app.slider(key="upload_share").set_value(0.4)
+    button(app, "Use this table").click().run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
+    app = bought_table()
+    loaded = app.session_state["upload"]
+    assert "(other)" in loaded.dataset.columns[0].levels
+    assert "simulated noise at ε = 0.4" in loaded.dataset.notes[0]
+    assert [column.levels for column in loaded.stated.schema] == [()] * 3
+    table = next(t.value for t in app.table if "stated" in t.value)
+    assert list(table["stated"]) == ["ordinal", "ordinal", "continuous, cut into 4 intervals"]
+    app.switch_page("pages/release.py").run()
+    assert "not confirmed as public" in app.warning[0].value
+    app.switch_page("pages/data.py").run()
+    next(c for c in app.checkbox if c.label.startswith("I knew all of these kinds")).check().run()
+    app.switch_page("pages/release.py").run()
+    assert not app.exception
+    assert not app.warning
+    assert any("buy the levels" in c.value for c in app.caption)
+    button(agree(make_budget(app)), "Release").click().run()
+    assert not app.exception
+    (charge,) = ledger.charges()
+    assert (charge.epsilon, charge.state) == (1.0, "released")
+    document = dict(app.session_state["_released"][0].made.certificate)
+    assert document["domain"]["bought"]["epsilon"] == 0.4
+    assert json.loads(certificate_json(document))
+    assert "bought domain come to" in " ".join(verify(certificate_json(document)).verified)
+
+
+def test_exploring_says_that_the_simulated_purchase_is_not_covered():
+    app = bought_table()
+    app.switch_page("pages/discover.py").run()
+    assert not app.exception
+    assert not app.error
+    assert app.session_state["upload"].dataset.caveats
+
+
+def test_what_the_page_shows_before_a_release_does_not_depend_on_the_rows():
+    """The largest domain is all that is shown and rehearsed, whatever was bought to explore."""
+    app = bought_table()
+    next(c for c in app.checkbox if c.label.startswith("I knew all of these kinds")).check().run()
+    app.switch_page("pages/release.py").run()
+    shapes = app.session_state["_surrogates"][1].shape
+    assert shapes.levels == (11, 11, 4)
+
+
+def test_a_number_turned_into_categories_needs_no_levels():
+    app = with_table(content())
+    app.toggle(key="upload_buy").set_value(True).run()
+    schema = app.session_state["upload_schema"]
+    app.session_state["upload_schema"] = [
+        c if c.name != "age" else type(c)("age", "nominal") for c in schema
+    ]
+    app.session_state["upload_edits"] += 1
+    app.run()
+    button(app, "Use this table").click().run()
+    assert not app.exception
+    assert app.session_state["upload"].dataset.columns[2].levels[-2:] == ("(other)", "(missing)")
