@@ -13,12 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.counts.cache import Cache
 from privcore.noise_aware.features import sum_zero_basis
 from privcore.noise_aware.moments import Moments
-from privcore.noise_aware.statistic import Statistic, statistic
+from privcore.noise_aware.statistic import Statistic, paired_statistic
 
 Matrix = NDArray[np.float64]
 _TINY = 1e-9
+# Bytes of regressions that are kept.
+_KEPT = 256 << 20
 
 
 class _Side(NamedTuple):
@@ -50,7 +53,9 @@ class LinearTests:
         self._moments = self._means(int(ends[-1]))
         self._variances = self._of_pairs()
         self._tests: dict[tuple[int, int, tuple[int, ...]], Statistic] = {}
-        self._sides: dict[tuple[int, tuple[int, ...]], _Side] = {}
+        self._sides: Cache[_Side] = Cache(
+            _KEPT, lambda side: sum(np.asarray(part).nbytes for part in side)
+        )
         self._inverses: dict[tuple[int, ...], tuple[NDArray[np.intp], Matrix, Matrix]] = {}
 
     def _of_pairs(self) -> Matrix:
@@ -109,17 +114,13 @@ class LinearTests:
         places = [[c + 1, 0, *(g + 1 for g in given)] for c in (x, y)]
         # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
         weighted = np.tensordot(self._variances[np.ix_(*places)] / self.n, by_y, 1)
-        size = of_x.shape[1] * of_y.shape[1]
-        noise = np.einsum("iab,icd->acbd", by_x, weighted).reshape(size, size)
-        parts = math.sqrt(self.n) * (of_x.T @ left @ of_y).ravel()
-        return statistic(parts, noise, sides[0].share * sides[1].share)
+        parts = math.sqrt(self.n) * (of_x.T @ left @ of_y)
+        terms = [(a[None], b[None]) for a, b in zip(by_x, weighted, strict=True)]
+        return paired_statistic(parts[None], terms, sides[0].share * sides[1].share)
 
     def _side(self, column: int, given: tuple[int, ...]) -> _Side:
         """Kept, since a search asks for tests of a column with many others given the same."""
-        key = (column, given)
-        if key not in self._sides:
-            self._sides[key] = self._regressed(column, given)
-        return self._sides[key]
+        return self._sides.get((column, given), lambda: self._regressed(column, given))
 
     def _regressed(self, column: int, given: tuple[int, ...]) -> _Side:
         moments, span = self._moments, self._span[column]

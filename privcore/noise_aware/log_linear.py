@@ -7,7 +7,7 @@ those three of its columns where a released table shows that pairs do not say ev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ from privcore.noise_aware.statistic import Statistic
 Matrix = NDArray[np.float64]
 # Sets of more combinations of levels have no model.
 _MOST_CELLS = 30_000
+# Margins of more cells have no test: what their moments vary by would have a matrix of the square.
+_MOST_CODES = 2_000
 # Level at which three columns interact.
 _SEEN = 1e-3
 _TINY = 1e-9
@@ -87,6 +89,8 @@ class LogLinear:
         columns = tuple(sorted({*pair, *given}))
         asked = tuple(columns.index(c) for c in pair)
         terms = self._terms(columns, apart=asked)
+        if _codes([self._moments.levels[c] for c in columns], [*terms, asked]) > _MOST_CODES:
+            return None
         table = self._model(columns, terms)
         if table is None:
             return None
@@ -164,6 +168,8 @@ class LogLinear:
             return None
         levels = [released.levels[c] for c in columns]
         terms: list[Axes] = [(0, 1), (0, 2), (1, 2)]
+        if _codes(levels, [*terms, (0, 1, 2)]) > _MOST_CODES:
+            return None
         table = self._model(columns, terms)
         if table is None:
             return None
@@ -179,6 +185,11 @@ class LogLinear:
             more = np.moveaxis(np.tensordot(sum_zero_basis(r), more, axes=(1, axis)), 0, axis)
         pairs = {term: self._known(columns_of(columns, term)) for term in terms}
         return fitted(np.maximum(table + more, _TINY), pairs)
+
+
+def _codes(levels: Sequence[int], margins: Sequence[Axes]) -> int:
+    """Cells of margins."""
+    return sum(math.prod(levels[axis] for axis in axes) for axes in margins)
 
 
 def columns_of(columns: Columns, axes: Axes) -> Columns:

@@ -9,6 +9,7 @@ with z_k standard normal is compared with a scaled χ² of the same mean and var
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from scipy.special import gammaincc, gammainccinv
 Matrix = NDArray[np.float64]
 # Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
 _LEAST_LEFT = 0.05
+# Of so many parts the covariances of the noise are all used.
+MOST_TOGETHER = 512
 
 
 class Statistic(NamedTuple):
@@ -98,6 +101,39 @@ def statistic(parts: Matrix, noise: Matrix, left: float) -> Statistic:
     value, second = float((weighted * weighted).sum()), float((weight * weight).sum())
     first = float(np.trace(weight, axis1=-2, axis2=-1).sum())
     return Statistic(value, first, second, left)
+
+
+def paired_statistic(
+    parts: Matrix, terms: Sequence[tuple[Matrix, Matrix]], left: float
+) -> Statistic:
+    """Of covariances whose noise has the covariance Σ A ⊗ B, summed over groups.
+
+    parts: shape (groups, a, b), in units in which their sampling covariance is the identity.
+    terms: A of shape (groups, a, a) and B of (groups, b, b), with diagonals of at least 0.
+
+    Of many parts no matrix of all pairs is formed, which would have (ab)² entries: each part is
+    weighed by its own noise, as if that of different parts were independent.  Mean and variance
+    of the statistic are those with the noise as it is, so that its p-value means the same.
+    """
+    groups, a, b = parts.shape
+    if a * b <= MOST_TOGETHER:
+        total = sum(np.einsum("gij,gkl->gikjl", one, other) for one, other in terms)
+        return statistic(parts.reshape(groups, -1), np.reshape(total, (groups, a * b, a * b)), left)
+    own = [np.diagonal(one, axis1=1, axis2=2) for pair in terms for one in pair]
+    noise = np.zeros(parts.shape)
+    for x, y in zip(own[::2], own[1::2], strict=True):
+        noise += x[:, :, None] * y[:, None, :]
+    weight = 1 / (1 + noise)
+    # With C = 1 + N the covariance of the parts and W the weights, of WCW: trace, and that of its
+    # square, in which off the diagonal only N is.
+    square = weight * weight
+    first = float((square * (1 + noise)).sum())
+    second = float((square * square * (1 + 2 * noise)).sum())
+    for k, (one, other) in enumerate(terms):
+        for m, (again, opposite) in enumerate(terms[: k + 1]):
+            both = (one * again) @ square @ (other * opposite).swapaxes(1, 2)
+            second += (2 - (m == k)) * float((square * both).sum())
+    return Statistic(float((square * parts * parts).sum()), first, second, left)
 
 
 def whitening(sampling: Matrix, floor: float) -> Matrix:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privcore.noise_aware.features import sum_zero_basis
-from privcore.noise_aware.moments import Moments
-from privcore.noise_aware.statistic import NOTHING, Statistic, statistic, whitening
+from privcore.noise_aware.moments import Columns, Moments
+from privcore.noise_aware.statistic import (
+    MOST_TOGETHER,
+    NOTHING,
+    Statistic,
+    paired_statistic,
+    statistic,
+    whitening,
+)
 
 Matrix = NDArray[np.float64]
 _LEAST_EXPECTED = 5.0
@@ -19,6 +27,7 @@ CLEAR = 4.0
 _MOST_HIDDEN = 0.002
 # With more parts than this, the noise of different strata is taken as independent, for speed.
 _MOST_TOGETHER = 150
+_NUMBERS_AT_ONCE = 1 << 22
 
 
 class StrataTests:
@@ -51,6 +60,19 @@ class StrataTests:
         if not clear.size:
             return NOTHING
         strata, sizes = strata[clear], sizes[clear]
+        left = _unexplained(strata.sum(axis=2), strata.sum(axis=1), sizes)
+        if clear.size * (self.levels[x] - 1) * (self.levels[y] - 1) <= _MOST_TOGETHER:
+            return self._together(x, y, given, clear, self._sides(x, y, given, strata), left)
+        step = _strata_at_once(self.levels[x] - 1, self.levels[y] - 1)
+        found = [
+            self._apart(x, y, given, self._sides(x, y, given, strata[k : k + step]), left)
+            for k in range(0, len(strata), step)
+        ]
+        value, first, second = (math.fsum(f[k] for f in found) for k in range(3))
+        return Statistic(value, first, second, left)
+
+    def _sides(self, x: int, y: int, given: tuple[int, ...], strata: Matrix) -> _Sides:
+        released, sizes = self._released, strata.sum(axis=(1, 2))
         rows, columns = strata.sum(axis=2), strata.sum(axis=1)
         expected = rows[:, :, None] * columns[:, None, :] / sizes[:, None, None]
         basis_x, basis_y = (sum_zero_basis(self.levels[c]) for c in (x, y))
@@ -58,56 +80,84 @@ class StrataTests:
         of_x, mean_x = _side(rows, math.sqrt(released.cell_variance([*given, x])))
         of_y, mean_y = _side(columns, math.sqrt(released.cell_variance([*given, y])))
         parts = of_x.swapaxes(-1, -2) @ covariance @ of_y / np.sqrt(sizes)[:, None, None]
-        together = parts.size <= _MOST_TOGETHER
-
-        def grouped(array: Matrix) -> Matrix:
-            """All strata in one group, or each in its own: shape (groups, strata, …)."""
-            return array[None] if together else array[:, None]
-
         # With N the noise in the basis (1/√r, Q) of x and of y, it enters a covariance as
         # (−√r m_x, 1) N (−√s m_y, 1)ᵀ, first order in N.
-        of_x, of_y = grouped(of_x), grouped(of_y)
-        codes_x, codes_y = (np.einsum("gsij,gtik->gstjk", side, side) for side in (of_x, of_y))
-        means_x, means_y = (
-            levels * np.einsum("gsj,gtk->gstjk", mean, mean)
-            for levels, mean in (
-                (self.levels[x], grouped(mean_x)),
-                (self.levels[y], grouped(mean_y)),
-            )
-        )
-        kinds = zip(
-            self._noise(x, y, given, clear, sizes, together),
-            (codes_x, codes_x, means_x, means_x),
-            (codes_y, means_y, codes_y, means_y),
-            strict=True,
-        )
-        total = sum(np.einsum("gst,gstik,gstjl->gsijtkl", *kind) for kind in kinds)
-        flat = grouped(parts).reshape(len(of_x), -1)
-        covariances = np.reshape(total, (*flat.shape, flat.shape[1]))
-        return statistic(flat, covariances, _unexplained(rows, columns, sizes))
+        means = math.sqrt(self.levels[x]) * mean_x, math.sqrt(self.levels[y]) * mean_y
+        return _Sides(sizes, parts, of_x, means[0], of_y, means[1])
 
-    def _noise(
+    def _together(
         self,
         x: int,
         y: int,
         given: tuple[int, ...],
         clear: NDArray[np.intp],
-        sizes: Matrix,
-        together: bool,
-    ) -> list[Matrix]:
-        """Of moments of x and y, of x, of y and of neither, in units of the sampling variance.
+        sides: _Sides,
+        left: float,
+    ) -> Statistic:
+        """With the noise that strata have in common."""
+        codes_x, codes_y = (
+            np.einsum("sij,tik->stjk", side, side) for side in (sides.of_x, sides.of_y)
+        )
+        means_x, means_y = (
+            np.einsum("sj,tk->stjk", mean, mean) for mean in (sides.mean_x, sides.mean_y)
+        )
+        found = self._released.strata_covariances(given, clear, _kinds(x, y))
+        scale = np.sqrt(np.multiply.outer(sides.sizes, sides.sizes))
+        noise = [part / r / scale for part, r in zip(found, self._others(x, y), strict=True)]
+        kinds = zip(
+            noise,
+            (codes_x, codes_x, means_x, means_x),
+            (codes_y, means_y, codes_y, means_y),
+            strict=True,
+        )
+        total = sum(np.einsum("st,stik,stjl->sijtkl", *kind) for kind in kinds)
+        flat = sides.parts.reshape(-1)
+        return statistic(flat, np.reshape(total, (flat.size, flat.size)), left)
 
-        Shape of each (groups, strata, strata).
-        """
-        released = self._released
-        fixed = ((x, y), (x,), (y,), ())
-        others = [math.prod(self.levels[c] for c in (x, y) if c not in kind) for kind in fixed]
-        if together:
-            found = released.strata_covariances(given, clear, fixed)
-            scale = np.sqrt(np.multiply.outer(sizes, sizes))
-            return [(part / r / scale)[None] for part, r in zip(found, others, strict=True)]
-        variances = [released.stratum_variance(given, kind) for kind in fixed]
-        return [(v / r / sizes)[:, None, None] for v, r in zip(variances, others, strict=True)]
+    def _apart(
+        self, x: int, y: int, given: tuple[int, ...], sides: _Sides, left: float
+    ) -> Statistic:
+        """With the noise of different strata taken as independent."""
+        of_both, of_x, of_y, of_none = (
+            (self._released.stratum_variance(given, kind) / r / sides.sizes)[:, None, None]
+            for kind, r in zip(_kinds(x, y), self._others(x, y), strict=True)
+        )
+        codes_x, codes_y = (np.einsum("sij,sik->sjk", s, s) for s in (sides.of_x, sides.of_y))
+        means_x, means_y = (np.einsum("sj,sk->sjk", m, m) for m in (sides.mean_x, sides.mean_y))
+        terms = [
+            (codes_x, of_both * codes_y + of_x * means_y),
+            (means_x, of_y * codes_y + of_none * means_y),
+        ]
+        return paired_statistic(sides.parts, terms, left)
+
+    def _others(self, x: int, y: int) -> list[int]:
+        """Combinations of levels of those of x and y that each of `_kinds` leaves out."""
+        return [math.prod(self.levels[c] for c in (x, y) if c not in k) for k in _kinds(x, y)]
+
+
+class _Sides(NamedTuple):
+    """sizes: of s strata.  parts: whitened covariances of x and y, (s, a, b), with a and b the
+    levels less 1.  of_x, of_y: whitening of their codes, (s, a, a); mean_x, mean_y: whitened means,
+    (s, a), times the root of the levels.
+    """
+
+    sizes: Matrix
+    parts: Matrix
+    of_x: Matrix
+    mean_x: Matrix
+    of_y: Matrix
+    mean_y: Matrix
+
+
+def _kinds(x: int, y: int) -> tuple[Columns, ...]:
+    """Moments that have noise of their own: of x and y, of x, of y and of neither."""
+    return (x, y), (x,), (y,), ()
+
+
+def _strata_at_once(a: int, b: int) -> int:
+    """So that their matrices take some tens of megabytes."""
+    size = (a * b) ** 2 if a * b <= MOST_TOGETHER else (a + b) ** 2
+    return max(_NUMBERS_AT_ONCE // size, 1)
 
 
 def _unexplained(rows: Matrix, columns: Matrix, sizes: Matrix) -> float:
