@@ -122,8 +122,8 @@ class StrataTests:
             (self._released.stratum_variance(given, kind) / r / sides.sizes)[:, None, None]
             for kind, r in zip(_kinds(x, y), self._others(x, y), strict=True)
         )
-        codes_x, codes_y = (np.einsum("sij,sik->sjk", s, s) for s in (sides.of_x, sides.of_y))
-        means_x, means_y = (np.einsum("sj,sk->sjk", m, m) for m in (sides.mean_x, sides.mean_y))
+        codes_x, codes_y = (s.swapaxes(1, 2) @ s for s in (sides.of_x, sides.of_y))
+        means_x, means_y = (m[:, :, None] * m[:, None, :] for m in (sides.mean_x, sides.mean_y))
         terms = [
             (codes_x, of_both * codes_y + of_x * means_y),
             (means_x, of_y * codes_y + of_none * means_y),
