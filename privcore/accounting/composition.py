@@ -96,7 +96,10 @@ def zcdp(rho: float, delta: float) -> float:
         )
 
     # The minimum of the leading terms lies at a − 1 = sqrt(ln(1/δ)/ρ); search around it.
-    centre = 0.5 * math.log(-math.log(delta) / rho)
+    square = -math.log(delta) / rho
+    if square == math.inf:
+        return classic
+    centre = 0.5 * math.log(square)
     found = minimize_scalar(
         bound, bounds=(centre - 6, centre + 6), method="bounded", options={"xatol": 1e-10}
     )

@@ -18,6 +18,7 @@ from privcore.errors import ParameterError
 from privcore.reporting.accounts import parse_event
 
 _DELTA = 1e-6
+_WIDEST = 100_000
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float
     algorithm = get_algorithm(options.algorithm)
     given = parameters_of(options, algorithm)
     columns, rows = whole(options.columns, "columns"), whole(options.rows, "rows")
-    if columns < 2 or rows < 2:
-        raise ParameterError("A table has at least 2 columns and 2 rows.")
+    if not 2 <= columns <= _WIDEST or rows < 2:
+        raise ParameterError(f"A table has 2 to {_WIDEST:,} columns, and at least 2 rows.")
     table = _Columns(tuple(f"X{i + 1}" for i in range(columns)), rows)
     events = planned_events(algorithm.name, given, cast(MomentSource, table))
     if not events:

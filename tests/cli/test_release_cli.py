@@ -111,6 +111,7 @@ def test_rows_left_out_must_be_accepted(files, capsys):
         ("accounts", "--algorithm", "pc"),
         ("accounts", "--algorithm", "priv-pc", "--calibration", "published"),
         ("accounts", "--algorithm", "priv-pc", "--columns", "1"),
+        ("accounts", "--algorithm", "priv-pc", "--columns", "10000000"),
         ("release", "--network", "asia", "--algorithm", "priv-pc"),
     ],
 )
@@ -252,6 +253,13 @@ def test_accounts_of_extreme_steps_are_numbers_or_say_why_not(capsys, events, de
             assert account["note"].startswith("not defined: ")
         else:
             assert 0 <= account["epsilon"] < math.inf
+
+
+@pytest.mark.parametrize("epsilon", ["1e-300", "1e-160", "1e300"])
+@pytest.mark.parametrize("name", ["em-pc", "priv-pc", "lapmech"])
+def test_accounts_of_a_plan_at_the_edges_end_in_an_answer_or_a_sentence(capsys, name, epsilon):
+    code, out, err = run(capsys, "accounts", "--algorithm", name, "--epsilon", epsilon)
+    assert (code, err) == (0, "") or (code == 2 and out == "" and err.count("\n") == 1)
 
 
 def test_accounts_that_would_take_too_long_say_so(capsys):
