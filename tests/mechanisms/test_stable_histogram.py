@@ -88,8 +88,10 @@ def test_what_is_shown_are_the_noisy_counts_at_the_threshold_and_above():
     histogram = StableHistogram.proven(1.0, 0.01)
     limit = histogram.threshold
     noise = Noted([limit - 1, limit, limit + 1])
-    assert histogram.shown({"c": 9, "a": 1, "b": 2}, noise) == {"b": limit, "c": limit + 1}
-    assert noise.values.tolist() == [1, 2, 9]
+    for counts in ((9, 1, 2), (1, 10**6, 1), (limit, limit, limit)):
+        given = dict(zip("cab", counts, strict=True))
+        assert histogram.shown(given, noise) == {"b": limit, "c": limit + 1}
+        assert noise.values.tolist() == [given[name] for name in "abc"]
 
 
 def test_no_values_are_no_histogram():

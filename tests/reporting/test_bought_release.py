@@ -128,6 +128,32 @@ def test_what_is_charged_and_refused_is_the_same_on_neighbours():
     assert check_release(one, "laplace-pc", GIVEN) == check_release(other, "laplace-pc", GIVEN)
 
 
+UNIQUE = {
+    "smoke": [f"u{k}" for k in range(N)],
+    "ill": ["(other)", "(missing)"] * (N // 2),
+    "age": [f"{k}e280" for k in range(N)],
+}
+ALIKE = {name: ["0"] * N for name in UNIQUE}
+TINY = {name: ["1e-300", "0"] * (N // 2) for name in UNIQUE}
+UNCUT = tuple(ColumnSchema(name, "continuous", declared=True) for name in UNIQUE)
+
+
+@pytest.mark.parametrize(
+    ("columns", "schema", "name"),
+    [
+        (UNIQUE, SCHEMA, "moment-search"),
+        (UNIQUE, SCHEMA, "em-pc"),
+        (ALIKE, SCHEMA, "laplace-pc"),
+        (ALIKE, UNCUT, "privpc-star"),
+        (TINY, UNCUT, "moment-search"),
+        (TINY, (*SCHEMA[:2], UNCUT[2]), "moment-search"),
+    ],
+)
+def test_after_the_charge_no_rows_make_a_release_fail(ledger, columns, schema, name):
+    release(table(columns, schema), name, GIVEN, ledger=ledger, budget="clinic")
+    assert [charge.state for charge in ledger.charges("clinic")] == ["released"]
+
+
 def test_the_run_is_paid_from_what_the_domain_leaves(ledger, monkeypatch):
     """The noise of both, as it is drawn, adds up to the steps that the certificate lists."""
     recorder = Recorder(1)
