@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import closing
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from privcore.errors import Cancelled, PrivcoreError
 from privcore.evaluation.sweep import Row, SweepPlan, run_sweep, seconds_left
 
 _KEPT = 8
-# A sweep that no page has looked at for so long ends: its session is gone.
+# A sweep that no page has looked at for so long ends: its session looks at something else.
 _UNSEEN_SECONDS = 900.0
 # So few runs are over before other processes have started.
 _SMALL = 120
@@ -23,10 +26,13 @@ class BackgroundSweep:
     """The rows of one plan, and the thread that adds to them.
 
     Only the thread writes rows, each once it is complete, so a page may read at any time.
+    there: whether somebody may still look, asked several times a second; without anybody it ends,
+    as a script does, and what is there waits for a browser that comes back.
     """
 
-    def __init__(self, plan: SweepPlan) -> None:
+    def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
         self.plan = plan
+        self._there = there
         self.rows: dict[int, Row] = {}
         self.error = ""
         self._stop = threading.Event()
@@ -86,7 +92,8 @@ class BackgroundSweep:
         )
 
     def _over(self) -> bool:
-        return self._stop.is_set() or time.monotonic() - self._seen > _UNSEEN_SECONDS
+        unseen = time.monotonic() - self._seen > _UNSEEN_SECONDS
+        return self._stop.is_set() or unseen or not self._there()
 
     def _work(self) -> None:
         workers = 0 if self.plan.size - len(self.rows) <= _SMALL else None
@@ -109,13 +116,22 @@ class BackgroundSweep:
             )
 
 
+def _presence() -> Callable[[], bool]:
+    """Whether this session has a browser: false once its tab is closed."""
+    context = get_script_run_ctx()
+    if context is None or not runtime.exists():
+        return lambda: True
+    server, session = runtime.get_instance(), context.session_id
+    return lambda: server.is_active_session(session)
+
+
 def sweep_of(plan: SweepPlan) -> BackgroundSweep:
     """The session's sweep of a plan, new if there is none; others are told to end."""
     sweeps: OrderedDict[str, BackgroundSweep] = st.session_state.setdefault(
         "_sweeps", OrderedDict()
     )
     if plan.digest not in sweeps:
-        sweeps[plan.digest] = BackgroundSweep(plan)
+        sweeps[plan.digest] = BackgroundSweep(plan, _presence())
     sweeps.move_to_end(plan.digest)
     for digest, sweep in sweeps.items():
         if digest != plan.digest:

@@ -2,10 +2,13 @@
 
 import random
 import re
+import time
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from privcore.evaluation.sweep import processors
 from tests.browser.conftest import graph, settle
 
 pytestmark = pytest.mark.browser
@@ -103,3 +106,35 @@ def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visi
         settle(page, "Discover")
         assert edges(page, "Private graph") == [list(pair)]
         assert edges(page, "Non-private PC") == [list(pair)]
+
+
+def workers_of(server):
+    """The processes that the server has started for sweeps and that still run."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = (entry / "stat").read_text().rpartition(")")[2].split()
+            command = (entry / "cmdline").read_text()
+        except OSError:  # it has ended meanwhile
+            continue
+        if parent[0] != "Z" and int(parent[1]) == server.process.pid and "sweep" in command:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
+@pytest.mark.skipif(processors() < 2, reason="one processor makes the runs without a process")
+def test_a_sweep_ends_with_the_tab_that_looked_at_it(cold_server, visit):
+    page = visit(f"{cold_server.url}/tradeoff?data=asia&sweep_seeds=100&sweep_density=6")
+    settle(page, "Trade-off")
+    page.get_by_role("button", name="Run", exact=True).click()
+    runs = re.compile(r"[1-9][\d,]* of [\d,]+ runs about")
+    expect(page.get_by_text(runs).first).to_be_visible(timeout=60_000)
+    assert workers_of(cold_server)
+    page.close()
+    # Alone, it takes minutes; not asked whether anybody looks, up to a quarter of an hour.
+    for _ in range(300):
+        if not workers_of(cold_server):
+            break
+        time.sleep(0.1)
+    assert workers_of(cold_server) == []
