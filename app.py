@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.address import leave_out_infinite
 from pages.ui.algorithm import choose_algorithm
 from pages.ui.data import choose_data
 from pages.ui.frame import enter_frame
@@ -36,6 +37,7 @@ page = st.navigation(
     ]
 )
 enter_frame()
+leave_out_infinite()
 st.logo(str(ICON), size="large", link=None)
 
 without_data = (pair_page, audit_page, papers_page, mechanisms_page, lessons_page)

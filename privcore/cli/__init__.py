@@ -90,8 +90,13 @@ def _write_nowhere() -> None:
 
 
 def _answer(arguments: Sequence[str] | None) -> int:
-    options = build_parser().parse_args(arguments)
-    options.words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    parser = build_parser()
+    for word in words:
+        if word.startswith("--") and word.partition("=")[2] == "--":
+            parser.error(f"{word} has no value")  # The parser would take it for an empty list.
+    options = parser.parse_args(words)
+    options.words = words
     try:
         options.run(options)
     except PrivcoreError as error:

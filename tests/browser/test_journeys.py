@@ -47,6 +47,14 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
     assert "data=child" in page.url
 
 
+def test_an_infinite_seed_in_the_address_is_left_out(server, visit):
+    page = visit(f"{server.url}/?data=cancer&rows=1000&seed=inf")
+    settle(page, "Discover")
+    expect(page.get_by_text("seed is no finite number in the address")).to_be_visible()
+    assert "seed" not in page.url
+    assert graph(page, "Private graph")
+
+
 def test_moving_epsilon_keeps_the_nodes_where_they_are(server, visit):
     page = visit(f"{server.url}/?data=asia")
     settle(page, "Discover")

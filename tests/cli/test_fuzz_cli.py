@@ -1,0 +1,31 @@
+"""A quick slice of `fuzz`: whatever is asked, one sentence or an answer, never a traceback."""
+
+import os
+
+import pytest
+
+from tests.cli.fuzz import run
+from tests.cli.test_cli import refused
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_call_ends_with_an_answer_or_one_sentence(seed):
+    codes, problems = run(40, seed)
+    assert problems == []
+    assert codes[0] + codes[2] == 40
+    assert min(codes[0], codes[2]) > 5
+
+
+@pytest.mark.parametrize("option", ["--seed", "--set", "--network"])
+def test_two_dashes_are_no_value(capsys, option):
+    assert "has no value" in refused(capsys, "discover", f"{option}=--")
+
+
+@pytest.mark.parametrize("command", ["--csv", "--table", "--schema", "--truth"])
+def test_a_name_that_is_no_text_is_an_ordinary_one(capsys, tmp_path, command):
+    """Names of files are bytes; those that are not UTF-8 reach a program with surrogates."""
+    path = tmp_path / os.fsdecode(b"t\xff.csv")
+    path.write_bytes(b"a,b\n1,2\n1\n")
+    given = ["--csv", str(path)] if command != "--csv" else []
+    said = refused(capsys, "discover", *given, command, str(path))
+    assert len(said) < 300

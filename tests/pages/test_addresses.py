@@ -1,0 +1,54 @@
+"""Addresses that nobody should share: a word that a field cannot hold is left out of them."""
+
+import random
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = __file__.rsplit("/tests/", 1)[0]
+PAGES = ["discover", "data", "tradeoff", "cause_and_effect", "mechanisms", "lessons", "audit",
+         "papers", "release"]  # fmt: skip
+# Every kind of field: whole numbers, sliders, choices, switches, and words read by the pages.
+NAMES = ["seed", "data_seed", "graph_seed", "rows", "nodes", "density", "intervals", "data",
+         "algorithm", "epsilon", "delta", "threshold", "max_order", "calibration", "score",
+         "standardised", "table_density", "discover_tab", "sweep_seeds", "sweep_density",
+         "sweep_algorithms", "sweep_view", "item", "case", "audit_seed", "audit_epsilon",
+         "audit_runs", "pair_data_seed", "pair_rows", "panel", "lesson", "task", "dice_seed",
+         "sweep_range", "sweep_target", "discover_rolls", "eight_epsilon", "pair_source",
+         "pair_tab", "data_tab", "pair_generator", "sweep_kind", "sweep_measure", "nothing",
+         "sweep_calibrations"]  # fmt: skip
+VALUES = ["", "inf", "-inf", "nan", "1e400", "-1", "0", "1.5", "9" * 30, "9" * 400, "abc", "½", "٣",
+          "\ufffd", "<b>*x*", "$x$", "[]", "{}", "null", "true", "a,b", "x" * 2_000,
+          "linear-gaussian", "your table"]  # fmt: skip
+
+
+def visited(page, **query):
+    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
+    for name, value in {"data": "cancer", "rows": "1000", **query}.items():
+        app.query_params[name] = value
+    app.run()
+    if page != "discover":
+        app.switch_page(f"pages/{page}.py").run()
+    return app
+
+
+@pytest.mark.parametrize("value", ["inf", "1e400", "-Infinity", "9" * 400])
+@pytest.mark.parametrize("name", ["seed", "data_seed", "graph_seed"])
+def test_an_infinite_number_is_named_and_left_out(name, value):
+    app = visited("discover", data="linear-gaussian", algorithm="notears", **{name: value})
+    assert not app.exception
+    shown = name.replace("_", "\\_")
+    said = [w.value for w in app.warning]
+    assert f"{shown} is no finite number in the address; it is left out." in said
+    assert name not in app.query_params
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_address_opens_its_page(seed):
+    draw = random.Random(seed)
+    query = {name: draw.choice(VALUES) for name in draw.sample(NAMES, draw.randint(1, 6))}
+    # The adviser and the sweeps of other data take long by design.
+    page = draw.choice(PAGES)
+    app = visited(page, **query)
+    assert not app.exception, (page, query)
+    assert app.title or app.header
