@@ -209,6 +209,16 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         names = [column.name for column in wanted if column.include]
         edges = read_true_graph(truth.getvalue(), truth.name, names) if truth else None
         name, content = short(filename, 60), st.session_state["upload_bytes"]
+        alone = [
+            column.name
+            for column in used
+            if column.include and not column.has_domain and raw.frame[column.name].notna().any()
+        ]
+        if alone and share is None:
+            raise DataError(
+                f"Of column {short(alone[0])!r} only the kind is said; give its levels, or bounds "
+                "or cut points, or switch on to buy them."
+            )
         if share is not None:
             table = StatedTable.state(
                 raw,

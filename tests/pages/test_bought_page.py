@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from privcore.accounting.ledger import Ledger
+from privcore.dataset.schema_file import schema_json
 from privcore.reporting.certificate import certificate_json
 from privcore.reporting.verification import verify
 from tests.pages.test_release_page import agree, button, make_budget, with_table
@@ -77,6 +78,19 @@ def test_what_the_page_shows_before_a_release_does_not_depend_on_the_rows():
     app.switch_page("pages/release.py").run()
     shapes = app.session_state["_surrogates"][1].shape
     assert shapes.levels == (11, 11, 4)
+
+
+def test_kinds_alone_are_one_sentence_where_nothing_is_bought():
+    app = bought_table()
+    kinds = app.session_state["upload"].stated.schema
+    uploader = next(u for u in app.file_uploader if u.label.startswith("Schema"))
+    uploader.upload("k.json", schema_json(kinds).encode(), "application/json").run()
+    app.toggle(key="upload_buy").set_value(False).run()
+    button(app, "Use this table").click().run()
+    assert [e.value for e in app.error] == [
+        "Of column 'smoke' only the kind is said; give its levels, or bounds or cut points, or "
+        "switch on to buy them."
+    ]
 
 
 def test_a_number_turned_into_categories_needs_no_levels():
