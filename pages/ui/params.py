@@ -109,7 +109,7 @@ def _draw(
         if parameter.matters(values):
             offered = dict(parameter.limited).get(calibration, parameter.choices)
             values[parameter.name] = control(
-                replace(parameter, choices=offered), key_of(parameter, calibration)
+                replace(parameter, choices=offered, limited=()), key_of(parameter, calibration)
             )
 
 

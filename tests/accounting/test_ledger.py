@@ -196,6 +196,39 @@ def test_impossible_charges_are_refused(ledger, cost):
     assert ledger.charges() == []
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"parameters": {"a": float("nan")}}, {"parameters": {"a": float("inf")}},
+        {"parameters": {"a": object()}}, {"parameters": {"a": b"bytes"}}, {"algorithm": None},
+        {"certificate": 7}, {"fingerprints": [None]}, {"fingerprints": [b"mark"]},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_kept_of_a_charge_is_refused(ledger, record):
+    ledger.set_total("clinic", 1.0, 0.5)
+    asked = {"fingerprints": ["mark"], "algorithm": "a", "parameters": {}, **record}
+    with pytest.raises(ParameterError, match="cannot be written into the ledger"):
+        ledger.reserve("clinic", asked.pop("fingerprints"), epsilon=0.1, delta=0.0, **asked)
+    assert ledger.charges() == []
+    assert ledger.budget_of(["mark"]) is None
+
+
+def test_every_text_comes_back_as_it_was_given(ledger):
+    """Also what is no Unicode: the ledger keeps it in ASCII."""
+    texts = ["ε", "\udcff", "\0", "\U0001f600", "'; DROP TABLE entries; --"]
+    ledger.set_total("Ärzte ε 😀", 1.0, 0.0)
+    ledger.reserve(
+        "Ärzte ε 😀", texts, algorithm=texts[1], parameters={text: text for text in texts},
+        epsilon=0.1, delta=0.0, certificate=texts[0],
+    )  # fmt: skip
+    (kept,) = ledger.charges("Ärzte ε 😀")
+    assert (kept.algorithm, kept.certificate) == (texts[1], texts[0])
+    assert dict(kept.parameters) == {text: text for text in texts}
+    assert ledger.budget_of([texts[1]]) == "Ärzte ε 😀"
+    with pytest.raises(LedgerError, match="There is no budget"):
+        ledger.budget("\udcff")
+
+
 def test_the_directory_is_the_platform_s_or_the_one_named(monkeypatch, tmp_path):
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path))
     assert data_directory() == tmp_path
