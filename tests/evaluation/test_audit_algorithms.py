@@ -48,7 +48,7 @@ BETWEEN = {
     "moment-search-tables": {"false_edges": 0.03},
 }
 # By how much ε is exceeded, where it is not tenfold: with still less noise the stream of verdicts
-# that the audit looks for becomes rare.  Runs that take long are few, with far too little noise; half
+# that the audit looks for becomes rare.  Runs that take long are few, with far too little; half
 # of it is seen in the numbers that they release (`test_audit_releases.py`).
 FACTOR = {"priv-pc": 6, "moment-search-pairs": 30, "moment-search-tables": 30}
 # Where 600 or 3,000, by how long a run takes, are not enough, or are more than is needed.

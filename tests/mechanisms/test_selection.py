@@ -241,12 +241,17 @@ def source_of(records):
     )
 
 
+def sets_of(other, order):
+    """The sets of so many of the columns 1, 2 and 3 without `other`."""
+    return tuple(combinations([k for k in (1, 2, 3) if k != other], order))
+
+
 def changes(make, records, neighbour, order):
     """How much each candidate's utility, each set's and each number's differ."""
     found = []
     for rows in (records, neighbour):
         utilities = make(source_of(rows))
-        candidates = [utilities.candidate(0, other, [1, 2, 3], order) for other in (1, 2, 3)]
+        candidates = [utilities.candidate(0, other, sets_of(other, order)) for other in (1, 2, 3)]
         sets = [utilities.of_sets(0, c.node, c.sets) for c in candidates]
         found.append(
             np.concatenate(([c.utility for c in candidates], utilities.counts(candidates), *sets))
@@ -289,7 +294,7 @@ def test_votes_make_one_sensitive_utilities_too():
     measure = VoteMeasure("g2", 5, 0.05)
     source = measure.prepare(source_of(records), SimulatedNoise(1))
     utilities = ProvenUtilities(measure, source)
-    candidate = utilities.candidate(0, 2, [1, 2, 3], 0)
+    candidate = utilities.candidate(0, 2, sets_of(2, 0))
     assert candidate.utility == -2.5
     assert utilities.limit == 2.5
 
@@ -307,7 +312,7 @@ def test_the_published_utilities_are_not_one_sensitive():
     found = []
     for table in ((5, 3, 25, 7), (6, 2, 25, 7)):
         utilities = PublishedUtilities(source_of(rows(table)), 0.05)
-        candidate = utilities.candidate(0, 1, [1, 2, 3], 0)
+        candidate = utilities.candidate(0, 1, sets_of(1, 0))
         found.append((candidate.utility, utilities.counts([candidate])))
     assert abs(found[0][0] - found[1][0]) == 8
     assert np.abs(found[0][1] - found[1][1]).max() > 1
