@@ -4,7 +4,7 @@ docs/proofs/em_pc.md.
 """
 
 import math
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
