@@ -24,7 +24,7 @@ Matrix = NDArray[np.float64]
 # Sets of more combinations of levels have no model.
 _MOST_CELLS = 30_000
 # Margins of more cells have no test: what their moments vary by would have a matrix of the square.
-_MOST_CODES = 2_000
+_MOST_CODES = 1_200
 # Level at which three columns interact.
 _SEEN = 1e-3
 _TINY = 1e-9
