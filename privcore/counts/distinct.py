@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from privcore.counts.encoding import combine, unique_rows
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.numeric import Matrix, coded_moments
+from privcore.counts.numeric import Matrix, coded_sums
 from privcore.counts.source import Table
 
 Integers = NDArray[np.integer[Any]]
@@ -121,14 +121,14 @@ def _joined(parts: Sequence[Distinct], levels: Sequence[int]) -> Distinct:
     return distinct_rows([np.concatenate(column) for column in columns], levels, weights)
 
 
-def moments_of(parts: Iterable[Distinct], levels: tuple[int, ...], radius: float | None) -> Matrix:
-    """Moments of the rows of all parts, as `coded_moments`."""
-    total, rows = np.zeros((len(levels) + 1, len(levels) + 1)), 0
+def moments_of(
+    parts: Iterable[Distinct], levels: tuple[int, ...], radius: float | None, n: int
+) -> Matrix:
+    """Moments of the n rows of all parts, as `coded_moments`."""
+    total = np.zeros((len(levels) + 1, len(levels) + 1))
     for part in parts:
-        n = int(part.multiplicities.sum())
-        total += n * coded_moments(part.configurations, part.multiplicities, levels, radius)
-        rows += n
-    return total / rows
+        total += coded_sums(part.configurations, part.multiplicities, levels, radius, n)
+    return total / n
 
 
 def in_memory(

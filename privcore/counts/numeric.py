@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore import fixed_point
 from privcore.counts.cache import Cache
 from privcore.dataset import Dataset
 from privcore.errors import DataError
@@ -35,7 +36,6 @@ class NumericRows:
         self.n = len(scaled)
         self._scaled = scaled
         self._scores: Cache[float] = Cache(budget=64 << 20, size=lambda _: 300)
-        self._norms = np.sqrt((scaled * scaled).sum(axis=1))
         self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
     @classmethod
@@ -59,25 +59,25 @@ class NumericRows:
     def moments(self, radius: float | None = None) -> Matrix:
         """Mean of (1, x)(1, x)ᵀ over the rows, shape (p + 1, p + 1), x scaled to [−1, 1].
 
-        radius: rows with a larger Euclidean norm are scaled down to it first.
+        radius: rows with a larger Euclidean norm are scaled down to it first, and all are put in
+            fixed point (`privcore.fixed_point`), as what gets noise must be.
         """
         return self._moments.get(radius, lambda: self._moments_within(radius))
 
     def _moments_within(self, radius: float | None) -> Matrix:
         x = self._scaled
         if radius is not None:
-            shrink = np.minimum(1.0, radius / np.maximum(self._norms, 1e-300))
-            x = x * shrink[:, None]
-        full = np.column_stack((np.ones(self.n), x))
-        return np.asarray(full.T @ full / self.n)
+            x = fixed_point.within(x, radius, fixed_point.step_of(self.n))
+        return np.asarray(fixed_point.moment_sums(x) / self.n)
 
     def moments_about(self, centre: Matrix, scale: Matrix, longest: float) -> Matrix:
-        """Mean of (1, u)(1, u)ᵀ, u = (x − centre)/scale over `longest`, shortened to norm 1."""
+        """Mean of (1, u)(1, u)ᵀ, u = (x − centre)/scale over `longest`, shortened to norm 1.
+
+        In fixed point, as `moments` with a radius.
+        """
         units = (self._scaled - centre) / (scale * longest)
-        norms = np.sqrt(np.einsum("ij,ij->i", units, units))
-        units /= np.maximum(norms, 1.0)[:, None]
-        full = np.column_stack((np.ones(self.n), units))
-        return np.asarray(full.T @ full / self.n)
+        units = fixed_point.within(units, 1.0, fixed_point.step_of(self.n))
+        return np.asarray(fixed_point.moment_sums(units) / self.n)
 
     def rows(self) -> tuple[Matrix, Matrix]:
         """The rows scaled to [−1, 1], shape (n, p), and how often each occurs, (n,)."""
@@ -106,10 +106,19 @@ def coded_moments(
 
     The coding is public: the first level is −1, the last is 1, in the order of the levels.
     """
+    n = int(multiplicities.sum())
+    return np.asarray(coded_sums(configurations, multiplicities, levels, radius, n) / n)
+
+
+def coded_sums(
+    configurations: tuple[NDArray[np.integer[Any]], ...],
+    multiplicities: NDArray[np.int64],
+    levels: tuple[int, ...],
+    radius: float | None,
+    n: int,
+) -> Matrix:
+    """Sums in place of means, of some of n rows."""
     scaled = coded_rows(configurations, levels)
     if radius is not None:
-        norms = np.sqrt((scaled * scaled).sum(axis=1))
-        scaled *= np.minimum(1.0, radius / np.maximum(norms, 1e-300))[:, None]
-    full = np.column_stack((np.ones(len(scaled)), scaled))
-    weighted = full * (multiplicities / multiplicities.sum())[:, None]
-    return np.asarray(weighted.T @ full)
+        scaled = fixed_point.within(scaled, radius, fixed_point.step_of(n))
+    return fixed_point.moment_sums(scaled, multiplicities.astype(np.float64))

@@ -73,7 +73,7 @@ class ShardedRows:
 
     def moments(self, radius: float | None) -> Matrix:
         whole = partial(_distinct, tuple(range(len(self.levels))), self.levels)
-        return moments_of(self._shards.map(whole), self.levels, radius)
+        return moments_of(self._shards.map(whole), self.levels, radius, self.n)
 
 
 def _distinct(

@@ -31,7 +31,8 @@ class MomentSource(Protocol):
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
         """Mean of (1, x)(1, x)ᵀ, shape (p + 1, p + 1), columns scaled to [−1, 1] by public bounds.
 
-        radius: a bound on the Euclidean norm that longer rows are scaled down to first.
+        radius: a bound on the Euclidean norm that longer rows are scaled down to first; rows are
+            then in fixed point (`privcore.fixed_point`), as what gets noise must be.
         """
         ...
 

@@ -86,7 +86,7 @@ class ParquetRows:
 
     def moments(self, radius: float | None) -> Matrix:
         parts = (distinct_rows(codes, self.levels) for codes in self._batches())
-        return moments_of(parts, self.levels, radius)
+        return moments_of(parts, self.levels, radius, self.n)
 
     def _packed(self, columns: Sequence[int]) -> list[str]:
         """SQL expressions for the numbers that columns are packed into, as by `words`."""

@@ -44,7 +44,8 @@ def release(run: Run) -> Released:
     centred = given["centring"] == "released"
     gaussian = given["mechanism"] == "gaussian"
     radius = given["radius"] * math.sqrt(p) if gaussian and given["radius"] < 1 else None
-    moments = run.source.moments(radius)
+    # √p is the norm of a corner of the box.
+    moments = run.source.moments(math.sqrt(p) if radius is None else radius)
     rows, columns = upper_triangle(p, centred=centred)
     exact = moments[rows, columns]
     if gaussian:

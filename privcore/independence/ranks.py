@@ -7,7 +7,7 @@ both keep one record's influence bounded.  Definitions: Wang, Pang & Song 2020, 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import fsum, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +51,8 @@ def z_star(tables: Tables, n: int) -> float:
         shifted = m + 0.75
         f = np.sign(s) * (np.sqrt(shifted * shifted + 2.0 * np.abs(s)) - shifted)
         terms = f[m > 1]
-    # The sum is numpy's either way, since its order of adding decides the last bit.
-    return float(3.0 * np.add.reduce(terms)) / sqrt(n)
+    # Rounded once, whatever the order: docs/proofs/fixed_point.md bounds what rounding does.
+    return 3.0 * fsum(terms.tolist()) / sqrt(n)
 
 
 def _plain(tables: Tables) -> Tables:
@@ -76,7 +76,7 @@ def kendall(tables: Tables, n: int) -> float:
         pairs = m * (m - 1)
         weights = 9 * pairs / (2 * (2 * m + 5))
         terms = weights * 2 * s / pairs
-    # As for Z*, the sums are numpy's.
+    # The sums are numpy's either way, since its order of adding decides the last bit.
     return float(np.add.reduce(terms)) / sqrt(np.add.reduce(weights)) if weights.size else 0.0
 
 
@@ -86,7 +86,7 @@ def kendall_fixed(tables: Tables, n: int) -> float:
     docs/proofs/kendall_fixed.md bounds its change under a replacement by 9/√n.
     """
     s, m = concordance(tables)
-    return float((9.0 * s / (2 * m + 5)).sum() / (1.5 * np.sqrt(n)))
+    return fsum((9.0 * s / (2 * m + 5)).tolist()) / (1.5 * sqrt(n))
 
 
 def spearman_by_stratum(tables: Tables) -> tuple[Vector, Vector]:
@@ -123,7 +123,18 @@ def spearman(tables: Tables, n: int) -> float:
 def spearman_fixed(tables: Tables, n: int) -> float:
     """Conditional ρ with a fixed normaliser: Σ (n_b−1)ρ_b/√n; a replacement moves it < 10/√n.
 
-    docs/proofs/spearman_fixed.md.
+    (m − 1)ρ = 3/(m(m + 1)) Σ r_i s_j n_ij, where r and s are twice the centred midranks, whole
+    numbers.  docs/proofs/spearman_fixed.md.
     """
-    rho, m = spearman_by_stratum(tables)
-    return float(((m - 1) * rho).sum() / np.sqrt(n))
+    m = tables.sum(axis=(1, 2))
+    x_ranks, y_ranks = _doubled_midranks(tables.sum(axis=2)), _doubled_midranks(tables.sum(axis=1))
+    products = 3.0 * x_ranks * np.einsum("kij,kj->ki", tables, y_ranks)
+    terms = products / np.maximum(m * (m + 1), 1)[:, None]
+    return fsum(terms.ravel().tolist()) / sqrt(n)
+
+
+def _doubled_midranks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Twice the midrank of each level minus the mean rank, exact; as `_centred_midranks`."""
+    before = np.cumsum(counts, axis=1) - counts
+    doubled: NDArray[np.int64] = 2 * before + counts - counts.sum(axis=1, keepdims=True)
+    return doubled

@@ -9,7 +9,7 @@ from scipy.special import chdtri
 from privcore.errors import ParameterError
 from privcore.independence import frequencies, ranks
 from privcore.independence.fisher import MomentScore
-from privcore.independence.score import EffectSize, Score, z_threshold
+from privcore.independence.score import EffectSize, Score, with_rounding, z_threshold
 from privcore.text import short
 
 _WANG = "Wang, Pang & Song 2020"
@@ -45,7 +45,7 @@ _ALL: tuple[Score, ...] = (
         title="Z* (stratified Kendall, bounded)",
         scale="z",
         statistic=ranks.z_star,
-        proven=lambda n: 6 / sqrt(n),
+        proven=lambda n: with_rounding(6 / sqrt(n), n),
         proof="docs/proofs/z_star.md",
         citation="CausalVeil, docs/guarantees.md",
         help="Kendall's test with one small sensitivity for every conditioning set. "
@@ -68,7 +68,7 @@ _ALL: tuple[Score, ...] = (
         title="Conditional Kendall τ, fixed normaliser",
         scale="z",
         statistic=ranks.kendall_fixed,
-        proven=lambda n: 9 / sqrt(n),
+        proven=lambda n: with_rounding(9 / sqrt(n), n),
         proof="docs/proofs/kendall_fixed.md",
         citation=f"after {_WANG}, Definition 6",
         help="The published score with a public normaliser; needs 1.5 times Z*'s noise.",
@@ -93,7 +93,7 @@ _ALL: tuple[Score, ...] = (
         title="Conditional Spearman ρ, fixed normaliser",
         scale="z",
         statistic=ranks.spearman_fixed,
-        proven=lambda n: 10 / sqrt(n),
+        proven=lambda n: with_rounding(10 / sqrt(n), n),
         proof="docs/proofs/spearman_fixed.md",
         citation=f"after {_WANG}, Definition 8",
         help="Rank correlation with a public normaliser; needs 5/3 of Z*'s noise.",

@@ -41,6 +41,14 @@ class EffectSize(NamedTuple):
 Effect = Callable[[float, int], EffectSize]
 
 
+def with_rounding(sensitivity: float, n: int) -> float:
+    """A proven bound of a rank score, with what floating point may add to it.
+
+    docs/proofs/fixed_point.md, statement 3.
+    """
+    return sensitivity + sqrt(n) * 2.0**-45
+
+
 def _no_tables(tables: Tables, n: int) -> float:
     raise TypeError("this score is not made from contingency tables")
 

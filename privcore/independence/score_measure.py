@@ -77,7 +77,10 @@ class ScoreMeasure:
         bound = self.score.sensitivity(rows, self.calibration, strata)
         if self.space == "z":
             return bound
-        return erf(bound / sqrt(2)) if self.calibration == "proven" else bound * sqrt(2 / pi)
+        if self.calibration == "published":
+            return bound * sqrt(2 / pi)
+        # With what two p-values are rounded by: docs/proofs/fixed_point.md, statement 3.
+        return erf(bound / sqrt(2)) + 2.0**-47
 
     def laplace_scale(
         self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,

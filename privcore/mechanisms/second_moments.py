@@ -3,7 +3,8 @@
 Rows x lie in [−1, 1]^p after scaling by public bounds.  `centred` releases the moments of
 (1, x): p means and the p(p+1)/2 mean products of the upper triangle, from which covariances are
 made afterwards; otherwise only the products, and the means are taken as 0.  One of n rows is
-replaced.  Proofs: docs/proofs/second_moments.md.
+replaced.  With what the means are rounded by (docs/proofs/fixed_point.md).  Proofs:
+docs/proofs/second_moments.md.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.fixed_point import of_means
+
 Matrix = NDArray[np.float64]
 
 
 def l1_sensitivity(p: int, n: int, *, centred: bool) -> float:
     """Largest L1 change of the released numbers; attained without means at p = 1 and beyond."""
     products = p * (p + 1) / 2
-    return (products + p + p / (2 * (p + 1)) if centred else products) / n
+    return of_means((products + p + p / (2 * (p + 1)) if centred else products) / n, n)
 
 
 def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None) -> float:
     """Largest L2 change; radius: a bound on the Euclidean norm of the scaled rows, if any."""
     box = (p + 1) / n if centred else p / n
     if radius is None:
-        return box
+        return of_means(box, n)
     square = radius * radius
     if not centred:
         row = math.sqrt(2) * square
@@ -34,7 +37,7 @@ def l2_sensitivity(p: int, n: int, *, centred: bool, radius: float | None = None
         row = math.sqrt(2 * square * square + 2 * square + 0.5)
     else:
         row = 2 * radius
-    return min(box, row / n)
+    return of_means(min(box, row / n), n)
 
 
 def upper_triangle(p: int, *, centred: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

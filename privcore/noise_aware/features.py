@@ -29,6 +29,13 @@ def sum_zero_basis(levels: int) -> Matrix:
     return basis
 
 
+def rounding_of_features(levels: Sequence[int], n: int) -> float:
+    """The most, as a Euclidean length, that floating point adds to the difference of two tables'
+    sums of features over n rows: docs/proofs/fixed_point.md, statement 2."""
+    blocks = len(levels) * (len(levels) + 1) / 2
+    return (2 * max(levels) + 10) * math.sqrt(blocks) * n * 2.0**-52
+
+
 def pair_features_sensitivity(levels: Sequence[int]) -> float:
     """The largest Euclidean change of a record's features when the record is replaced.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from privcore.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.rounding import down
+from privcore.score_based.column_release import columns_sensitivity
 from privcore.score_based.moment_release import weighted_sensitivity
 
 # Of μ², for the middle and spread of the columns.
@@ -34,7 +35,7 @@ class NumbersPlan:
     @property
     def scales_sigma(self) -> float:
         """A mean and a mean square of a number in [−1, 1] move together by 2/n at most."""
-        return planned_sigma(2 * math.sqrt(self.columns) / self.n, self.mu_scales)
+        return planned_sigma(columns_sensitivity(self.columns, self.n), self.mu_scales)
 
     @property
     def moments_sigma(self) -> float:

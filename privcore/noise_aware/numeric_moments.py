@@ -166,7 +166,8 @@ def _released_scales(
     source: NumberSource, sigma: float, noise: NoiseSource
 ) -> tuple[Matrix, Matrix]:
     """Middle and spread of each column, from noisy means and mean squares."""
-    p, exact = len(source.names), source.moments()
+    p = len(source.names)
+    exact = source.moments(math.sqrt(p))
     means_and_squares = np.concatenate([exact[0, 1:], np.diag(exact)[1:]])
     noisy = noise.gaussian_array(means_and_squares, sigma)
     centre = np.clip(noisy[:p], -1, 1)

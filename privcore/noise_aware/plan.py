@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from privcore.mechanisms.gaussian import planned_mu, planned_sigma
-from privcore.noise_aware.features import pair_features_sensitivity
+from privcore.noise_aware.features import pair_features_sensitivity, rounding_of_features
 from privcore.rounding import down
 
 # Below this many cells no table would hold more than what the pairs say already.
@@ -80,7 +80,7 @@ def plan_moments(
     mu = planned_mu(epsilon, delta)
     second = share * mu * mu
     cells = min(tables * n * second / (2 * len(levels)), MOST_CELLS)
-    sensitivity = pair_features_sensitivity(levels)
+    sensitivity = pair_features_sensitivity(levels) + rounding_of_features(levels, n)
     if cells < LEAST_CELLS or len(levels) < 3:
         return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
     first = mu * math.sqrt(1 - share)

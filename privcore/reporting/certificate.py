@@ -30,8 +30,8 @@ LIMITS = (
     "One record is one row: somebody with several rows is protected less, with k rows at most k "
     "times ε where δ is 0.",
     "What was public, as listed, is not protected, and neither is that this data set was used.",
-    "The proofs are about real numbers. Noise is sampled exactly, but scores, sensitivities and "
-    "scales are computed in floating point.",
+    "Noise is sampled exactly, and added to whole numbers, exact sums, or numbers whose rounding "
+    "is part of the sensitivity; arithmetic by IEEE 754 and the libraries used are trusted.",
     "How long the release took, memory, caches, and whether it failed are not covered.",
     "Nothing here covers other releases from the same records, unless they are in the ledger, or "
     "what is known from elsewhere.",

@@ -20,6 +20,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.fixed_point import of_means, on_grid, step_of, sum_of_columns
 from privcore.score_based.least_squares import least_squares
 
 Matrix = NDArray[np.float64]
@@ -27,6 +28,12 @@ Vector = NDArray[np.float64]
 
 # Rows worked on at a time: few enough to stay in a processor's cache.
 _BLOCK = 1 << 13
+# Of what a row may be, that are kept: far more than the noise leaves.
+_ROW_BITS = 24
+# Of |x| times |residual|: what the difference of the squares of norms loses, up to 1,000 columns.
+_CANCELLED = 2.0**-20
+# More than what the few other operations on a row are rounded by.
+_HAIR = 2.0**-40
 
 
 class RowSource(Protocol):
@@ -41,10 +48,15 @@ def scaled_blocks(
     rows: Matrix, multiplicities: Vector, widths: Vector | float, centre: Vector | float
 ) -> Iterator[tuple[Matrix, Vector]]:
     """(x − centre)·width of some rows at a time, so that no second copy of them is held, and their
-    multiplicities."""
+    multiplicities.
+
+    Rounded to 24 bits of the largest that it can be, for |x| ≤ 1.
+    """
+    most = float(np.max(np.abs(widths) * (1 + np.abs(centre))))
+    step = math.ldexp(1.0, max(math.frexp(most)[1] - _ROW_BITS, -1000))
     for start in range(0, len(rows), _BLOCK):
         part = slice(start, start + _BLOCK)
-        yield (rows[part] - centre) * widths, multiplicities[part]
+        yield on_grid((rows[part] - centre) * widths, step), multiplicities[part]
 
 
 def clipped_mean(
@@ -62,22 +74,42 @@ def clipped_mean(
     widths, centre: each column becomes (x − centre)·width first, by numbers that are public or
         were released before.
     """
-    total = np.zeros(weights.shape)
+    total, n = np.zeros(weights.shape), int(multiplicities.sum())
+    step = step_of(n)
+    # The norm of half a step in every column.
+    half = step / 2 * math.sqrt(len(weights))
     for x, times in scaled_blocks(rows, multiplicities, widths, centre):
-        residual = x - x @ weights
+        residual = residuals_of(x, weights)
         # |g|² without the diagonal, without forming the (d, d) matrix of each record.
         squares, residuals = x * x, residual * residual
-        norm = squares.sum(axis=1) * residuals.sum(axis=1) - (squares * residuals).sum(axis=1)
-        norm = np.sqrt(np.maximum(norm, 0.0))
-        share = np.minimum(1.0, clip / np.maximum(norm, 1e-300))
-        total -= (x * (share * times)[:, None]).T @ residual
+        whole = sum_of_columns(squares) * sum_of_columns(residuals)
+        norm = np.sqrt(np.maximum(whole - sum_of_columns(squares * residuals), 0.0))
+        # With what rounding both factors can add to it; docs/proofs/fixed_point.md.
+        bound = norm + np.sqrt(whole) * (half + _CANCELLED)
+        most = clip * (1 - half * (1 + half) - _HAIR)
+        share = np.minimum(1.0, most / np.maximum(bound, 1e-300))
+        length = np.sqrt(sum_of_columns(residuals))
+        left = on_grid(x * (length * share / clip)[:, None], step)
+        right = on_grid(residual / np.maximum(length, 1e-300)[:, None], step)
+        total -= (left * times[:, None]).T @ right
     np.fill_diagonal(total, 0.0)
-    return np.asarray(total / multiplicities.sum())
+    return np.asarray(clip * total / n)
+
+
+def residuals_of(x: Matrix, weights: Matrix) -> Matrix:
+    """x − Wᵀx of each row, without rounding, of weights rounded to about 20 bits.
+
+    So that a row's residual is the same wherever it stands, and whatever kernel multiplies.  x: as
+    from `scaled_blocks`.
+    """
+    largest = math.frexp(float(np.abs(weights).max(initial=0.0)))[1]
+    bits = 52 - _ROW_BITS - 1 - len(weights).bit_length()
+    return np.asarray(x - x @ on_grid(weights, math.ldexp(1.0, max(largest - bits, -1000))))
 
 
 def clipped_sensitivity(clip: float, n: int) -> float:
     """Largest L2 change of `clipped_mean` when one of n rows is replaced."""
-    return 2 * clip / n
+    return of_means(2 * clip / n, n)
 
 
 def published_gradient(moments: Matrix, weights: Matrix, clip: float) -> Matrix:

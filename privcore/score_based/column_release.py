@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.fixed_point import of_means, on_grid, step_of
 from privcore.mechanisms import NoiseSource
 from privcore.mechanisms.gaussian import planned_sigma
 
@@ -29,7 +30,7 @@ class Columns(NamedTuple):
 
 def columns_sensitivity(columns: int, n: int) -> float:
     """Largest L2 change of the means and mean squares when one of n rows is replaced."""
-    return 2 * math.sqrt(columns) / n
+    return of_means(2 * math.sqrt(columns) / n, n)
 
 
 def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: NoiseSource) -> Columns:
@@ -39,6 +40,7 @@ def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: Nois
     """
     columns, n = rows.shape[1], int(multiplicities.sum())
     scale = planned_sigma(columns_sensitivity(columns, n), mu)
+    rows = on_grid(rows, step_of(n))
     exact = np.concatenate((multiplicities @ rows, multiplicities @ (rows * rows))) / n
     noisy = noise.gaussian_array(exact, scale)
     means = np.clip(noisy[:columns], -1, 1)

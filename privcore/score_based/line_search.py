@@ -14,8 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.fixed_point import of_means, on_grid, step_of, sum_of_columns
 from privcore.score_based.augmented_lagrangian import Penalty
-from privcore.score_based.clipped_gradients import scaled_blocks
+from privcore.score_based.clipped_gradients import residuals_of, scaled_blocks
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -37,26 +38,28 @@ def clipped_slopes(
 
     A trial that is where the weights are has slope 0.  Other arguments are as in `clipped_mean`.
     """
-    total = np.zeros(len(trials))
+    total, n = np.zeros(len(trials)), float(multiplicities.sum())
+    step = step_of(int(n), factors=1)
     lengths = [float(np.linalg.norm(trial - weights)) for trial in trials]
     for x, times in scaled_blocks(rows, multiplicities, widths, centre):
         before = _losses(x, weights)
         for k, (trial, length) in enumerate(zip(trials, lengths, strict=True)):
             if length > 0:
                 slopes = (_losses(x, trial) - before) / length
-                total[k] += float(np.clip(slopes, -clip, clip) @ times)
-    return np.asarray(total / multiplicities.sum())
+                # On the grid, so that the sum is exact; 1 is on it.
+                total[k] += float(on_grid(np.clip(slopes / clip, -1, 1), step) @ times)
+    return np.asarray(clip * total / n)
 
 
 def _losses(x: Matrix, weights: Matrix) -> Vector:
     """½|x − Wᵀx|² of each row, shape (rows,)."""
-    residual = x - x @ weights
-    return np.asarray(0.5 * (residual * residual).sum(axis=1))
+    residual = residuals_of(x, weights)
+    return np.asarray(0.5 * sum_of_columns(residual * residual))
 
 
 def slopes_sensitivity(clip: float, trials: int, n: int) -> float:
     """Largest L2 change of `clipped_slopes` when one of n rows is replaced."""
-    return 2 * clip * math.sqrt(trials) / n
+    return of_means(2 * clip * math.sqrt(trials) / n, n)
 
 
 def best_trial(

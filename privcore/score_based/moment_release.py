@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.fixed_point import of_means
 from privcore.mechanisms import NoiseSource
 from privcore.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.mechanisms.second_moments import upper_triangle
@@ -34,7 +35,7 @@ class NoisyMoments(NamedTuple):
 def weighted_sensitivity(radius: float, n: int) -> float:
     """Largest L2 change of the released numbers when one of n rows of norm ≤ R is replaced."""
     a = MEAN_SHARE * radius
-    return math.sqrt(2) * (radius * radius + a * a / 2) / n
+    return of_means(math.sqrt(2) * (radius * radius + a * a / 2) / n, n)
 
 
 def release_moments(

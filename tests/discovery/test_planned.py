@@ -101,8 +101,8 @@ def test_noise_per_test_is_as_planned(asia, name):
         expected = {sensitivity / result.planned[0].value}
     else:
         expected = {sensitivity * result.planned[0].value}
-    seen = {round(scale, 9) for scale in noise.scales}
-    assert seen <= {round(scale, 9) for scale in expected}
+    seen = {f"{scale:.9g}" for scale in noise.scales}
+    assert seen <= {f"{scale:.9g}" for scale in expected}
     # Every event that was asked for is within its planned count.
     per_step = {"laplace-pc": 1, "sg-pc": 1}
     if name in per_step:

@@ -132,7 +132,9 @@ def test_unconditional_spearman_attains_six_over_n_plus_one():
     ("name", "constant"), [("z-star", 6), ("kendall-fixed", 9), ("spearman-fixed", 10)]
 )
 def test_the_constants_are_those_of_the_proofs(name, constant):
-    assert SCORES[name].sensitivity(10_000, "proven") == constant / 100
+    found = SCORES[name].sensitivity(10_000, "proven")
+    # A hair more, for what floating point adds.
+    assert constant / 100 < found == pytest.approx(constant / 100, rel=1e-9)
     assert SCORES[name].proof.endswith(".md")
 
 

@@ -97,17 +97,18 @@ def test_clipped_means_agree_with_a_loop_over_records(monkeypatch):
     w = generator.normal(size=(4, 4))
     for block in (1 << 15, 7):
         monkeypatch.setattr("privcore.score_based.clipped_gradients._BLOCK", block)
-        for clip in (0.3, 3.0, 1e9):
+        for clip in (0.3, 3.0, 100.0):
+            near = {"rel": 1e-5, "abs": 2e-6 * clip}  # The grid's step.
             found = clipped_mean(rows, times, w, clip)
-            assert found == pytest.approx(by_loop(rows, times, w, clip))
+            assert found == pytest.approx(by_loop(rows, times, w, clip), **near)
             widths = np.array([0.5, 1.0, 2.0, 3.0])
             stretched = clipped_mean(rows, times, w, clip, widths)
-            assert stretched == pytest.approx(by_loop(rows * widths, times, w, clip))
+            assert stretched == pytest.approx(by_loop(rows * widths, times, w, clip), **near)
     # Without clipping it is the gradient of the loss, off the diagonal.
     moments = (rows * times[:, None]).T @ rows / times.sum()
     off = off_diagonal(4)
-    assert clipped_mean(rows, times, w, 1e9)[off] == pytest.approx(
-        least_squares(moments, w)[1][off]
+    assert clipped_mean(rows, times, w, 1e3)[off] == pytest.approx(
+        least_squares(moments, w)[1][off], abs=1e-3
     )
 
 
@@ -129,7 +130,7 @@ def test_the_sensitivity_is_attained():
     before = clipped_mean(rows, ones, w, 2.0)
     rows[0] = (5.0, -5.0)
     change = np.linalg.norm(before - clipped_mean(rows, ones, w, 2.0))
-    assert change == pytest.approx(clipped_sensitivity(2.0, 10))
+    assert change == pytest.approx(clipped_sensitivity(2.0, 10), rel=1e-5)
 
 
 def test_the_published_sensitivity_fails():
