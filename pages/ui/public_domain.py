@@ -63,24 +63,23 @@ def panel(loaded: Loaded) -> None:
 def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
     """The owner's confirmation, and the schema as a file."""
     agreed = not (loaded.dataset.undeclared if loaded.stated is None else loaded.stated.unconfirmed)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        # The key is one of the values: whoever changes a value is asked again.
-        st.checkbox(
-            words,
-            value=agreed,
-            key=f"upload_confirm_{confirmation(schema)}",
-            on_change=_answered,
-            args=(schema,),
-        )
-        st.download_button(
-            "Schema (JSON)",
-            schema_json(schema, confirmed=confirmed(schema)),
-            "schema.json",
-            "application/json",
-            on_click="ignore",
-            icon=":material/download:",
-            help="For `python -m privcore release --schema`, or to load with this table again.",
-        )
+    # The key is one of the values: whoever changes a value is asked again.
+    st.checkbox(
+        words,
+        value=agreed,
+        key=f"upload_confirm_{confirmation(schema)}",
+        on_change=_answered,
+        args=(schema,),
+    )
+    st.download_button(
+        "Schema (JSON)",
+        schema_json(schema, confirmed=confirmed(schema)),
+        "schema.json",
+        "application/json",
+        on_click="ignore",
+        icon=":material/download:",
+        help="For `python -m privcore release --schema`, or to load with this table again.",
+    )
 
 
 def _answered(schema: list[ColumnSchema]) -> None:

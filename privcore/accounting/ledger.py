@@ -65,7 +65,7 @@ class Ledger:
     ) -> None:
         # Absolute, so that the database takes ":memory:" for a file like any other.
         self.path = (data_directory() / FILE if path is None else Path(path)).absolute()
-        if "\0" in str(self.path):
+        if "\0" in str(self.path) or not self.path.name:
             raise LedgerError(f"{short(path)!r} can be no file's name; name another ledger.")
         self._timeout = timeout
         self._clock = clock

@@ -17,6 +17,7 @@ from privcore.errors import ParameterError
 from privcore.evaluation.quality_target import epsilon_for_quality
 from privcore.evaluation.surrogate import Quality, Shape, Spread, Surrogates
 from privcore.evaluation.targets import Reached
+from privcore.text import short
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def advise(
     for name in algorithms:
         if name not in fitting:
             raise ParameterError(
-                f"{name} is not a private algorithm for such columns; choose from "
+                f"{short(name)} is not a private algorithm for such columns; choose from "
                 f"{', '.join(fitting)}."
             )
     found = []

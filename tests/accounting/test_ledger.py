@@ -248,3 +248,9 @@ def test_the_file_is_its_owner_s_alone(ledger):
     ledger.set_total("clinic", 1.0, 0.0)
     assert ledger.path.stat().st_mode & 0o077 == 0
     assert ledger.path.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("path", ["/", "led\0ger.sqlite"])
+def test_what_can_be_no_file_is_refused_in_one_sentence(path):
+    with pytest.raises(LedgerError, match="can be no file's name"):
+        Ledger(path)
