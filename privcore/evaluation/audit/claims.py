@@ -24,7 +24,7 @@ from privcore.evaluation.audit.trials import (
 from privcore.independence import ScoreMeasure, get_score
 from privcore.independence.measure import Calibration
 from privcore.mechanisms import NoiseSource, SieveScales, SmoothMedian, SparseVectorScales
-from privcore.mechanisms.gaussian import analytic_sigma
+from privcore.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.mechanisms.second_moments import l1_sensitivity, l2_sensitivity, upper_triangle
 from privcore.mechanisms.selection import Selection
 from privcore.score_based.clipped_gradients import clipped_mean, clipped_sensitivity
@@ -47,7 +47,7 @@ def laplace(epsilon: float, delta: float) -> Trial:
 
 
 def gaussian(epsilon: float, delta: float) -> Trial:
-    sigma = analytic_sigma(1.0, epsilon, delta)
+    sigma = planned_sigma(1.0, planned_mu(epsilon, delta))
     return NoisyNumbers("gaussian", ((0.0,), (1.0,)), (sigma, sigma))
 
 
@@ -165,7 +165,7 @@ def moments_laplace(epsilon: float, delta: float) -> Trial:
 
 
 def moments_gaussian(epsilon: float, delta: float) -> Trial:
-    sigma = analytic_sigma(l2_sensitivity(2, ROWS_L2.n, centred=False), epsilon, delta)
+    sigma = planned_sigma(l2_sensitivity(2, ROWS_L2.n, centred=False), planned_mu(epsilon, delta))
     return NoisyNumbers("gaussian", _moments(ROWS_L2), (sigma, sigma))
 
 
@@ -211,7 +211,7 @@ def gradient(epsilon: float, delta: float) -> Trial:
         tuple(clipped_mean(*source.rows(), weights, clip)[off].tolist())
         for source in (pair.source(0), pair.source(1))
     ]
-    sigma = analytic_sigma(clipped_sensitivity(clip, pair.n), epsilon, delta)
+    sigma = planned_sigma(clipped_sensitivity(clip, pair.n), planned_mu(epsilon, delta))
     return NoisyNumbers("gaussian", (exact[0], exact[1]), (sigma, sigma))
 
 
