@@ -58,7 +58,7 @@ def open_case() -> None:
 
 
 def case_key(kind: str) -> str:
-    """Of the control that chooses among the audits of one kind."""
+    """The session key of the control that chooses among the audits of one kind."""
     return f"audit_{kind.split()[0]}"
 
 

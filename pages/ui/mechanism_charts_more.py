@@ -161,13 +161,13 @@ def order_plans(found: Allocation) -> go.Figure:
 
 
 def probabilities(found: Selections) -> go.Figure:
-    """Of each candidate, under both mechanisms."""
+    """The probability that each candidate is selected, under both mechanisms."""
     names = [f"{k + 1}: u = {u:g}" for k, u in enumerate(found.utilities)]
     return _two_bars(names, found.exponential, found.permute_and_flip, "candidate")
 
 
 def count_probabilities(found: Selections) -> go.Figure:
-    """Of removing 0, 1, … of the candidates."""
+    """The probability of removing 0, 1, … of the candidates."""
     names = [f"{t}: q = {q:.3g}" for t, q in enumerate(found.count)]
     return _two_bars(names, found.count_exponential, found.count_flip, "how many to remove")
 

@@ -86,7 +86,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_purchase_options(command: argparse.ArgumentParser) -> None:
-    """Of commands that can buy the domain of --csv."""
+    """Add the options of commands that can buy the domain of --csv."""
     domain = command.add_argument_group("a bought domain")
     domain.add_argument(
         f"--{SHARE.option}", metavar="SHARE",

@@ -15,7 +15,7 @@ Places = NDArray[np.int32]
 
 @njit("int32[:, ::1](int64[::1], boolean[:, ::1])", cache=True, nogil=True)
 def margin_places(levels: NDArray[np.int64], members: NDArray[np.bool_]) -> Places:
-    """Of each margin (row) and cell, the cell's place in the margin.
+    """The place of each cell (column) in each margin (row).
 
     members: of each margin and axis, whether the axis is one of the margin's.
     """
