@@ -11,8 +11,9 @@ which with one thread is what the clock shows on an idle machine, after one run 
 --full takes all eight networks and 10⁴, 10⁵ and 10⁶ rows; a library whose first run takes longer
 than --limit seconds is left out at more rows of the same network, and one that fails has a dash.
 
-Below the times: how our graphs differ from causal-learn's, and why.  --fixture stores what
-causal-learn found, for the tests.  Private algorithms: `python -m benchmarks.peers.private`.
+Below the times: how our graphs differ from causal-learn's, and under its rules of orientation.
+--fixture stores what causal-learn found, for the tests.  Private algorithms:
+`python -m benchmarks.peers.private`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.comparison import explained, theirs
+from benchmarks.peers.comparison import differences, theirs
 from benchmarks.peers.environments import PEERS, default_folder, interpreter
 from privcore.dataset import NETWORKS, Dataset, load_network
 from privcore.discovery import count, discover
@@ -201,13 +202,14 @@ def _equality(dataset: Dataset, peer: Contestant, notes: list[str]) -> list[dict
             found = theirs(dataset.names, answer["directed"], answer["undirected"])
             asked = {"score": test, "threshold": alpha, "max_order": None}
             mine = discover(source, "pc", asked, keep_trace=False)
-            reasons = explained(source, mine, found)
+            left = differences(source, mine, found)
             same = "same" if mine.graph.skeleton == found.skeleton else "DIFFERENT"
             notes.append(
                 f"- {dataset.name}, n = {dataset.n:,}, {test}, alpha = {alpha}: {same} skeleton, "
                 f"{_agreement(mine.graph, found)}"
+                + ("" if left or mine.graph == found else ", none under their rules")
             )
-            notes += [f"    - {reason}" for reason in reasons]
+            notes += [f"    - {sentence}" for sentence in left]
             graph = {kind: answer[kind] for kind in ("directed", "undirected")}
             stored.append({"test": test, "alpha": alpha, **graph})
     return stored

@@ -21,6 +21,7 @@ _TITLE_LIMIT = 200
 _FONT_SIZE = 15
 # Mean width of a character and the box's own padding, to keep boxes apart without a browser.
 _CHARACTER, _PADDING, _LINE_HEIGHT = 8.6, 18.0, 19.0
+_ARROWS = {"--": "", "<->": "to, from"}
 
 
 def graph_network(
@@ -55,7 +56,7 @@ def graph_network(
             i,
             j,
             id=edge_id(pair),
-            arrows="" if graph.mark(*pair) == "--" else "to",
+            arrows=_ARROWS.get(graph.mark(*pair) or "", "to"),
             color={"color": style.colour, "highlight": style.colour, "hover": style.colour},
             dashes=list(style.dash) or False,
             width=style.width,

@@ -120,6 +120,7 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
     """The edges, and beside each how sure it is, where the algorithm says so."""
     edges = [((a, b), f"{a} -> {b}") for a, b in report["directed"]]
     edges += [((a, b), f"{a} -- {b}") for a, b in report["undirected"]]
+    edges += [((a, b), f"{a} <-> {b}") for a, b in report.get("bidirected", ())]
     pairs = report["pairs"]
     if pairs is None:
         return [edge for _, edge in edges]

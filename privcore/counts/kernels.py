@@ -7,6 +7,7 @@ is the same, to the last bit; of `table_climb` up to rounding, so that kernels a
 
 from privcore.counts.kernels_climb import climb
 from privcore.counts.kernels_distance import greedy_removals
+from privcore.counts.kernels_every import test_every
 from privcore.counts.kernels_margins import fit_margins, margin_places, margin_products
 from privcore.counts.kernels_rows import merge_keys, unique_keys, unique_small_keys
 from privcore.counts.kernels_scan import DEPENDENT, UNDECIDED, scan_pairs
@@ -32,6 +33,7 @@ __all__ = [
     "scan_pairs",
     "statistic",
     "stratum_tables",
+    "test_every",
     "unique_keys",
     "unique_small_keys",
     "z_star_terms",

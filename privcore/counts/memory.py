@@ -125,6 +125,13 @@ class InMemoryCounts:
             self._packed = projections, pack(projections, self.levels)
         return self._packed[1]
 
+    def packed_before(self) -> Packed:
+        """Rows as they were packed for the last order; all of them if none was, if it `packs`."""
+        if self._packed is None:
+            whole = [self._projections.whole]
+            self._packed = whole, pack(whole, self.levels)
+        return self._packed[1]
+
     def keep(self, key: Hashable, compute: Callable[[], Arrays]) -> Arrays:
         """`compute()`, kept for later calls with the same key: results of many tests at once."""
         return self._arrays.get(key, compute)

@@ -59,8 +59,11 @@ def outcome(
     unit: str,
     epsilon_to_finish: float | None = None,
     rounds_to_finish: int = 0,
+    oriented: bool = False,
 ) -> Outcome:
-    """Orient a skeleton, and wrap up.
+    """Wrap up; a skeleton that is not oriented yet is, by its separating sets.
+
+    Of v-structures that contradict each other those stay whose ends fewer columns separate.
 
     epsilon_to_finish: the total that would have paid for the tests left undone, split over
     `rounds_to_finish` planned rounds.
@@ -77,8 +80,9 @@ def outcome(
             epsilon=None if limited else epsilon_to_finish,
             rounds=0 if limited else rounds_to_finish,
         )
+    firsts = {pair: [given] for pair, given in skeleton.separating_sets.items()}
     return Outcome(
-        graph=orient(skeleton.graph, skeleton.separating_sets),
+        graph=skeleton.graph if oriented else orient(skeleton.graph, firsts),
         separating_sets=skeleton.separating_sets,
         guarantee=guarantee,
         spent=spent,

@@ -14,6 +14,7 @@ from privcore.discovery import common, parameters
 from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.pc import Threshold
 from privcore.discovery.result import Spent, Step
+from privcore.discovery.v_structures import with_v_structures
 from privcore.errors import DataError
 from privcore.parameter import Parameter
 from privcore.rounding import up
@@ -63,7 +64,8 @@ def _run(run: Run) -> Outcome:
         run.source.names, noisy.reshape(exact.shape), run.source.n, run.source.caveats
     )
     decision = Threshold(source, given, recorder)
-    skeleton = common.search(run, decision)
+    # Tests of what is released cost nothing more.
+    found = with_v_structures(run, common.search(run, decision), decision)
     if proven:
         guarantee = common.proven_guarantee(
             run, "one release", ("docs/proofs/contingency_table.md",), delta=0.0
@@ -71,11 +73,12 @@ def _run(run: Run) -> Outcome:
     else:
         guarantee = common.published_guarantee(run, given["epsilon"], 0.0, "one release", (_FLAW,))
     spent = Spent("epsilon", given["epsilon"], given["epsilon"], 1, 1, "releases")
-    return common.outcome(skeleton, recorder, guarantee, spent, unit=decision.unit)
+    return common.outcome(found, recorder, guarantee, spent, unit=decision.unit, oriented=True)
 
 
 def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in ("score", "threshold", "max_order", "stable")}
+    shared = ("score", "threshold", "max_order", "stable", "collider_rule", "conflict_rule")
+    return {name: given[name] for name in shared}
 
 
 def _planned(run: Run) -> tuple[Event, ...]:
@@ -96,6 +99,8 @@ LAPMECH = Algorithm(
         _NOISE,
         parameters.MAX_ORDER,
         parameters.STABLE,
+        parameters.COLLIDER_RULE,
+        parameters.CONFLICT_RULE,
     ),
     calibrations=("proven", "published"),
     run=_run,

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_ndtr
 
 from privcore.discovery import common
 from privcore.discovery.model import Run
 from privcore.discovery.result import Step
-from privcore.discovery.skeleton import Decision
+from privcore.discovery.v_structures import Answered, FreeDecision
 from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.mechanisms.gaussian import planned_mu, planned_sigma
@@ -125,7 +126,7 @@ def _regressed(
     return known[key]
 
 
-class NoisyFisher(Decision):
+class NoisyFisher(FreeDecision):
     """√(n − k − 3) |z| against its quantile, stretched by the noise's variance if asked for."""
 
     def __init__(self, run: Run, released: Released, recorder: common.Recorder) -> None:
@@ -141,6 +142,20 @@ class NoisyFisher(Decision):
         self._regressions: dict[tuple[int, ...], Vector] = {}
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        value, threshold = self._tested(x, y, given)
+        self._recorder.add(
+            Step(len(given), x, y, given, "test", value, 0.0, value, threshold, value <= threshold)
+        )
+        return value <= threshold
+
+    def answer(self, x: int, y: int, given: tuple[int, ...]) -> Answered:
+        value, threshold = self._tested(x, y, given)
+        # The threshold is the quantile times the deviation that the value has by chance.
+        deviation = threshold / self._quantile
+        return Answered(value <= threshold, float(log_ndtr(-value / deviation)))
+
+    def _tested(self, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float]:
+        """|Z|, and what it is compared with."""
         sigma = self._released.sigma
         value = abs(fisher_z(partial_correlation(sigma, x, y, given), self._n, len(given)))
         threshold = self._quantile
@@ -148,8 +163,4 @@ class NoisyFisher(Decision):
             deviation = self._released.deviation
             extra = noise_variance(sigma, deviation, x, y, given, self._regressions)
             threshold *= math.sqrt(1 + max(self._n - len(given) - 3, 0) * extra)
-        verdict = value <= threshold
-        self._recorder.add(
-            Step(len(given), x, y, given, "test", value, 0.0, value, threshold, verdict)
-        )
-        return verdict
+        return value, threshold

@@ -85,6 +85,37 @@ STABLE = Parameter(
     "on the order of the columns. Off: the original PC.",
     source="Colombo & Maathuis 2014",
 )
+COLLIDER_RULE = Parameter(
+    name="collider_rule",
+    advanced=True,
+    title="Sets that v-structures are read from",
+    symbol="sets",
+    kind="choice",
+    default="majority",
+    choices=("majority", "conservative", "union", "first"),
+    help="Two columns that are not adjacent point at a common neighbour unless the sets that "
+    "separate them hold it. majority: of all sets of neighbours, more than half must not hold it, "
+    "and with half of them it stays open. conservative: none may, and where only some do it stays "
+    "open. union: none of the size at which the pair was separated may. first: the one set that "
+    "the search found, which depends on the order of the columns.",
+    source="Colombo & Maathuis 2014 (majority); Ramsey, Zhang & Spirtes 2006 (conservative); "
+    "causal-learn (union); Spirtes, Glymour & Scheines 2000 (first)",
+)
+CONFLICT_RULE = Parameter(
+    name="conflict_rule",
+    advanced=True,
+    title="V-structures that contradict each other",
+    symbol="conflicts",
+    kind="choice",
+    default="strength",
+    choices=("strength", "drop", "bi-directed", "keep first", "overwrite"),
+    help="strength: the one whose ends depend on each other more surely given the middle stays. "
+    "drop: none stays. bi-directed: an edge that is wanted both ways is drawn a ↔ b. keep first, "
+    "overwrite: the first stays, or the last, in the order of the columns, and so the graph "
+    "depends on that order and may have a cycle.",
+    source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
+    "choice made here (drop)",
+)
 ANY_SCORE = Parameter(
     name="score",
     advanced=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from math import log
 from typing import Any
 
 from privcore.accounting import Guarantee
@@ -11,13 +12,14 @@ from privcore.counts import CountSource, MomentSource
 from privcore.discovery import common, parameters
 from privcore.discovery.model import Algorithm, Outcome, Run
 from privcore.discovery.result import Edge, Spent, Step
-from privcore.discovery.skeleton import Answer, Decision, conditioning_sets
+from privcore.discovery.skeleton import Answer, conditioning_sets
+from privcore.discovery.v_structures import Answered, FreeDecision, with_v_structures
 from privcore.errors import DataError
 from privcore.independence import Score, get_score, z_threshold
-from privcore.independence.order_scan import Scanned, scan_order
+from privcore.independence.order_scan import Scanned, scan_every, scan_order
 
 
-class Threshold(Decision):
+class Threshold(FreeDecision):
     """Independent when the exact p-value is at least the significance level."""
 
     def __init__(
@@ -34,18 +36,25 @@ class Threshold(Decision):
         return self._score.fits(self._source, x, y, given)
 
     def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        if self._score.scale == "z":
-            # |Z| against its quantile, not p against the level: the same test, but as the
-            # private algorithms make it, so that they agree to the last bit without noise.
-            value = abs(self._score.value(self._source, x, y, given))
-            threshold, verdict = self._bound, value <= self._bound
-        else:
-            value = self._score.evaluate(self._source, x, y, given).p_value
-            threshold, verdict = self._level, value >= self._level
+        value, threshold, verdict = self._tested(x, y, given)
         self._recorder.add(
             Step(len(given), x, y, given, "test", value, 0.0, value, threshold, verdict)
         )
         return verdict
+
+    def answer(self, x: int, y: int, given: tuple[int, ...]) -> Answered:
+        *_, verdict = self._tested(x, y, given)
+        return Answered(verdict, self._score.log_p(self._source, x, y, given))
+
+    def _tested(self, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float, bool]:
+        """What is compared, what with, and whether that means independence."""
+        if self._score.scale == "z":
+            # |Z| against its quantile, not p against the level: the same test, but as the
+            # private algorithms make it, so that they agree to the last bit without noise.
+            value = abs(self._score.value(self._source, x, y, given))
+            return value, self._bound, value <= self._bound
+        value = self._score.evaluate(self._source, x, y, given).p_value
+        return value, self._level, value >= self._level
 
     def whole_order(
         self, order: int, pairs: list[Edge], adjacent: list[set[int]]
@@ -56,6 +65,21 @@ class Threshold(Decision):
         return (
             found and self._answer(x, y, order, adjacent, found)
             for (x, y), found in zip(pairs, scanned, strict=True)
+        )
+
+    def answers(
+        self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[list[Answered] | None] | None:
+        scanned = scan_every(self._source, self._score.name, first, last, pairs, adjacent)
+        if scanned is None:
+            return None
+        level = log(self._level)
+        # Where rounding may matter, the verdict is that of the exact p-value.
+        return (
+            None
+            if logs is None or (abs(logs - level) <= 1e-8 * (1 - level)).any()
+            else [Answered(value >= level, value) for value in logs.tolist()]
+            for logs in scanned
         )
 
     def _answer(
@@ -96,10 +120,11 @@ def score_of(source: MomentSource, given: Mapping[str, Any]) -> Score:
 def _run(run: Run) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
     decision = Threshold(run.source, run.parameters, recorder)
-    skeleton = common.search(run, decision)
+    found = with_v_structures(run, common.search(run, decision), decision)
     return common.outcome(
-        skeleton, recorder, Guarantee.none(), Spent("none", 0.0, 0.0), unit=decision.unit
-    )
+        found, recorder, Guarantee.none(), Spent("none", 0.0, 0.0), unit=decision.unit,
+        oriented=True,
+    )  # fmt: skip
 
 
 PC = Algorithm(
@@ -113,6 +138,8 @@ PC = Algorithm(
         parameters.THRESHOLD,
         parameters.MAX_ORDER,
         parameters.STABLE,
+        parameters.COLLIDER_RULE,
+        parameters.CONFLICT_RULE,
         parameters.MIXED_LEVELS,
     ),
     calibrations=("none",),

@@ -22,6 +22,7 @@ from privcore.discovery.privpc_star_parameters import (
     SOURCE,
 )
 from privcore.discovery.result import Spent, Step
+from privcore.discovery.v_structures import with_v_structures
 
 _FLAW = (
     "its sensitivity p(p + 1)/(2(n − 1)) supposes that the squares of every record add up to p; "
@@ -36,7 +37,8 @@ def _run(run: Run) -> Outcome:
     scale = released.scale
     recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given["epsilon"], 1))
     decision = NoisyFisher(run, released, recorder)
-    skeleton = common.search(run, decision)
+    # Tests of what is released cost nothing more.
+    found = with_v_structures(run, common.search(run, decision), decision)
     if given["calibration"] == "proven":
         delta = given["delta"] if given["mechanism"] == "gaussian" else 0.0
         guarantee = common.proven_guarantee(
@@ -45,11 +47,11 @@ def _run(run: Run) -> Outcome:
     else:
         guarantee = common.published_guarantee(run, given["epsilon"], 0.0, "one release", (_FLAW,))
     spent = Spent("epsilon", given["epsilon"], given["epsilon"], 1, 1, "releases")
-    return common.outcome(skeleton, recorder, guarantee, spent, unit="|Z|")
+    return common.outcome(found, recorder, guarantee, spent, unit="|Z|", oriented=True)
 
 
 def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
-    shared = ("threshold", "max_order", "stable")
+    shared = ("threshold", "max_order", "stable", "collider_rule", "conflict_rule")
     return {"score": "fisher-z", **{name: given[name] for name in shared}}
 
 
@@ -70,6 +72,8 @@ PRIVPC_STAR = Algorithm(
         NULL,
         parameters.MAX_ORDER,
         parameters.STABLE,
+        parameters.COLLIDER_RULE,
+        parameters.CONFLICT_RULE,
     ),
     calibrations=("proven", "published"),
     run=_run,

@@ -10,7 +10,7 @@ from privcore.graphs import PDAG
 
 PairClass = Literal["match", "direction", "extra", "missing"]
 CLASSES: tuple[PairClass, ...] = ("match", "direction", "extra", "missing")
-_SIGN = {"->": "→", "<-": "←", "--": "—"}
+_SIGN = {"->": "→", "<-": "←", "--": "—", "<->": "↔"}
 
 
 class PairComparison(NamedTuple):
@@ -46,7 +46,7 @@ class Comparison:
 
 
 def edge_text(graph: PDAG, i: int, j: int) -> str:
-    """ "a → b", "a ← b", "a — b", or "none"."""
+    """ "a → b", "a ← b", "a — b", "a ↔ b", or "none"."""
     mark = graph.mark(i, j)
     return f"{graph.nodes[i]} {_SIGN[mark]} {graph.nodes[j]}" if mark else "none"
 

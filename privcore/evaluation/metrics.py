@@ -61,8 +61,8 @@ def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
     false-positive rate counts such edges against all pairs that are not an edge of the reference
     as found.
     """
-    true = len(graph.directed & reference.directed) + len(graph.undirected & reference.undirected)
     here, there = graph.skeleton, reference.skeleton
+    true = sum(graph.mark(i, j) == reference.mark(i, j) for i, j in here & there)
     pairs = comb(len(graph.nodes), 2)
     wrong_marks = len(here & there) - true
     return _metrics(
@@ -75,16 +75,17 @@ def cpdag_metrics(graph: PDAG, reference: PDAG) -> Metrics:
 
 
 def ordered_pair_f1(graph: PDAG, reference: PDAG) -> float:
-    """F1 over ordered pairs, an undirected edge being both (Wang, Pang & Song 2020, footnote 4).
+    """F1 over ordered pairs (Wang, Pang & Song 2020, footnote 4).
 
-    1 when both graphs have no edge.
+    An edge without one direction is both pairs.  1 when both graphs have no edge.
     """
     here, there = _ordered_pairs(graph), _ordered_pairs(reference)
     return 2 * len(here & there) / (len(here) + len(there)) if here or there else 1.0
 
 
 def _ordered_pairs(graph: PDAG) -> frozenset[tuple[int, int]]:
-    return graph.directed | graph.undirected | {(j, i) for i, j in graph.undirected}
+    both = graph.undirected | graph.bidirected
+    return graph.directed | both | {(j, i) for i, j in both}
 
 
 def evaluate(graph: PDAG, references: Mapping[str, PDAG]) -> dict[str, dict[str, dict[str, float]]]:

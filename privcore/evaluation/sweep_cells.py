@@ -200,14 +200,15 @@ def edges_text(graph: PDAG) -> str:
     """
     arrows = [f"{_escaped(a)}->{_escaped(b)}" for a, b in graph.named_directed()]
     lines = [f"{_escaped(a)}--{_escaped(b)}" for a, b in graph.named_undirected()]
-    return " ".join([*arrows, *lines])
+    both = [f"{_escaped(a)}<->{_escaped(b)}" for a, b in graph.named_bidirected()]
+    return " ".join([*arrows, *lines, *both])
 
 
 def edges_of(text: str) -> list[tuple[str, str, str]]:
-    """(cause, "->", effect) and (name, "--", name) of an `edges_text`."""
+    """(cause, "->", effect), and two names with "--" or "<->" between, of an `edges_text`."""
     found = []
     for edge in text.split():
-        a, mark, b = re.split("(->|--)", edge)
+        a, mark, b = re.split("(<->|->|--)", edge)
         found.append((unquote(a), mark, unquote(b)))
     return found
 

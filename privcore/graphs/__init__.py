@@ -2,7 +2,7 @@
 
 from privcore.graphs.cpdag import cpdag_of_dag, cpdag_of_names, topological_order
 from privcore.graphs.equivalence import EquivalenceClass, Family
-from privcore.graphs.orientation import orient
+from privcore.graphs.orientation import orient, unshielded
 from privcore.graphs.pdag import PDAG, Edge
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "cpdag_of_names",
     "orient",
     "topological_order",
+    "unshielded",
 ]

@@ -17,12 +17,14 @@ from privcore.text import short, spreadsheet_cell
 
 
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
-    """`nodes`, `directed` and `undirected` by name, and positions if given."""
+    """`nodes`, `directed`, `undirected`, and `bidirected` and positions if there are any."""
     described: dict[str, Any] = {
         "nodes": list(graph.nodes),
         "directed": [list(edge) for edge in graph.named_directed()],
         "undirected": [list(edge) for edge in graph.named_undirected()],
     }
+    if graph.bidirected:
+        described["bidirected"] = [list(edge) for edge in graph.named_bidirected()]
     if positions:
         described["positions"] = {
             name: [round(x, 4), round(y, 4)]
@@ -36,21 +38,26 @@ def to_graphml(graph: PDAG) -> str:
     network = nx.DiGraph()
     for i, name in enumerate(graph.nodes):
         network.add_node(f"n{i}", label=_xml_safe(name))
-    for i, j in sorted(graph.directed):
-        network.add_edge(f"n{i}", f"n{j}", kind="directed")
-    for i, j in sorted(graph.undirected):
-        network.add_edge(f"n{i}", f"n{j}", kind="undirected")
+    for kind, edges in (
+        ("directed", graph.directed),
+        ("undirected", graph.undirected),
+        ("bidirected", graph.bidirected),
+    ):
+        for i, j in sorted(edges):
+            network.add_edge(f"n{i}", f"n{j}", kind=kind)
     return "\n".join(nx.generate_graphml(network))
 
 
 def to_dot(graph: PDAG) -> str:
-    """A digraph for Graphviz; undirected edges have dir=none."""
+    """A digraph for Graphviz; undirected edges have dir=none, bidirected ones dir=both."""
     lines = ["digraph G {"]
     lines += [f"  {_dot_quoted(name)};" for name in graph.nodes]
-    lines += [f"  {_dot_quoted(a)} -> {_dot_quoted(b)};" for a, b in graph.named_directed()]
-    lines += [
-        f"  {_dot_quoted(a)} -> {_dot_quoted(b)} [dir=none];" for a, b in graph.named_undirected()
-    ]
+    for edges, ends in (
+        (graph.named_directed(), ""),
+        (graph.named_undirected(), " [dir=none]"),
+        (graph.named_bidirected(), " [dir=both]"),
+    ):
+        lines += [f"  {_dot_quoted(a)} -> {_dot_quoted(b)}{ends};" for a, b in edges]
     return "\n".join([*lines, "}", ""])
 
 
@@ -68,6 +75,7 @@ def to_edge_csv(
     for kind, edges in (
         ("directed", graph.named_directed()),
         ("undirected", graph.named_undirected()),
+        ("bidirected", graph.named_bidirected()),
     ):
         writer.writerows(
             [
@@ -113,10 +121,16 @@ def to_svg(
         f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif">',
         f"<title>{escape(_xml_safe(title))}</title>",
         f'<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
-        f'markerHeight="8" orient="auto"><path d="M0,0L10,5L0,10z" fill="{ink}"/></marker></defs>',
+        'markerHeight="8" orient="auto-start-reverse">'
+        f'<path d="M0,0L10,5L0,10z" fill="{ink}"/></marker></defs>',
         f'<rect width="{width}" height="{height}" fill="{background}"/>',
     ]
-    for edges, arrow in ((graph.undirected, ""), (graph.directed, ' marker-end="url(#arrow)"')):
+    head = ' marker-end="url(#arrow)"'
+    for edges, arrow in (
+        (graph.undirected, ""),
+        (graph.directed, head),
+        (graph.bidirected, f' marker-start="url(#arrow)"{head}'),
+    ):
         for i, j in sorted(edges):
             (x1, y1), (x2, y2) = _trimmed(centre[i], centre[j], box_w / 2, box_h / 2)
             parts.append(

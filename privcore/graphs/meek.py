@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from privcore.graphs.pdag import PDAG, ordered
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
+
+import networkx as nx
+
+from privcore.graphs.pdag import PDAG, Edge, ordered
+
+Triple = tuple[int, int, int]
 
 
 class _Marks:
     """The graph while it is being oriented."""
 
-    def __init__(self, graph: PDAG) -> None:
+    def __init__(self, graph: PDAG, ambiguous: Collection[Triple] = ()) -> None:
         p = len(graph.nodes)
         self.parents: list[set[int]] = [set() for _ in range(p)]
         self.children: list[set[int]] = [set() for _ in range(p)]
         self.lines: list[set[int]] = [set() for _ in range(p)]
+        self.bidirected = graph.bidirected
+        self._spouses: list[set[int]] = [set() for _ in range(p)]
+        self._ambiguous = ambiguous
         for i, j in graph.directed:
             self.children[i].add(j)
             self.parents[j].add(i)
-        for i, j in graph.undirected:
-            self.lines[i].add(j)
-            self.lines[j].add(i)
-
-    def adjacent(self, i: int, j: int) -> bool:
-        return j in self.lines[i] or j in self.children[i] or j in self.parents[i]
+        for own, edges in ((self.lines, graph.undirected), (self._spouses, graph.bidirected)):
+            for i, j in edges:
+                own[i].add(j)
+                own[j].add(i)
+        self.adjacent = [
+            set().union(*around)
+            for around in zip(self.parents, self.children, self.lines, self._spouses, strict=True)
+        ]
 
     def reaches(self, start: int, goal: int) -> bool:
         """Whether a directed path leads from start to goal."""
@@ -35,12 +47,17 @@ class _Marks:
             stack.extend(new)
         return False
 
+    def no_collider(self, a: int, b: int, c: int) -> bool:
+        """Whether a, b, c is an unshielded triple that is known to have no v-structure at b."""
+        return c not in self.adjacent[a] and (min(a, c), b, max(a, c)) not in self._ambiguous
+
     def allowed(self, a: int, b: int) -> bool:
-        """Whether a → b closes no directed cycle and makes no new unshielded collider.
+        """Whether a → b closes no directed cycle and makes no new v-structure.
 
         Never refuses on consistent input; noisy decisions can ask for the impossible.
         """
-        if any(not self.adjacent(other, a) for other in self.parents[b] if other != a):
+        into = self.parents[b] | self._spouses[b]
+        if any(self.no_collider(other, b, a) for other in into if other != a):
             return False
         return not self.reaches(b, a)
 
@@ -53,40 +70,116 @@ class _Marks:
     def implied(self, a: int, b: int) -> bool:
         """Whether one of the rules asks for a → b, for an undirected a — b."""
         # Rule 1: c → a — b with c and b not adjacent (else a new collider at a).
-        if any(not self.adjacent(c, b) for c in self.parents[a]):
+        if any(self.no_collider(c, a, b) for c in self.parents[a]):
             return True
         # Rule 2: a → c → b (else a cycle).
         if self.children[a] & self.parents[b]:
             return True
         # Rule 3: a — c → b and a — d → b with c and d not adjacent.
         around = self.lines[a] & self.parents[b]
-        if any(not self.adjacent(c, d) for c in around for d in around if c < d):
+        if any(self.no_collider(c, a, d) for c, d in combinations(around, 2)):
             return True
         # Rule 4: a — d → c → b with a and c adjacent, d and b not.
         return any(
-            self.adjacent(a, c)
-            and any(not self.adjacent(d, b) for d in self.parents[c] & self.lines[a])
+            c in self.adjacent[a]
+            and any(self.no_collider(d, a, b) for d in self.parents[c] & self.lines[a])
             for c in self.parents[b]
         )
 
+    def asked(self) -> Iterator[Edge]:
+        """Arrows that a rule asks for and nothing there forbids."""
+        for a, neighbours in enumerate(self.lines):
+            for b in neighbours:
+                if self.implied(a, b) and self.allowed(a, b):
+                    yield a, b
 
-def apply_meek_rules(graph: PDAG) -> PDAG:
+    def agreeing(self, arrows: set[Edge]) -> set[Edge]:
+        """Of arrows, those that go together with all others: nothing depends on their order."""
+        arrows = {(a, b) for a, b in arrows if (b, a) not in arrows}
+        into: dict[int, list[int]] = {}
+        for a, b in arrows:
+            into.setdefault(b, []).append(a)
+        arrows -= {
+            (own, b)
+            for b, causes in into.items()
+            for pair in combinations(causes, 2)
+            if self.no_collider(pair[0], b, pair[1])
+            for own in pair
+        }
+        children = ((i, j) for i, around in enumerate(self.children) for j in around)
+        component = strong_components([*children, *arrows])
+        return {(a, b) for a, b in arrows if component[a] != component[b]}
+
+    def graph(self, nodes: tuple[str, ...]) -> PDAG:
+        directed = frozenset((i, j) for i, c in enumerate(self.children) for j in c)
+        undirected = frozenset(ordered(i, j) for i, n in enumerate(self.lines) for j in n)
+        return PDAG(nodes, directed, undirected, self.bidirected)
+
+
+def strong_components(arrows: Iterable[Edge]) -> dict[int, int]:
+    """Of each node, a number; an arrow is on a directed cycle just if its ends have the same."""
+    found = nx.strongly_connected_components(nx.DiGraph(list(arrows)))
+    return {node: number for number, nodes in enumerate(found) for node in nodes}
+
+
+def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
     """Orient every undirected edge that the rules decide; the skeleton stays.
 
-    An orientation that would close a directed cycle or make a new unshielded collider is not
-    made, so contradictory input leaves edges undirected.  Edges are looked at in sorted order
-    until nothing changes, so the result is deterministic; on consistent input it does not depend
-    on the order at all (Meek 1995, Theorem 3).
+    ambiguous: unshielded triples (x, z, y), x < y, of which it is not known whether there is a
+    v-structure at z; the rules make no use of them (Colombo & Maathuis 2014, Section 4.2).
+
+    All that the rules ask for is made at once, again and again until they ask for nothing more.
+    An arrow that would close a directed cycle or make a new v-structure is not made, nor are
+    arrows that would do so together.  So contradictory input leaves edges undirected, whatever the
+    order of the columns; on consistent input no order matters (Meek 1995, Theorem 3).
+    """
+    marks = _Marks(graph, ambiguous)
+    while arrows := marks.agreeing(set(marks.asked())):
+        for a, b in arrows:
+            marks.orient(a, b)
+    return marks.graph(graph.nodes)
+
+
+def apply_meek_rules_in_turn(graph: PDAG) -> PDAG:
+    """Rules 1, 2 and 3 one edge at a time, in the order of the columns, refusing cycles only.
+
+    As causal-learn 0.1.4.8 has them.  On consistent input the result is that of
+    `apply_meek_rules`; on other input it depends on the order, and may hold new v-structures.
     """
     marks = _Marks(graph)
+    around = [sorted(neighbours) for neighbours in marks.adjacent]
+    pairs = [(i, j) for i, neighbours in enumerate(around) for j in neighbours]
+    # causal-learn lists ends that are tails first, then arrows, each by the column they are at.
+    pairs.sort(key=lambda pair: (pair[1] in marks.children[pair[0]], pair[1], pair[0]))
+    after: dict[int, list[int]] = {}
+    for j, k in pairs:
+        after.setdefault(j, []).append(k)
+    paths = [(i, j, k) for i, j in pairs for k in after[j] if k != i]
+    unshielded = [(i, j, k) for i, j, k in paths if k not in marks.adjacent[i]]
+    triangles = [(i, j, k) for i, j, k in paths if k in marks.adjacent[i]]
+    kites = [
+        (i, j, k, end)
+        for i, j, end in triangles
+        for other, k, last in triangles
+        if (i, end) == (other, last) and j < k and k not in marks.adjacent[j]
+    ]
+
+    def point(a: int, b: int) -> bool:
+        if b not in marks.lines[a] or marks.reaches(b, a):
+            return False
+        marks.orient(a, b)
+        return True
+
     changed = True
     while changed:
         changed = False
-        for i in range(len(graph.nodes)):
-            for j in sorted(marks.lines[i]):
-                if j in marks.lines[i] and marks.implied(i, j) and marks.allowed(i, j):
-                    marks.orient(i, j)
-                    changed = True
-    directed = frozenset((i, j) for i, c in enumerate(marks.children) for j in c)
-    undirected = frozenset(ordered(i, j) for i, n in enumerate(marks.lines) for j in n)
-    return PDAG(graph.nodes, directed, undirected)
+        for i, j, k in unshielded:
+            if j in marks.children[i]:
+                changed |= point(j, k)
+        for i, j, k in triangles:
+            if j in marks.children[i] and k in marks.children[j]:
+                changed |= point(i, k)
+        for i, j, k, end in kites:
+            if {j, k} <= marks.lines[i] & marks.parents[end]:
+                changed |= point(i, end)
+    return marks.graph(graph.nodes)

@@ -2,69 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from itertools import combinations
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import combinations, groupby
+from typing import Literal, NamedTuple
 
-import networkx as nx
-
-from privcore.graphs.meek import apply_meek_rules
+from privcore.graphs.meek import (
+    Triple,
+    apply_meek_rules,
+    apply_meek_rules_in_turn,
+    strong_components,
+)
 from privcore.graphs.pdag import PDAG, Edge, ordered
 
-Collider = tuple[int, int, int]
+Sets = Mapping[Edge, Collection[frozenset[int]]]
+Strength = Callable[[Triple], float]
+ColliderRule = Literal["first", "union", "conservative", "majority"]
+ConflictRule = Literal["strength", "drop", "bi-directed", "keep first", "overwrite"]
 
 
-def orient(skeleton: PDAG, separating_sets: Mapping[Edge, frozenset[int]]) -> PDAG:
+class Triples(NamedTuple):
+    """Unshielded triples (x, z, y), x < y, that say something of z.
+
+    colliders: with a v-structure x → z ← y; ambiguous: where the separating sets disagree.
+    """
+
+    colliders: frozenset[Triple]
+    ambiguous: frozenset[Triple]
+
+
+def orient(
+    skeleton: PDAG,
+    separating_sets: Sets,
+    rule: ColliderRule = "first",
+    conflicts: ConflictRule = "strength",
+    strength: Strength | None = None,
+) -> PDAG:
     """V-structures from the separating sets, then Meek's rules.
 
-    skeleton: only its adjacencies count.  separating_sets: keyed (i, j) with i < j; a pair that
-    is not adjacent and has no recorded set is no evidence for any v-structure.
-
-    Noisy decisions contradict each other.  The rule, which treats all of them alike and does not
-    depend on the order of the columns: an edge that v-structures ask for in both directions is
-    contested, and every v-structure that uses a contested edge is dropped; so is, next, every
-    v-structure with an arrow on a directed cycle.  What is left has no cycle.  Two v-structures at
-    one node may together make a third that was not asked for, as in PC; Meek's rules make none.
+    skeleton: only its adjacencies count.  separating_sets: keyed (i, j) with i < j, all that the
+    rule looks at; a pair that is not adjacent and has none is no evidence for any v-structure.
+    rule: how they are read; see `read_triples`.
+    conflicts: what becomes of v-structures that contradict each other, as noisy decisions do.
+        "strength": the stronger one stays, and none of two that are as strong as each other.
+        "drop": all that use an edge that is wanted both ways go, then all on a directed cycle.
+        "bi-directed": an edge that is wanted both ways becomes i ↔ j (Colombo & Maathuis 2014).
+        "keep first" and "overwrite": the first one stays, or the last, in the order of the columns,
+        and Meek's rules are made in turn, both as in causal-learn 0.1.4.8; the result depends on
+        the order of the columns and may hold directed cycles.  The others depend on no order and
+        hold none.
+    strength: of a v-structure, larger is stronger; by default one of ends that are separated by
+        fewer columns is stronger.
     """
-    wanted = _drop_cyclic(_drop_contested(set(_colliders(skeleton, separating_sets))))
-    arrows = frozenset(_arrows(wanted))
-    lines = frozenset(
-        pair for pair in skeleton.skeleton if pair not in {ordered(*a) for a in arrows}
+    found = read_triples(skeleton, separating_sets, rule)
+    if conflicts in ("keep first", "overwrite"):
+        arrows = _in_turn(found.colliders, overwrite=conflicts == "overwrite")
+        return apply_meek_rules_in_turn(_pointed(skeleton, arrows))
+    colliders = set(found.colliders)
+    both: frozenset[Edge] = frozenset()
+    if conflicts == "strength":
+        fewest = {pair: -min(map(len, sets)) for pair, sets in separating_sets.items() if sets}
+        kept = _by_strength(colliders, strength or (lambda triple: fewest[triple[0], triple[2]]))
+        arrows = _arrows(kept)
+    elif conflicts == "bi-directed":
+        wanted = _arrows(colliders)
+        both = frozenset((i, j) for i, j in wanted if i < j and (j, i) in wanted)
+        arrows = {(i, j) for i, j in wanted if ordered(i, j) not in both}
+        arrows -= _cyclic(arrows)
+    else:
+        arrows = _arrows(_drop_cyclic(_drop_contested(colliders)))
+    return apply_meek_rules(_pointed(skeleton, arrows, both), found.ambiguous)
+
+
+def unshielded(skeleton: PDAG) -> list[Triple]:
+    """Triples x — z — y, x < y, whose ends are not adjacent, sorted."""
+    around = [skeleton.adjacent(node) for node in range(len(skeleton.nodes))]
+    return sorted(
+        (x, z, y)
+        for z, neighbours in enumerate(around)
+        for x, y in combinations(sorted(neighbours), 2)
+        if y not in around[x]
     )
-    return apply_meek_rules(PDAG(skeleton.nodes, arrows, lines))
 
 
-def _colliders(
-    skeleton: PDAG, separating_sets: Mapping[Edge, frozenset[int]]
-) -> Iterable[Collider]:
-    """Unshielded triples x — z — y (x < y) whose separating set leaves out z."""
-    pairs = skeleton.skeleton
-    for z in range(len(skeleton.nodes)):
-        for x, y in combinations(sorted(skeleton.adjacent(z)), 2):
-            separated_by = separating_sets.get((x, y))
-            if (x, y) not in pairs and separated_by is not None and z not in separated_by:
-                yield (x, z, y)
+def read_triples(skeleton: PDAG, separating_sets: Sets, rule: ColliderRule) -> Triples:
+    """Which unshielded triples x — z — y are v-structures, by how many of the sets hold z.
+
+    "first" (Spirtes, Glymour & Scheines 2000) and "union": those where none of the sets does.
+    "conservative" (Ramsey, Zhang & Spirtes 2006): likewise; where some do and some do not, or there
+    is no set, the triple is ambiguous.  "majority" (Colombo & Maathuis 2014): where fewer than half
+    do; where half of them do, or there is none, it is ambiguous.
+    """
+    colliders, ambiguous = set(), set()
+    for triple in unshielded(skeleton):
+        x, z, y = triple
+        if (x, y) not in separating_sets:
+            continue
+        sets = separating_sets[x, y]
+        holding = sum(z in given for given in sets)
+        others = len(sets) - holding
+        if rule == "majority":
+            is_collider, is_open = holding < others, holding == others
+        else:
+            is_collider = others > 0 and holding == 0
+            is_open = rule == "conservative" and not is_collider and (others > 0 or holding == 0)
+        if is_collider:
+            colliders.add(triple)
+        elif is_open:
+            ambiguous.add(triple)
+    return Triples(frozenset(colliders), frozenset(ambiguous))
 
 
-def _arrows(colliders: Iterable[Collider]) -> set[Edge]:
+def _pointed(skeleton: PDAG, arrows: set[Edge], both: frozenset[Edge] = frozenset()) -> PDAG:
+    lines = skeleton.skeleton - both - {ordered(i, j) for i, j in arrows}
+    return PDAG(skeleton.nodes, frozenset(arrows), frozenset(lines), both)
+
+
+def _arrows(colliders: Iterable[Triple]) -> set[Edge]:
     return {arrow for x, z, y in colliders for arrow in ((x, z), (y, z))}
 
 
-def _drop_contested(colliders: set[Collider]) -> set[Collider]:
+def _in_turn(colliders: Iterable[Triple], *, overwrite: bool) -> set[Edge]:
+    """By middle, then ends, as causal-learn meets them."""
+    arrows: set[Edge] = set()
+    for x, z, y in sorted(colliders, key=lambda triple: (triple[1], triple[0], triple[2])):
+        against = {(z, x), (z, y)}
+        if overwrite:
+            arrows -= against
+        elif arrows & against:
+            continue
+        arrows |= {(x, z), (y, z)}
+    return arrows
+
+
+def _by_strength(colliders: set[Triple], strength: Strength) -> set[Triple]:
+    """As many as go together, from the strongest on; of equally strong ones all or none."""
+    # Only these can contradict others: an edge that is wanted both ways is a cycle, too.
+    doubtful = colliders & _with(_cyclic(_arrows(colliders)), colliders)
+    kept = colliders - doubtful
+    known = sorted((-strength(triple), triple) for triple in doubtful)
+    for _, equals in groupby(known, key=lambda item: item[0]):
+        arrows = _arrows(kept)
+        fitting = {t for _, t in equals if not arrows & {(t[1], t[0]), (t[1], t[2])}}
+        fitting = _drop_contested(fitting)
+        kept |= fitting - _with(_cyclic(arrows | _arrows(fitting)), fitting)
+    return kept
+
+
+def _drop_contested(colliders: set[Triple]) -> set[Triple]:
     arrows = _arrows(colliders)
-    contested = {(i, j) for i, j in arrows if (j, i) in arrows}
-    return {(x, z, y) for x, z, y in colliders if not {(x, z), (y, z)} & contested}
+    return colliders - _with({(i, j) for i, j in arrows if (j, i) in arrows}, colliders)
 
 
-def _drop_cyclic(colliders: set[Collider]) -> set[Collider]:
-    graph = nx.DiGraph(sorted(_arrows(colliders)))
-    component = {
-        node: number
-        for number, nodes in enumerate(nx.strongly_connected_components(graph))
-        for node in nodes
-    }
-    # An arrow lies on a directed cycle just if both ends are in one strong component.
-    return {
-        (x, z, y)
-        for x, z, y in colliders
-        if component[x] != component[z] and component[y] != component[z]
-    }
+def _drop_cyclic(colliders: set[Triple]) -> set[Triple]:
+    return colliders - _with(_cyclic(_arrows(colliders)), colliders)
+
+
+def _cyclic(arrows: set[Edge]) -> set[Edge]:
+    """Those on a directed cycle."""
+    component = strong_components(arrows)
+    return {(i, j) for i, j in arrows if component[i] == component[j]}
+
+
+def _with(arrows: set[Edge], colliders: set[Triple]) -> set[Triple]:
+    """The v-structures that have one of the arrows."""
+    return {(x, z, y) for x, z, y in colliders if {(x, z), (y, z)} & arrows}

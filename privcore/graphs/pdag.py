@@ -10,29 +10,32 @@ from privcore.errors import DataError
 from privcore.text import short
 
 Edge = tuple[int, int]
-Mark = Literal["->", "<-", "--"]
+Mark = Literal["->", "<-", "--", "<->"]
 
 
 @dataclass(frozen=True)
 class PDAG:
     """Directed and undirected edges over named nodes; a CPDAG when orientation made it.
 
-    directed: pairs (i, j) for i → j; undirected: pairs (i, j) with i < j.  Indices into `nodes`.
-    A pair of nodes has at most one edge.  Raises ValueError otherwise.
+    directed: pairs (i, j) for i → j; undirected, and bidirected: pairs (i, j) with i < j.  Indices
+    into `nodes`.  A bidirected edge marks v-structures that contradict each other; no CPDAG has
+    one.  A pair of nodes has at most one edge.  Raises ValueError otherwise.
     """
 
     nodes: tuple[str, ...]
     directed: frozenset[Edge] = frozenset()
     undirected: frozenset[Edge] = frozenset()
+    bidirected: frozenset[Edge] = frozenset()
 
     def __post_init__(self) -> None:
         p = len(self.nodes)
-        for i, j in self.directed | self.undirected:
+        for i, j in self._edges:
             if not (0 <= i < p and 0 <= j < p) or i == j:
                 raise ValueError(f"({i}, {j}) is not a pair of two of {p} nodes")
-        if any(i > j for i, j in self.undirected):
-            raise ValueError("undirected edges are stored with the smaller index first")
-        if len(self.skeleton) != len(self.directed) + len(self.undirected):
+        if any(i > j for i, j in self.undirected | self.bidirected):
+            raise ValueError("edges without one direction are stored with the smaller index first")
+        kinds = (self.directed, self.undirected, self.bidirected)
+        if len(self.skeleton) != sum(map(len, kinds)):
             raise ValueError("a pair of nodes has more than one edge")
 
     @classmethod
@@ -49,6 +52,7 @@ class PDAG:
         nodes: Sequence[str],
         directed: Iterable[tuple[str, str]] = (),
         undirected: Iterable[tuple[str, str]] = (),
+        bidirected: Iterable[tuple[str, str]] = (),
     ) -> PDAG:
         """From edges between names; raises DataError for a name that is not a node."""
         index = {name: i for i, name in enumerate(nodes)}
@@ -59,17 +63,24 @@ class PDAG:
             return index[name]
 
         arrows = frozenset((find(a), find(b)) for a, b in directed)
-        lines = frozenset(ordered(find(a), find(b)) for a, b in undirected)
-        return cls(tuple(nodes), arrows, lines)
+        lines, both = (
+            frozenset(ordered(find(a), find(b)) for a, b in edges)
+            for edges in (undirected, bidirected)
+        )
+        return cls(tuple(nodes), arrows, lines, both)
+
+    @property
+    def _edges(self) -> frozenset[Edge]:
+        return self.directed | self.undirected | self.bidirected
 
     @property
     def skeleton(self) -> frozenset[Edge]:
         """Adjacent pairs (i, j) with i < j."""
-        return frozenset(ordered(i, j) for i, j in self.directed) | self.undirected
+        return frozenset(ordered(i, j) for i, j in self._edges)
 
     def adjacent(self, node: int) -> set[int]:
         """The neighbours of a node, whatever the edge."""
-        return {i + j - node for i, j in self.directed | self.undirected if node in (i, j)}
+        return {i + j - node for i, j in self._edges if node in (i, j)}
 
     def mark(self, i: int, j: int) -> Mark | None:
         """The edge between i and j as read from i to j, or None."""
@@ -77,6 +88,8 @@ class PDAG:
             return "->"
         if (j, i) in self.directed:
             return "<-"
+        if ordered(i, j) in self.bidirected:
+            return "<->"
         return "--" if ordered(i, j) in self.undirected else None
 
     def named_directed(self) -> list[tuple[str, str]]:
@@ -86,6 +99,10 @@ class PDAG:
     def named_undirected(self) -> list[tuple[str, str]]:
         """Pairs whose direction is open, sorted by position."""
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.undirected)]
+
+    def named_bidirected(self) -> list[tuple[str, str]]:
+        """Pairs that v-structures direct both ways, sorted by position."""
+        return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.bidirected)]
 
 
 def ordered(i: int, j: int) -> Edge:

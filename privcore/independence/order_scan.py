@@ -1,4 +1,4 @@
-"""All tests of one order of a skeleton search at once, by compiled kernels.
+"""All tests of one order of a search at once, by compiled kernels.
 
 The kernels test each pair given one set of neighbours after another until one separates it, as the
 search does; they do not make p-values, but compare G² or χ² with its critical value.  A value too
@@ -11,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, chdtri
+from scipy.special import chdtrc, chdtri, xlogy
 
 from privcore.counts import CountSource, InMemoryCounts, compiled
 from privcore.counts.memory import Arrays
 from privcore.counts.packed import Packed
+from privcore.independence.log_tail import log_chi2_tail
 
 Vector = NDArray[np.float64]
 
@@ -28,6 +29,10 @@ _DEGREES = 4096
 # Tests that one call may make, and pairs between two chances to cancel.
 _TESTS = 1 << 14
 _PAIRS = 64
+# Cells of a table from which further ones are summed.
+_SUMMED = 1 << 17
+# Counts whose n log n is looked up.
+_KNOWN = 1 << 16
 
 
 class Scanned(NamedTuple):
@@ -54,12 +59,32 @@ def scan_order(
     None altogether where there are no kernels for the score or the source, or they are not loaded.
     adjacent: neighbours of each column before the order, as `conditioning_sets` takes them.
     """
-    kernels = compiled.ready()
-    if not kernels or score not in ("g2", "chi2") or not isinstance(source, InMemoryCounts):
-        return None
-    if not source.packs:
+    if not _scans(source, score):
         return None
     return _scanned(source, score, level, order, pairs, adjacent)
+
+
+def scan_every(
+    source: CountSource,
+    score: str,
+    first: int,
+    last: int,
+    pairs: Sequence[tuple[int, int]],
+    adjacent: Sequence[set[int]],
+) -> Iterator[Vector | None] | None:
+    """For each pair the log p-values of all its tests given `first` to `last` neighbours.
+
+    By the number of neighbours, and then as in `conditioning_sets`; None as in `scan_order`.
+    """
+    if not _scans(source, score):
+        return None
+    return _every(source, score, first, last, pairs, adjacent)
+
+
+def _scans(source: CountSource, score: str) -> TypeGuard[InMemoryCounts]:
+    if not compiled.ready() or score not in ("g2", "chi2"):
+        return False
+    return isinstance(source, InMemoryCounts) and source.packs
 
 
 def _scanned(
@@ -71,12 +96,9 @@ def _scanned(
     adjacent: Sequence[set[int]],
 ) -> Iterator[Scanned | None]:
     kernels = compiled.ready()
-    largest = sorted(source.levels)[-order - 2 :]
-    cells = min(prod(largest), _CELLS)
+    cells = _cells(source, order)
     critical = critical_values(level, min(cells, _DEGREES))
-    around = np.zeros((len(adjacent), len(adjacent)), dtype=np.bool_)
-    for node, neighbours in enumerate(adjacent):
-        around[node, list(neighbours)] = True
+    around = _matrix(adjacent)
     asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     described = ("scan", score, level, order, around.tobytes())
     # Once, and not at all where all results are kept from before.
@@ -112,6 +134,64 @@ def _scanned(
             separated_by = None if verdict == kernels.DEPENDENT else verdict
             yield Scanned(separated_by, number, p_values[start : start + number])
             start += number
+
+
+def _every(
+    source: InMemoryCounts,
+    score: str,
+    first: int,
+    last: int,
+    pairs: Sequence[tuple[int, int]],
+    adjacent: Sequence[set[int]],
+) -> Iterator[Vector | None]:
+    kernels = compiled.ready()
+    cells = _cells(source, last)
+    around = _matrix(adjacent)
+    asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    described = ("every", score, first, last, around.tobytes(), asked.tobytes())
+
+    done = 0
+    while done < len(pairs):
+        part = asked[done : done + _PAIRS]
+
+        def scan(part: NDArray[np.int64] = part) -> Arrays:
+            tests = np.empty(len(part), dtype=np.int64)
+            values = np.empty(_TESTS)
+            degrees = np.empty(_TESTS, dtype=np.int64)
+            finished = kernels.test_every(
+                *source.packed_before(), part, around, first, last, score == "g2", cells, _SUMMED,
+                _n_log_n(min(source.n + 1, _KNOWN)), tests, values, degrees,
+            )  # fmt: skip
+            made = np.maximum(tests[:finished], 0).sum()
+            return tests[:finished], log_chi2_tail(degrees[:made], values[:made])
+
+        tests, logs = source.keep((*described, done, len(part)), scan)
+        start = 0
+        for number in tests.tolist():
+            done += 1
+            if number < 0:
+                yield None
+                continue
+            yield logs[start : start + number]
+            start += number
+
+
+def _cells(source: InMemoryCounts, order: int) -> int:
+    """Of the largest table of a test given so many columns, if there is room for it."""
+    return min(prod(sorted(source.levels)[-order - 2 :]), _CELLS)
+
+
+def _matrix(adjacent: Sequence[set[int]]) -> NDArray[np.bool_]:
+    around = np.zeros((len(adjacent), len(adjacent)), dtype=np.bool_)
+    for node, neighbours in enumerate(adjacent):
+        around[node, list(neighbours)] = True
+    return around
+
+
+@lru_cache(maxsize=4)
+def _n_log_n(size: int) -> Vector:
+    numbers = np.arange(size)
+    return np.asarray(xlogy(numbers, numbers))
 
 
 @lru_cache(maxsize=64)

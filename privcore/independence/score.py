@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import erfc, prod, sqrt
+from math import erfc, log, prod, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, ndtri
+from scipy.special import chdtrc, log_ndtr, ndtri
 
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.errors import ParameterError
+from privcore.independence.log_tail import SMALLEST, log_chi2_tail
 
 Tables = NDArray[np.int64]
 
@@ -108,6 +109,17 @@ class Score:
             return float(chdtrc(degrees, value)) if degrees > 0 else 1.0
 
         return ScoreValue(value, source.remember((self.name, "p", x, y, ordered), compute))
+
+    def log_p(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
+        """The logarithm of the p-value, exact where that is too small to be a number."""
+        found = self.evaluate(source, x, y, given)
+        if self.degrees is None:
+            return log(2) + float(log_ndtr(-abs(found.value)))
+        if found.p_value > SMALLEST:
+            return log(found.p_value)
+        x, y = (x, y) if x < y else (y, x)
+        degrees = self.degrees(source.conditional_tables(x, y, tuple(sorted(given))))
+        return float(log_chi2_tail(np.array([degrees]), np.array([found.value]))[0])
 
     def sensitivity(
         self, n: int, calibration: Literal["proven", "published"], strata: int = 1

@@ -10,7 +10,6 @@ from privcore.dataset.domain import domain_lines
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
-from privcore.graphs.pdag import ordered
 from privcore.reporting.findings import confidence_text, told_apart
 
 _STYLE = """
@@ -123,10 +122,9 @@ def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _drawing(graph: Mapping[str, Any]) -> str:
-    position = {name: i for i, name in enumerate(graph["nodes"])}
-    directed = frozenset((position[a], position[b]) for a, b in graph["directed"])
-    undirected = frozenset(ordered(position[a], position[b]) for a, b in graph["undirected"])
-    drawn = PDAG(tuple(graph["nodes"]), directed=directed, undirected=undirected)
+    drawn = PDAG.from_names(
+        graph["nodes"], graph["directed"], graph["undirected"], graph.get("bidirected", ())
+    )
     places = shared_layout(drawn.nodes, adjacencies=drawn.skeleton)
     return to_svg(drawn, places, title="The graph that was released")
 
@@ -144,6 +142,7 @@ def _edges(graph: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> str:
     sure = {frozenset(found["pair"]): confidence_text(found) for found in pairs}
     edges = [(a, b, f"{a} → {b}") for a, b in graph["directed"]]
     edges += [(a, b, f"{a} – {b}") for a, b in graph["undirected"]]
+    edges += [(a, b, f"{a} ↔ {b}") for a, b in graph.get("bidirected", ())]
     texts = []
     for a, b, edge in edges:
         words = sure.get(frozenset((a, b)))

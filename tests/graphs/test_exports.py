@@ -18,15 +18,16 @@ from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_json_dic
 from privcore.graphs.layout import shared_layout
 
 NASTY = ("a", 'quo"te\\', "</script><b>", "🙂 ünï", "=1+1", "x" * 200)
-GRAPH = PDAG(NASTY, frozenset({(0, 1), (2, 1)}), frozenset({(3, 4), (4, 5)}))
+GRAPH = PDAG(NASTY, frozenset({(0, 1), (2, 1)}), frozenset({(3, 4), (4, 5)}), frozenset({(0, 2)}))
 PLACES = shared_layout(NASTY)
 
 
 def test_json():
     described = json.loads(json.dumps(to_json_dict(GRAPH, PLACES)))
     assert described["nodes"] == list(NASTY)
-    again = PDAG.from_names(described["nodes"], described["directed"], described["undirected"])
-    assert again == GRAPH
+    kinds = ("directed", "undirected", "bidirected")
+    assert PDAG.from_names(described["nodes"], *(described[kind] for kind in kinds)) == GRAPH
+    assert "bidirected" not in to_json_dict(PDAG(NASTY, GRAPH.directed))
     assert described["positions"].keys() == set(NASTY)
 
 
@@ -36,20 +37,19 @@ def test_graphml():
     edges = {(label[a], label[b], d["kind"]) for a, b, d in read.edges(data=True)}
     assert edges == {(a, b, "directed") for a, b in GRAPH.named_directed()} | {
         (a, b, "undirected") for a, b in GRAPH.named_undirected()
-    }
+    } | {(a, b, "bidirected") for a, b in GRAPH.named_bidirected()}
 
 
 def test_dot():
     (read,) = pydot.graph_from_dot_data(to_dot(GRAPH))
     edges = [(e.get_source(), e.get_destination(), e.get("dir")) for e in read.get_edge_list()]
-    assert len(edges) == 4
-    assert sum(direction == "none" for *_, direction in edges) == 2
+    assert [direction for *_, direction in edges] == [None, None, "none", "none", "both"]
     assert '"</script><b>"' in {source for source, *_ in edges}
 
 
 def test_csv_guards_formulas():
     rows = list(csv.DictReader(io.StringIO(to_edge_csv(GRAPH))))
-    assert [r["kind"] for r in rows] == ["directed", "directed", "undirected", "undirected"]
+    assert [r["kind"] for r in rows] == ["directed"] * 2 + ["undirected"] * 2 + ["bidirected"]
     assert rows[2] == {"source": "🙂 ünï", "target": "'=1+1", "kind": "undirected"}
 
 
@@ -59,8 +59,9 @@ def test_svg_is_well_formed_and_holds_no_markup_of_the_names():
     space = "{http://www.w3.org/2000/svg}"
     assert [t.text for t in root.iter(f"{space}title")] == ["t <&>", *NASTY]
     lines = list(root.iter(f"{space}line"))
-    assert len(lines) == 4
-    assert sum("marker-end" in line.attrib for line in lines) == 2
+    assert len(lines) == 5
+    assert sum("marker-end" in line.attrib for line in lines) == 3
+    assert sum("marker-start" in line.attrib for line in lines) == 1
     assert not list(root.iter(f"{space}script"))
     assert not list(root.iter(f"{space}b"))
 

@@ -1,6 +1,7 @@
-"""Orientation: exact with a perfect oracle, sound with a contradictory one."""
+"""Orientation: exact with a perfect oracle, sound with a contradictory one, whatever the order."""
 
 from itertools import combinations, permutations
+from typing import get_args
 
 import networkx as nx
 import numpy as np
@@ -11,11 +12,17 @@ from causallearn.utils.DAG2CPDAG import dag2cpdag
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.discovery.skeleton import Decision, search_skeleton
+from privcore.discovery.skeleton import Decision, conditioning_sets, search_skeleton
 from privcore.errors import DataError
 from privcore.graphs import PDAG, cpdag_of_dag, orient, topological_order
+from privcore.graphs.meek import apply_meek_rules, apply_meek_rules_in_turn
+from privcore.graphs.orientation import ColliderRule, ConflictRule, read_triples
 from privcore.graphs.pdag import ordered
 from tests.graphs.random_dags import names, random_dag
+
+RULES = get_args(ColliderRule)
+IN_TURN = ("keep first", "overwrite")
+SYMMETRIC = tuple(rule for rule in get_args(ConflictRule) if rule not in IN_TURN)
 
 
 class Oracle(Decision):
@@ -38,7 +45,36 @@ def test_a_perfect_oracle_gives_the_true_cpdag_always(stable, chunk):
         edges = random_dag(generator, p, generator.uniform(0.1, 0.6))
         found = search_skeleton(names(p), Oracle(p, edges), stable=stable)
         assert found.graph.skeleton == {ordered(*e) for e in edges}
-        assert orient(found.graph, found.separating_sets) == cpdag_of_dag(names(p), edges)
+        assert orient(found.graph, firsts(found)) == cpdag_of_dag(names(p), edges)
+
+
+def firsts(found):
+    return {pair: [given] for pair, given in found.separating_sets.items()}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("conflicts", [*SYMMETRIC, *IN_TURN])
+def test_with_all_that_an_oracle_says_every_rule_gives_the_true_cpdag(rule, conflicts):
+    generator = np.random.default_rng(5)
+    for _ in range(25):
+        p = int(generator.integers(3, 8))
+        edges = random_dag(generator, p, generator.uniform(0.2, 0.6))
+        oracle = Oracle(p, edges)
+        found = search_skeleton(names(p), oracle)
+        sets = firsts(found)
+        if rule != "first":
+            for x, y in sets:
+                sets[x, y] = [
+                    frozenset(given)
+                    for order in range(p - 1)
+                    for given in conditioning_sets(
+                        [found.graph.adjacent(node) for node in range(p)], x, y, order
+                    )
+                    if (rule != "union" or order == len(found.separating_sets[x, y]))
+                    and oracle.independent(x, y, given)
+                ] or sets[x, y]  # fmt: skip
+        oriented = orient(found.graph, sets, rule, conflicts)
+        assert oriented == cpdag_of_dag(names(p), edges)
 
 
 def brute_force_cpdag(p, edges):
@@ -121,12 +157,11 @@ def contradictory(draw):
     p = draw(st.integers(2, 7))
     pairs = list(combinations(range(p), 2))
     kept = draw(st.sets(st.sampled_from(pairs)))
+    others = {pair: [v for v in range(p) if v not in pair] for pair in pairs}
     sets = {
-        pair: frozenset(
-            draw(st.sets(st.integers(0, p - 1).filter(lambda v, q=pair: v not in q)))
-            if p > 2
-            else ()
-        )
+        pair: draw(st.lists(st.frozensets(st.sampled_from(others[pair])), max_size=4, unique=True))
+        if p > 2
+        else [frozenset()]
         for pair in pairs
         if pair not in kept and draw(st.booleans())
     }
@@ -134,36 +169,114 @@ def contradictory(draw):
 
 
 @settings(max_examples=300)
-@given(case=contradictory(), data=st.data())
-def test_contradictory_decisions_give_no_cycle_and_no_unasked_collider(case, data):
+@given(
+    case=contradictory(), rule=st.sampled_from(RULES), conflicts=st.sampled_from(SYMMETRIC),
+    data=st.data(),
+)  # fmt: skip
+def test_contradictions_make_no_cycle_no_unasked_collider_and_no_order_matter(
+    case, rule, conflicts, data
+):
     skeleton, sets = case
-    oriented = orient(skeleton, sets)
+    oriented = orient(skeleton, sets, rule, conflicts)
     assert oriented.skeleton == skeleton.skeleton
     assert nx.is_directed_acyclic_graph(nx.DiGraph(list(oriented.directed)))
-    asked = {
-        (i, z)
-        for (x, y), separating in sets.items()
-        for z in skeleton.adjacent(x) & skeleton.adjacent(y) - separating
-        for i in (x, y)
-    }
+    found = read_triples(skeleton, sets, rule)
+    asked = {arrow for x, z, y in found.colliders for arrow in ((x, z), (y, z))}
     for x, y, z in colliders_of(oriented):
-        assert {(x, z), (y, z)} <= asked
-    shuffled = data.draw(st.permutations(list(sets.items())))
-    assert orient(skeleton, dict(shuffled)) == oriented
+        assert {(x, z), (y, z)} <= asked or (x, z, y) in found.ambiguous
+    assert not oriented.bidirected or conflicts == "bi-directed"
+
+    place = data.draw(st.permutations(range(len(skeleton.nodes))))
+    moved = orient(
+        renamed(skeleton, place),
+        {
+            ordered(place[i], place[j]): [frozenset(place[v] for v in given) for given in each]
+            for (i, j), each in sets.items()
+        },
+        rule,
+        conflicts,
+    )
+    assert moved == renamed(oriented, place)
 
 
-def test_a_contested_edge_drops_its_v_structures():
-    # 0 → 1 ← 2 and 1 → 2 ← 3 ask for 1 — 2 in both directions.
-    skeleton = PDAG(names(4), undirected=frozenset({(0, 1), (1, 2), (2, 3)}))
-    sets = {(0, 2): frozenset(), (1, 3): frozenset(), (0, 3): frozenset()}
-    assert orient(skeleton, sets) == skeleton
+def renamed(graph, place):
+    """The same graph with node i at place[i]."""
+    lines, both = (
+        frozenset(ordered(place[i], place[j]) for i, j in edges)
+        for edges in (graph.undirected, graph.bidirected)
+    )
+    arrows = frozenset((place[i], place[j]) for i, j in graph.directed)
+    return PDAG(graph.nodes, arrows, lines, both)
+
+
+# 0 → 1 ← 2 and 1 → 2 ← 3 ask for 1 — 2 in both directions.
+PATH = PDAG(names(4), undirected=frozenset({(0, 1), (1, 2), (2, 3)}))
+CONTESTED = {(0, 2): [frozenset()], (1, 3): [frozenset()], (0, 3): [frozenset()]}
+
+
+@pytest.mark.parametrize(
+    ("conflicts", "directed", "bidirected"),
+    [
+        ("strength", (), ()),
+        ("drop", (), ()),
+        ("bi-directed", {(0, 1), (3, 2)}, {(1, 2)}),
+        ("keep first", {(0, 1), (2, 1)}, ()),
+        ("overwrite", {(0, 1), (1, 2), (3, 2)}, ()),
+    ],
+)
+def test_what_becomes_of_a_contested_edge(conflicts, directed, bidirected):
+    oriented = orient(PATH, CONTESTED, conflicts=conflicts)
+    assert (oriented.directed, oriented.bidirected) == (frozenset(directed), frozenset(bidirected))
+
+
+def test_the_stronger_v_structure_stays():
+    fewer = CONTESTED | {(1, 3): [frozenset({0})]}
+    for sets, strength in (
+        (fewer, None),
+        (CONTESTED, {(0, 1, 2): 2.0, (1, 2, 3): 1.0}.__getitem__),
+    ):
+        kept = orient(PATH, sets, strength=strength)
+        assert kept.directed == {(0, 1), (2, 1)}
+    turned = orient(PATH, fewer, strength={(0, 1, 2): 1.0, (1, 2, 3): 2.0}.__getitem__)
+    assert turned.directed == {(1, 2), (3, 2)}
+
+
+def test_how_sets_are_counted():
+    triangle = PDAG(names(4), undirected=frozenset({(0, 2), (1, 2), (0, 3), (1, 3)}))
+    without, with_, both = frozenset(), frozenset({2}), frozenset({2, 3})
+
+    def verdict(rule, *sets):
+        found = read_triples(triangle, {(0, 1): sets}, rule)
+        return ["open" if (0, 2, 1) in found.ambiguous else (0, 2, 1) in found.colliders]
+
+    for rule, expected in (
+        ("first", [True, False, False, False, False]),
+        ("union", [True, False, False, False, False]),
+        ("conservative", [True, False, "open", "open", "open"]),
+        ("majority", [True, False, "open", False, "open"]),
+    ):
+        cases = [(without,), (with_,), (without, with_), (without, with_, both), ()]
+        assert [verdict(rule, *sets)[0] for sets in cases] == expected
+
+
+def test_meek_s_rules_make_no_use_of_an_ambiguous_triple():
+    graph = PDAG(names(3), frozenset({(0, 1)}), frozenset({(1, 2)}))
+    assert apply_meek_rules(graph).directed == {(0, 1), (1, 2)}
+    assert apply_meek_rules(graph, {(0, 1, 2)}) == graph
+
+
+def test_meek_s_rules_take_no_side_where_two_arrows_meet():
+    # 0 → 1 — 2 — 3 ← 4: either end would make the middle a new v-structure.
+    graph = PDAG(names(5), frozenset({(0, 1), (4, 3)}), frozenset({(1, 2), (2, 3)}))
+    assert apply_meek_rules(graph) == graph
+    assert apply_meek_rules_in_turn(graph).directed != graph.directed
 
 
 def test_pairs_without_a_separating_set_make_no_v_structure():
     skeleton = PDAG(names(3), undirected=frozenset({(0, 2), (1, 2)}))
     assert orient(skeleton, {}).directed == frozenset()
-    assert orient(skeleton, {(0, 1): frozenset()}).directed == {(0, 2), (1, 2)}
-    assert orient(skeleton, {(0, 1): frozenset({2})}).directed == frozenset()
+    assert orient(skeleton, {(0, 1): [frozenset()]}).directed == {(0, 2), (1, 2)}
+    assert orient(skeleton, {(0, 1): [frozenset({2})]}).directed == frozenset()
 
 
 def test_cycles_are_refused():
@@ -177,5 +290,8 @@ def test_cycles_are_refused():
     [({(0, 0)}, ()), ({(0, 3)}, ()), ({(0, 1), (1, 0)}, ()), ({(0, 1)}, {(0, 1)}), ((), {(1, 0)})],
 )
 def test_impossible_graphs(directed, undirected):
-    with pytest.raises(ValueError, match=r"pair|index|edge"):
-        PDAG(names(3), frozenset(directed), frozenset(undirected))
+    for both in (frozenset(), frozenset({(1, 2)})):
+        with pytest.raises(ValueError, match=r"pair|index|edge"):
+            PDAG(names(3), frozenset(directed), frozenset(undirected), both)
+    with pytest.raises(ValueError, match="more than one edge"):
+        PDAG(names(3), frozenset({(2, 1)}), frozenset(), frozenset({(1, 2)}))

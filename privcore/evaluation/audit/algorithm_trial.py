@@ -80,6 +80,7 @@ def _key(found: Found) -> Hashable:
     return (
         graph.directed,
         graph.undirected,
+        graph.bidirected,
         frozenset(found.separating_sets.items()),
         found.spent,
         found.tests_run,
@@ -95,11 +96,13 @@ def described(found: Found) -> Outcome:
     name = graph.nodes
     directed = [f"{name[i]}→{name[j]}" for i, j in sorted(graph.directed)]
     undirected = [f"{name[i]}–{name[j]}" for i, j in sorted(graph.undirected)]
+    both = [f"{name[i]}↔{name[j]}" for i, j in sorted(graph.bidirected)]
+    edges = (*directed, *undirected, *both)
     sets = [
         f"{name[i]},{name[j]} given {{{', '.join(name[k] for k in sorted(given))}}}"
         for (i, j), given in sorted(found.separating_sets.items())
     ]
-    words = ", ".join([*directed, *undirected]) or "no edges"
+    words = ", ".join(edges) or "no edges"
     words += f"; separated: {', '.join(sets)}" if sets else ""
     words += f"; {found.tests_run} tests, order {found.orders_run}"
     words += f", {found.spent.rounds} {found.spent.noun}, {found.spent.used:.6g} spent"
@@ -107,14 +110,14 @@ def described(found: Found) -> Outcome:
     if found.unreached:
         left = found.unreached
         words += f", {left.tests} tests of orders {left.first} to {left.last} not reached"
-    facts = [(f"edge {edge}?", 1.0) for edge in (*directed, *undirected)]
+    facts = [(f"edge {edge}?", 1.0) for edge in edges]
     facts += [
         (f"{name[i]} and {name[j]} adjacent?", 1.0)
-        for i, j in sorted({*graph.directed, *graph.undirected})
+        for i, j in sorted({*graph.directed, *graph.undirected, *graph.bidirected})
     ]
     facts += [(f"separated: {text}?", 1.0) for text in sets]
     facts += [
-        ("number of edges", float(len(directed) + len(undirected))),
+        ("number of edges", float(len(edges))),
         ("tests", float(found.tests_run)),
         (f"{found.spent.noun} used", float(found.spent.rounds)),
         ("spent", found.spent.used),

@@ -94,9 +94,10 @@ class Measured:
 
 
 def _graph(names: tuple[str, ...], edges: str) -> PDAG:
-    marks = edges_of(edges)
-    arrows = [(a, b) for a, mark, b in marks if mark == "->"]
-    return PDAG.from_names(names, arrows, [(a, b) for a, mark, b in marks if mark == "--"])
+    kinds = (
+        [(a, b) for a, mark, b in edges_of(edges) if mark == kind] for kind in ("->", "--", "<->")
+    )
+    return PDAG.from_names(names, *kinds)
 
 
 def total_of(row: Row) -> float | None:

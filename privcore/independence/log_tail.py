@@ -1,0 +1,44 @@
+"""Logarithms of p-values too small for floating point."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, gammaln
+
+Vector = NDArray[np.float64]
+
+SMALLEST = 1e-290
+_TERMS = 500
+
+
+def log_chi2_tail(degrees: NDArray[np.int64], values: Vector) -> Vector:
+    """log P(X > value) of chi-squared variables, shape (k,); 0 where there are no degrees.
+
+    Where the probability has no floating point number, Legendre's continued fraction of the
+    incomplete gamma function (DLMF 8.9.2), by Lentz's method.
+    """
+    tails = np.where(degrees > 0, chdtrc(np.maximum(degrees, 1), values), 1.0)
+    logs: Vector = np.log(np.maximum(tails, SMALLEST))
+    small = tails < SMALLEST
+    if small.any():
+        logs[small] = _continued(degrees[small] / 2, values[small] / 2)
+    return logs
+
+
+def _continued(a: Vector, x: Vector) -> Vector:
+    b = x + 1 - a
+    d = 1 / b
+    c = np.full_like(x, np.inf)
+    fraction = d.copy()
+    for k in range(1, _TERMS):
+        term = -k * (k - a)
+        b = b + 2
+        d = 1 / (term * d + b)
+        c = b + term / c
+        factor = c * d
+        fraction *= factor
+        if (np.abs(factor - 1) < 1e-14).all():
+            break
+    logs: Vector = a * np.log(x) - x - gammaln(a) + np.log(fraction)
+    return logs
