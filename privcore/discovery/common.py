@@ -80,9 +80,8 @@ def outcome(
             epsilon=None if limited else epsilon_to_finish,
             rounds=0 if limited else rounds_to_finish,
         )
-    firsts = {pair: [given] for pair, given in skeleton.separating_sets.items()}
     return Outcome(
-        graph=skeleton.graph if oriented else orient(skeleton.graph, firsts),
+        graph=skeleton.graph if oriented else orient(skeleton.graph, skeleton.found_sets),
         separating_sets=skeleton.separating_sets,
         guarantee=guarantee,
         spent=spent,

@@ -109,7 +109,8 @@ CONFLICT_RULE = Parameter(
     kind="choice",
     default="strength",
     choices=("strength", "drop", "bi-directed", "keep first", "overwrite"),
-    help="strength: the one whose ends depend on each other more surely given the middle stays. "
+    help="strength: the one whose ends depend on each other more surely given the middle stays (by "
+    "the first sets alone: the one whose ends fewer columns separate). "
     "drop: none stays. bi-directed: an edge that is wanted both ways is drawn a ↔ b. keep first, "
     "overwrite: the first stays, or the last, in the order of the columns, and so the graph "
     "depends on that order and may have a cycle.",

@@ -74,6 +74,11 @@ class Skeleton(NamedTuple):
     stopped: Stopped | None
     unreached: dict[int, int]
 
+    @property
+    def found_sets(self) -> dict[Edge, set[frozenset[int]]]:
+        """The one separating set of each pair that was removed, as `orient` takes them."""
+        return {pair: {given} for pair, given in self.separating_sets.items()}
+
 
 def search_skeleton(
     nodes: tuple[str, ...],

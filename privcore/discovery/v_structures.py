@@ -103,17 +103,18 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
     """The skeleton, oriented by the run's rules.
 
     Further tests are as many as the limit of the run, at most; if that does not cover them all,
-    none is made, and the search's own separating sets decide.  Raises Cancelled if the hooks say
-    so.
+    none is made, and the search's own separating sets decide, as under the rule "first".  Raises
+    Cancelled if the hooks say so.
     """
     rule, conflicts = run.parameters["collider_rule"], run.parameters["conflict_rule"]
-    firsts = {pair: {given} for pair, given in skeleton.separating_sets.items()}
-    pairs = sorted({(x, y) for x, _, y in unshielded(skeleton.graph)} & firsts.keys())
-    nodes = range(len(skeleton.graph.nodes))
-
+    graph, firsts = skeleton.graph, skeleton.found_sets
+    by_first = skeleton._replace(graph=orient(graph, firsts, conflicts=conflicts))
+    if rule == "first":
+        return by_first
+    pairs = sorted({(x, y) for x, _, y in unshielded(graph)} & firsts.keys())
     around: list[_Wanted] = []
-    if rule in ("conservative", "majority") or conflicts == "strength":
-        adjacent = [skeleton.graph.adjacent(node) for node in nodes]
+    if rule != "union" or conflicts == "strength":
+        adjacent = [graph.adjacent(node) for node in range(len(graph.nodes))]
         around = [_Wanted(0, skeleton.orders_run - 1, pairs, adjacent)]
     level = list(_levels(skeleton, pairs)) if rule == "union" else []
 
@@ -121,16 +122,13 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
     for wanted in (*around, *level):
         left += wanted.tests()
     if run.test_limit is not None and left.total() > run.test_limit:
-        graph = orient(skeleton.graph, firsts, conflicts=conflicts)
         unreached = skeleton.unreached if skeleton.stopped else dict(left)
-        return skeleton._replace(
-            graph=graph, stopped=skeleton.stopped or "work", unreached=unreached
-        )
+        return by_first._replace(stopped=skeleton.stopped or "work", unreached=unreached)
 
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
-    sets = firsts if rule == "first" else {pair: looked.separating(pair) for pair in pairs}
-    return skeleton._replace(graph=orient(skeleton.graph, sets, rule, conflicts, tests.strength))
+    sets = {pair: looked.separating(pair) for pair in pairs}
+    return skeleton._replace(graph=orient(graph, sets, rule, conflicts, tests.strength))
 
 
 def _levels(skeleton: Skeleton, pairs: Iterable[Edge]) -> Iterator[_Wanted]:
