@@ -57,7 +57,7 @@ def main() -> None:
         seeds = range(options.first, options.first + options.graphs)
         samples = [linear_gaussian(density, rows, seed) for seed in seeds]
         cases = [(count(data), truth_of(data)) for data in samples]
-        for algorithm in options.algorithms.split(","):
+        for algorithm in filter(None, options.algorithms.split(",")):
             cells, seconds = [], []
             for epsilon in epsilons:
                 pairs = []

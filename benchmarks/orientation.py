@@ -2,7 +2,7 @@
 
     python -m benchmarks.orientation [--data cancer,…,alarm] [--samples 3] [--rows 100000]
         [--random 40] [--random-rows 5000,20000,100000] [--first 0] [--level 0.01] [--peer]
-    python -m benchmarks.orientation --every [--random 60] …
+    python -m benchmarks.orientation --every [--random 60] [--kind dense] …
     python -m benchmarks.orientation --private [--random 40] [--epsilons 1,10] …
 
 Mean F1 of the skeleton and of the CPDAG, with G² and no limit on the order: of the first separating
@@ -18,15 +18,18 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterable, Iterator
-from itertools import islice, product
+from functools import partial
+from itertools import product
 from statistics import mean, median
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.dense_networks import dense_network
+from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.moment_search import truth_of
 from benchmarks.peers.comparison import THEIR_RULES
-from benchmarks.random_networks import networks_from
+from benchmarks.random_networks import random_network
 from privcore.counts import CountSource, compiled
 from privcore.dataset import Dataset, load_network
 from privcore.discovery import count, discover
@@ -38,6 +41,12 @@ from privcore.graphs import PDAG, orient
 _DATA = "cancer,earthquake,survey,asia,sachs,child,insurance,alarm"
 _OLD = {"collider_rule": "first", "conflict_rule": "drop"}
 _RULES = {"old": _OLD, "default": {}, "causal-learn's rules": THEIR_RULES}
+_KINDS = {
+    "random": random_network,
+    "dense": dense_network,
+    "hubs": hub_network,
+    "strong-hubs": strong_hub_network,
+}
 _BY_SETS = "laplace-pc,svt-pc,priv-pc,sg-pc,em-pc,curate,lapmech,privpc-star"
 
 
@@ -118,9 +127,9 @@ def row(name: str, samples: Iterable[Dataset], level: float, *, peer: bool) -> s
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def random_samples(number: int, first: int, rows: int) -> Iterator[Dataset]:
-    for network in islice(networks_from(first, None), number):
-        yield network.sample(rows, 1000)
+def random_samples(number: int, first: int, rows: int, kind: str) -> Iterator[Dataset]:
+    for seed in range(first, first + number):
+        yield _KINDS[kind](seed).sample(rows, 1000)
 
 
 def every_rule(samples: Iterable[Dataset], level: float) -> str:
@@ -182,6 +191,7 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=40)
     parser.add_argument("--random-rows", default="5000,20000,100000")
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--kind", choices=_KINDS, default="random")
     parser.add_argument("--level", type=float, default=0.01)
     parser.add_argument("--peer", action="store_true")
     parser.add_argument("--every", action="store_true")
@@ -191,23 +201,24 @@ def main() -> None:
     options = parser.parse_args()
     compiled.start(wait=True)
     names = list(filter(None, options.data.split(",")))
+    drawn = partial(random_samples, options.random, options.first, kind=options.kind)
     sizes = [int(word) for word in options.random_rows.split(",")]
     if options.every:
         print("| sets \\ conflicts | " + " | ".join(CONFLICT_RULE.choices) + " |")
         print("|---|" + "---|" * len(CONFLICT_RULE.choices))
-        drawn = (d for size in sizes for d in random_samples(options.random, options.first, size))
-        print(every_rule(drawn, options.level))
+        samples = (data for size in sizes for data in drawn(size))
+        print(every_rule(samples, options.level))
         return
     if options.private:
         epsilons = [float(word) for word in options.epsilons.split(",")]
-        for what, samples in (
-            ("random networks", [*random_samples(options.random, options.first, options.rows)]),
+        for what, given in (
+            ("random networks", list(drawn(options.rows))),
             ("published networks", [load_network(name).sample(options.rows, 1000 + k)
                                     for name in names for k in range(options.samples)]),
         ):  # fmt: skip
             print(f"| {what} | " + " | ".join(f"ε = {epsilon:g}" for epsilon in epsilons) + " |")
             print("|---|" + "---|" * len(epsilons))
-            for line in private(samples, epsilons, options.algorithms) if samples else ():
+            for line in private(given, epsilons, options.algorithms) if given else ():
                 print(line, flush=True)
         return
     columns = [*_RULES, *(["causal-learn"] if options.peer else [])]
@@ -219,9 +230,8 @@ def main() -> None:
         )
         print(row(name, samples, options.level, peer=options.peer), flush=True)
     for size in sizes if options.random else ():
-        samples = random_samples(options.random, options.first, size)
         name = f"{options.random} random networks, {size:,} rows"
-        print(row(name, samples, options.level, peer=options.peer), flush=True)
+        print(row(name, drawn(size), options.level, peer=options.peer), flush=True)
 
 
 if __name__ == "__main__":

@@ -81,8 +81,8 @@ STABLE = Parameter(
     symbol="stable",
     kind="bool",
     default=True,
-    help="Freeze the neighbourhoods while one order is tested, so that the result does not depend "
-    "on the order of the columns. Off: the original PC.",
+    help="Freeze the neighbourhoods while one order is tested, so that the skeleton does not "
+    "depend on the order of the columns. Off: the original PC.",
     source="Colombo & Maathuis 2014",
 )
 COLLIDER_RULE = Parameter(

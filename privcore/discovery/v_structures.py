@@ -18,6 +18,7 @@ from privcore.discovery.skeleton import Decision, Skeleton, conditioning_sets, c
 from privcore.errors import Cancelled
 from privcore.graphs import orient, unshielded
 from privcore.graphs.meek import Triple
+from privcore.graphs.orientation import ConflictRule
 
 
 class Answered(NamedTuple):
@@ -107,11 +108,10 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
     Cancelled if the hooks say so.
     """
     rule, conflicts = run.parameters["collider_rule"], run.parameters["conflict_rule"]
-    graph, firsts = skeleton.graph, skeleton.found_sets
-    by_first = skeleton._replace(graph=orient(graph, firsts, conflicts=conflicts))
+    graph = skeleton.graph
     if rule == "first":
-        return by_first
-    pairs = sorted({(x, y) for x, _, y in unshielded(graph)} & firsts.keys())
+        return _by_first(skeleton, conflicts)
+    pairs = sorted({(x, y) for x, _, y in unshielded(graph)} & skeleton.separating_sets.keys())
     around: list[_Wanted] = []
     if rule != "union" or conflicts == "strength":
         adjacent = [graph.adjacent(node) for node in range(len(graph.nodes))]
@@ -123,12 +123,18 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
         left += wanted.tests()
     if run.test_limit is not None and left.total() > run.test_limit:
         unreached = skeleton.unreached if skeleton.stopped else dict(left)
-        return by_first._replace(stopped=skeleton.stopped or "work", unreached=unreached)
+        return _by_first(skeleton, conflicts)._replace(
+            stopped=skeleton.stopped or "work", unreached=unreached
+        )
 
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
     sets = {pair: looked.separating(pair) for pair in pairs}
     return skeleton._replace(graph=orient(graph, sets, rule, conflicts, tests.strength))
+
+
+def _by_first(skeleton: Skeleton, conflicts: ConflictRule) -> Skeleton:
+    return skeleton._replace(graph=orient(skeleton.graph, skeleton.found_sets, conflicts=conflicts))
 
 
 def _levels(skeleton: Skeleton, pairs: Iterable[Edge]) -> Iterator[_Wanted]:

@@ -107,8 +107,7 @@ class _Marks:
             for own in pair
         }
         children = ((i, j) for i, around in enumerate(self.children) for j in around)
-        component = strong_components([*children, *arrows])
-        return {(a, b) for a, b in arrows if component[a] != component[b]}
+        return arrows - on_cycles({*children, *arrows}) if arrows else arrows
 
     def graph(self, nodes: tuple[str, ...]) -> PDAG:
         directed = frozenset((i, j) for i, c in enumerate(self.children) for j in c)
@@ -116,10 +115,19 @@ class _Marks:
         return PDAG(nodes, directed, undirected, self.bidirected)
 
 
-def strong_components(arrows: Iterable[Edge]) -> dict[int, int]:
-    """Of each node, a number; an arrow is on a directed cycle just if its ends have the same."""
-    found = nx.strongly_connected_components(nx.DiGraph(list(arrows)))
-    return {node: number for number, nodes in enumerate(found) for node in nodes}
+def on_cycles(arrows: Iterable[Edge]) -> set[Edge]:
+    """Those on a directed cycle."""
+    left, kept = set(arrows), set[Edge]()
+    # Most often there is none: what nothing leads to, or what leads nowhere, is on none.
+    while len(kept) != len(left):
+        kept = left
+        causes, effects = {i for i, _ in kept}, {j for _, j in kept}
+        left = {(i, j) for i, j in kept if i in effects and j in causes}
+    if not left:
+        return left
+    parts = nx.strongly_connected_components(nx.DiGraph(list(left)))
+    component = {node: number for number, nodes in enumerate(parts) for node in nodes}
+    return {(i, j) for i, j in left if component[i] == component[j]}
 
 
 def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:

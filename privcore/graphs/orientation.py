@@ -10,7 +10,7 @@ from privcore.graphs.meek import (
     Triple,
     apply_meek_rules,
     apply_meek_rules_in_turn,
-    strong_components,
+    on_cycles,
 )
 from privcore.graphs.pdag import PDAG, Edge, ordered
 
@@ -67,7 +67,7 @@ def orient(
         wanted = _arrows(colliders)
         both = frozenset((i, j) for i, j in wanted if i < j and (j, i) in wanted)
         arrows = {(i, j) for i, j in wanted if ordered(i, j) not in both}
-        arrows -= _cyclic(arrows)
+        arrows -= on_cycles(arrows)
     else:
         arrows = _arrows(_drop_cyclic(_drop_contested(colliders)))
     return apply_meek_rules(_pointed(skeleton, arrows, both), found.ambiguous)
@@ -137,14 +137,14 @@ def _in_turn(colliders: Iterable[Triple], *, overwrite: bool) -> set[Edge]:
 def _by_strength(colliders: set[Triple], strength: Strength) -> set[Triple]:
     """As many as go together, from the strongest on; of equally strong ones all or none."""
     # Only these can contradict others: an edge that is wanted both ways is a cycle, too.
-    doubtful = colliders & _with(_cyclic(_arrows(colliders)), colliders)
+    doubtful = colliders & _with(on_cycles(_arrows(colliders)), colliders)
     kept = colliders - doubtful
     known = sorted((-strength(triple), triple) for triple in doubtful)
     for _, equals in groupby(known, key=lambda item: item[0]):
         arrows = _arrows(kept)
         fitting = {t for _, t in equals if not arrows & {(t[1], t[0]), (t[1], t[2])}}
         fitting = _drop_contested(fitting)
-        kept |= fitting - _with(_cyclic(arrows | _arrows(fitting)), fitting)
+        kept |= fitting - _with(on_cycles(arrows | _arrows(fitting)), fitting)
     return kept
 
 
@@ -154,13 +154,7 @@ def _drop_contested(colliders: set[Triple]) -> set[Triple]:
 
 
 def _drop_cyclic(colliders: set[Triple]) -> set[Triple]:
-    return colliders - _with(_cyclic(_arrows(colliders)), colliders)
-
-
-def _cyclic(arrows: set[Edge]) -> set[Edge]:
-    """Those on a directed cycle."""
-    component = strong_components(arrows)
-    return {(i, j) for i, j in arrows if component[i] == component[j]}
+    return colliders - _with(on_cycles(_arrows(colliders)), colliders)
 
 
 def _with(arrows: set[Edge], colliders: set[Triple]) -> set[Triple]:
