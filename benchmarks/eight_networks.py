@@ -2,11 +2,13 @@
 
     python -m benchmarks.eight_networks --algorithms moment-search --networks alarm,insurance
     python -m benchmarks.eight_networks --missing [--workers 2]
+    python -m benchmarks.eight_networks --references
     python -m benchmarks.eight_networks --draw-only [--out docs/images/eight_networks.png]
 
 Runs of the algorithms and on the networks that are named, or of all, are made again from the
 command that the file holds; all other rows stay.  After an interruption the same command goes on
-where it was.  A browser takes the picture: Chromium must be there.
+where it was.  --references: no run is made again, but what all of them are compared with without
+privacy is, from the graphs that the file holds.  A browser takes the picture: Chromium must be there.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from privcore.evaluation.eight_networks import (
     eight_networks_means,
 )
 from privcore.evaluation.sweep import Journal, read_sweep, run_sweep, write_rows
+from privcore.evaluation.sweep_cells import Runner, compared, graph_of
 
 _WIDTH = 1200
 
@@ -75,6 +78,24 @@ def remake(
         write_rows(path, rows.values(), plan, held.command)
         journal.remove()
     print(f"\n{len(wanted):,} runs made; {len(rows):,} of {plan.size:,} are there: {path}")
+
+
+def renew_references(path: Path) -> None:
+    """Compare the graphs of a sweep with their non-private references, made anew, and write it."""
+    held = read_sweep(path)
+    plan = plan_of(held.command)
+    runner = Runner(plan)
+    found = [runner.reference(asked).graph for asked in plan.references]
+    rows = []
+    for row in held.rows:
+        setting = plan.cells[row["cell"]].setting
+        reference = None if setting.reference is None else found[setting.reference]
+        if reference is not None and row["edges"] is not None:
+            graph = graph_of(reference.nodes, row["edges"])
+            row = row | compared(graph, {"non_private": reference})
+        rows.append(row)
+    write_rows(path, rows, plan, held.command)
+    print(f"{len(found)} references made again: {path}")
 
 
 def save(figure: go.Figure, path: str, height: int = 760) -> None:
@@ -119,12 +140,16 @@ def main() -> None:
     parser.add_argument("--workers", type=int, help="processes (one for each processor)")
     parser.add_argument("--missing", action="store_true", help="only rows that are not there yet")
     parser.add_argument("--draw-only", action="store_true", help="make no rows")
+    parser.add_argument("--references", action="store_true", help="make only references again")
     parser.add_argument("--out", default="docs/images/eight_networks.png")
     options = parser.parse_args()
     known = plan_of(eight_networks().command).algorithms
     algorithms = _names(options.algorithms, known, parser)
     networks = _names(options.networks, NETWORKS, parser)
-    if not options.draw_only:
+    if options.references:
+        renew_references(PATH)
+        eight_networks.cache_clear()
+    elif not options.draw_only:
         epsilons = [float(word) for word in (options.epsilons or "").split(",") if word]
         remake(
             PATH, algorithms, networks, options.workers,

@@ -77,8 +77,8 @@ def _run(run: Run) -> Outcome:
 
 
 def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
-    shared = ("score", "threshold", "max_order", "stable", "collider_rule", "conflict_rule")
-    return {name: given[name] for name in shared}
+    shared = ("score", "threshold", "max_order", "stable")
+    return {name: given[name] for name in (*shared, *parameters.ORIENTATION_NAMES)}
 
 
 def _planned(run: Run) -> tuple[Event, ...]:
@@ -99,8 +99,7 @@ LAPMECH = Algorithm(
         _NOISE,
         parameters.MAX_ORDER,
         parameters.STABLE,
-        parameters.COLLIDER_RULE,
-        parameters.CONFLICT_RULE,
+        *parameters.ORIENTATION,
     ),
     calibrations=("proven", "published"),
     run=_run,

@@ -117,6 +117,22 @@ CONFLICT_RULE = Parameter(
     source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
     "choice made here (drop)",
 )
+IN_TURN = Parameter(
+    name="in_turn",
+    advanced=True,
+    title="Ties by the order of the columns",
+    symbol="in turn",
+    kind="bool",
+    default=False,
+    help="Off: what nothing else decides stays undirected, and the graph does not depend on the "
+    "order of the columns. On: it is decided in that order, one edge at a time, as in "
+    "causal-learn; the graph may then have a cycle. With keep first and overwrite it always is.",
+    source="causal-learn",
+    only_with=("conflict_rule", ("strength", "drop", "bi-directed")),
+)
+# What every algorithm takes whose tests cost nothing more.
+ORIENTATION = (COLLIDER_RULE, CONFLICT_RULE, IN_TURN)
+ORIENTATION_NAMES = tuple(parameter.name for parameter in ORIENTATION)
 ANY_SCORE = Parameter(
     name="score",
     advanced=True,

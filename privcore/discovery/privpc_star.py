@@ -51,7 +51,7 @@ def _run(run: Run) -> Outcome:
 
 
 def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
-    shared = ("threshold", "max_order", "stable", "collider_rule", "conflict_rule")
+    shared = ("threshold", "max_order", "stable", *parameters.ORIENTATION_NAMES)
     return {"score": "fisher-z", **{name: given[name] for name in shared}}
 
 
@@ -72,8 +72,7 @@ PRIVPC_STAR = Algorithm(
         NULL,
         parameters.MAX_ORDER,
         parameters.STABLE,
-        parameters.COLLIDER_RULE,
-        parameters.CONFLICT_RULE,
+        *parameters.ORIENTATION,
     ),
     calibrations=("proven", "published"),
     run=_run,

@@ -108,14 +108,17 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
     Cancelled if the hooks say so.
     """
     rule, conflicts = run.parameters["collider_rule"], run.parameters["conflict_rule"]
+    in_turn = run.parameters["in_turn"]
     graph = skeleton.graph
     if rule == "first":
-        return _by_first(skeleton, conflicts)
+        return _by_first(skeleton, conflicts, in_turn=in_turn)
     pairs = sorted({(x, y) for x, _, y in unshielded(graph)} & skeleton.separating_sets.keys())
     around: list[_Wanted] = []
     if rule != "union" or conflicts == "strength":
         adjacent = [graph.adjacent(node) for node in range(len(graph.nodes))]
-        around = [_Wanted(0, skeleton.orders_run - 1, pairs, adjacent)]
+        most = max(map(len, adjacent))
+        allowed = run.parameters["max_order"]
+        around = [_Wanted(0, most if allowed is None else min(allowed, most), pairs, adjacent)]
     level = list(_levels(skeleton, pairs)) if rule == "union" else []
 
     left: Counter[int] = Counter()
@@ -123,18 +126,22 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
         left += wanted.tests()
     if run.test_limit is not None and left.total() > run.test_limit:
         unreached = skeleton.unreached if skeleton.stopped else dict(left)
-        return _by_first(skeleton, conflicts)._replace(
+        return _by_first(skeleton, conflicts, in_turn=in_turn)._replace(
             stopped=skeleton.stopped or "work", unreached=unreached
         )
 
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
     sets = {pair: looked.separating(pair) for pair in pairs}
-    return skeleton._replace(graph=orient(graph, sets, rule, conflicts, tests.strength))
+    return skeleton._replace(
+        graph=orient(graph, sets, rule, conflicts, tests.strength, in_turn=in_turn)
+    )
 
 
-def _by_first(skeleton: Skeleton, conflicts: ConflictRule) -> Skeleton:
-    return skeleton._replace(graph=orient(skeleton.graph, skeleton.found_sets, conflicts=conflicts))
+def _by_first(skeleton: Skeleton, conflicts: ConflictRule, *, in_turn: bool) -> Skeleton:
+    return skeleton._replace(
+        graph=orient(skeleton.graph, skeleton.found_sets, conflicts=conflicts, in_turn=in_turn)
+    )
 
 
 def _levels(skeleton: Skeleton, pairs: Iterable[Edge]) -> Iterator[_Wanted]:

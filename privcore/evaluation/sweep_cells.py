@@ -183,10 +183,16 @@ def _measured(run: Discovery, against: Mapping[str, PDAG]) -> Row:
         "edges": edges_text(run.graph),
         "seconds": run.seconds,
     }
-    for name, graph in against.items():
+    return row | compared(run.graph, against)
+
+
+def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
+    """The columns of a row that compare a graph with others, by their names."""
+    row: Row = {}
+    for name, other in against.items():
         for kind, metrics in (
-            ("skeleton", skeleton_metrics(run.graph, graph)),
-            ("cpdag", cpdag_metrics(run.graph, graph)),
+            ("skeleton", skeleton_metrics(graph, other)),
+            ("cpdag", cpdag_metrics(graph, other)),
         ):
             row |= {f"{name}_{kind}_{measure}": getattr(metrics, measure) for measure in MEASURES}
     return row
@@ -211,6 +217,14 @@ def edges_of(text: str) -> list[tuple[str, str, str]]:
         a, mark, b = re.split("(<->|->|--)", edge)
         found.append((unquote(a), mark, unquote(b)))
     return found
+
+
+def graph_of(names: Sequence[str], text: str) -> PDAG:
+    """The graph of an `edges_text`."""
+    kinds = (
+        [(a, b) for a, mark, b in edges_of(text) if mark == kind] for kind in ("->", "--", "<->")
+    )
+    return PDAG.from_names(names, *kinds)
 
 
 def _escaped(name: str) -> str:

@@ -35,6 +35,10 @@ class _Marks:
             for around in zip(self.parents, self.children, self.lines, self._spouses, strict=True)
         ]
 
+    def points(self, i: int, j: int) -> bool:
+        """Whether there is an arrowhead at j of an edge between i and j."""
+        return j in self.children[i] or j in self._spouses[i]
+
     def reaches(self, start: int, goal: int) -> bool:
         """Whether a directed path leads from start to goal."""
         seen, stack = {start}, [start]
@@ -158,7 +162,7 @@ def apply_meek_rules_in_turn(graph: PDAG) -> PDAG:
     around = [sorted(neighbours) for neighbours in marks.adjacent]
     pairs = [(i, j) for i, neighbours in enumerate(around) for j in neighbours]
     # causal-learn lists ends that are tails first, then arrows, each by the column they are at.
-    pairs.sort(key=lambda pair: (pair[1] in marks.children[pair[0]], pair[1], pair[0]))
+    pairs.sort(key=lambda pair: (marks.points(*pair), pair[1], pair[0]))
     after: dict[int, list[int]] = {}
     for j, k in pairs:
         after.setdefault(j, []).append(k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import combinations, groupby
+from math import exp
 from typing import Literal, NamedTuple
 
 from privcore.graphs.meek import (
@@ -36,6 +37,8 @@ def orient(
     rule: ColliderRule = "first",
     conflicts: ConflictRule = "strength",
     strength: Strength | None = None,
+    *,
+    in_turn: bool = False,
 ) -> PDAG:
     """V-structures from the separating sets, then Meek's rules.
 
@@ -46,31 +49,40 @@ def orient(
         "strength": the stronger one stays, and none of two that are as strong as each other.
         "drop": all that use an edge that is wanted both ways go, then all on a directed cycle.
         "bi-directed": an edge that is wanted both ways becomes i ↔ j (Colombo & Maathuis 2014).
-        "keep first" and "overwrite": the first one stays, or the last, in the order of the columns,
-        and Meek's rules are made in turn, both as in causal-learn 0.1.4.8; the result depends on
-        the order of the columns and may hold directed cycles.  The others depend on no order and
-        hold none.
+        "keep first" and "overwrite": the first one stays, or the last, in the order of the columns.
     strength: of a v-structure, larger is stronger; by default one of ends that are separated by
         fewer columns is stronger.
+    in_turn: what nothing else decides follows the order of the columns, and Meek's rules are made
+        one edge at a time, as in causal-learn 0.1.4.8; always so with "keep first" and "overwrite".
+        The result may hold directed cycles then.  Otherwise it depends on no order and holds none.
     """
     found = read_triples(skeleton, separating_sets, rule)
-    if conflicts in ("keep first", "overwrite"):
-        arrows = _in_turn(found.colliders, overwrite=conflicts == "overwrite")
-        return apply_meek_rules_in_turn(_pointed(skeleton, arrows))
     colliders = set(found.colliders)
-    both: frozenset[Edge] = frozenset()
-    if conflicts == "strength":
+    if strength is None:
         fewest = {pair: -min(map(len, sets)) for pair, sets in separating_sets.items() if sets}
-        kept = _by_strength(colliders, strength or (lambda triple: fewest[triple[0], triple[2]]))
-        arrows = _arrows(kept)
-    elif conflicts == "bi-directed":
+
+        def strength(triple: Triple) -> float:
+            return fewest[triple[0], triple[2]]
+
+    both: frozenset[Edge] = frozenset()
+    in_turn = in_turn or conflicts in ("keep first", "overwrite")
+    if conflicts == "bi-directed":
         wanted = _arrows(colliders)
         both = frozenset((i, j) for i, j in wanted if i < j and (j, i) in wanted)
         arrows = {(i, j) for i, j in wanted if ordered(i, j) not in both}
-        arrows -= on_cycles(arrows)
-    else:
+        arrows -= set() if in_turn else on_cycles(arrows)
+    elif conflicts == "drop":
         arrows = _arrows(_drop_cyclic(_drop_contested(colliders)))
-    return apply_meek_rules(_pointed(skeleton, arrows, both), found.ambiguous)
+    elif in_turn:
+        # What causal-learn compares are p-values, and many are too small to differ.
+        order = (lambda triple: exp(-strength(triple))) if conflicts == "strength" else None
+        arrows = _in_turn(colliders, order, overwrite=conflicts == "overwrite")
+    else:
+        arrows = _arrows(_by_strength(colliders, strength))
+    pointed = _pointed(skeleton, arrows, both)
+    if in_turn:
+        return apply_meek_rules_in_turn(pointed)
+    return apply_meek_rules(pointed, found.ambiguous)
 
 
 def unshielded(skeleton: PDAG) -> list[Triple]:
@@ -121,10 +133,13 @@ def _arrows(colliders: Iterable[Triple]) -> set[Edge]:
     return {arrow for x, z, y in colliders for arrow in ((x, z), (y, z))}
 
 
-def _in_turn(colliders: Iterable[Triple], *, overwrite: bool) -> set[Edge]:
-    """By middle, then ends, as causal-learn meets them."""
+def _in_turn(
+    colliders: Iterable[Triple], order: Callable[[Triple], float] | None, *, overwrite: bool
+) -> set[Edge]:
+    """In that order, then by middle and ends, as causal-learn meets them."""
     arrows: set[Edge] = set()
-    for x, z, y in sorted(colliders, key=lambda triple: (triple[1], triple[0], triple[2])):
+    by_place = sorted(colliders, key=lambda triple: (triple[1], triple[0], triple[2]))
+    for x, z, y in sorted(by_place, key=order) if order else by_place:
         against = {(z, x), (z, y)}
         if overwrite:
             arrows -= against

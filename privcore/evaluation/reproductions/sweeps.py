@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -10,8 +9,8 @@ from functools import cached_property
 
 from privcore.evaluation.metrics import Metrics, ordered_pair_f1, skeleton_metrics
 from privcore.evaluation.reproductions.model import Work
-from privcore.evaluation.sweep import Row, SweepPlan, edges_of, run_sweep
-from privcore.evaluation.sweep_cells import Runner
+from privcore.evaluation.sweep import Row, SweepPlan, run_sweep
+from privcore.evaluation.sweep_cells import Runner, graph_of
 from privcore.graphs import PDAG, cpdag_of_names
 
 # Rows enough to read names and true edges from.
@@ -80,7 +79,7 @@ class Measured:
     def _found(self, row: Row) -> Found:
         setting = self._plan.cells[row["cell"]].setting
         names, truth = self._data[setting.data]
-        graph = _graph(names, row["edges"])
+        graph = graph_of(names, row["edges"])
         exact = graph if setting.reference is None else self._reference(setting.reference)
         return Found(row, graph, truth, exact)
 
@@ -95,16 +94,3 @@ class Measured:
             assert graph is not None
             self._exact[number] = graph
         return self._exact[number]
-
-
-def _graph(names: tuple[str, ...], edges: str) -> PDAG:
-    kinds = (
-        [(a, b) for a, mark, b in edges_of(edges) if mark == kind] for kind in ("->", "--", "<->")
-    )
-    return PDAG.from_names(names, *kinds)
-
-
-def total_of(row: Row) -> float | None:
-    """The ε that a private run reports, None where it reports none."""
-    epsilon = row["guarantee_epsilon"]
-    return None if epsilon is None or math.isinf(epsilon) else float(epsilon)
