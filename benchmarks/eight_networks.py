@@ -8,7 +8,8 @@
 Runs of the algorithms and on the networks that are named, or of all, are made again from the
 command that the file holds; all other rows stay.  After an interruption the same command goes on
 where it was.  --references: no run is made again, but what all of them are compared with without
-privacy is, from the graphs that the file holds.  A browser takes the picture: Chromium must be there.
+privacy is, from the graphs that the file holds.  A browser takes the picture: Chromium must be
+there.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -94,3 +95,9 @@ class Measured:
             assert graph is not None
             self._exact[number] = graph
         return self._exact[number]
+
+
+def total_of(row: Row) -> float | None:
+    """The ε that a private run reports, None where it reports none."""
+    epsilon = row["guarantee_epsilon"]
+    return None if epsilon is None or math.isinf(epsilon) else float(epsilon)
