@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from math import inf
 from typing import NamedTuple
 
 from privcore.discovery.model import Hooks, Run
@@ -69,10 +70,14 @@ class _Wanted(NamedTuple):
 
 
 class _Tests:
-    """All tests of some pairs."""
+    """All tests of some pairs, of which only what orientation reads is kept.
+
+    separating: the sets given which each pair is independent.
+    """
 
     def __init__(self, wanted: Iterable[_Wanted], decision: FreeDecision, hooks: Hooks) -> None:
-        self._of: dict[Edge, list[tuple[tuple[int, ...], Answered]]] = {}
+        self.separating: dict[Edge, list[tuple[int, ...]]] = {}
+        self._largest: dict[tuple[Edge, int], float] = {}
         for each in wanted:
             quick = decision.answers(*each)
             for x, y in each.pairs:
@@ -83,11 +88,16 @@ class _Tests:
                 if answers is None:
                     sets = [given for given in sets if decision.fits(x, y, given)]
                     answers = [decision.answer(x, y, given) for given in sets]
-                self._of.setdefault((x, y), []).extend(zip(sets, answers, strict=True))
+                self._keep((x, y), sets, answers)
 
-    def separating(self, pair: Edge) -> set[frozenset[int]]:
-        """The sets given which the pair is independent."""
-        return {frozenset(given) for given, found in self._of.get(pair, ()) if found.independent}
+    def _keep(self, pair: Edge, sets: list[tuple[int, ...]], answers: list[Answered]) -> None:
+        asked = list(zip(sets, answers, strict=True))
+        self.separating[pair] = [given for given, found in asked if found.independent]
+        for given, found in asked:
+            for node in given:
+                known = self._largest.get((pair, node), -inf)
+                if found.log_p > known:
+                    self._largest[pair, node] = found.log_p
 
     def strength(self, triple: Triple) -> float:
         """Of a v-structure: how surely its ends depend on each other given its middle.
@@ -96,8 +106,7 @@ class _Tests:
         bits of a sum, which the order of the columns may change, decide nothing.
         """
         x, z, y = triple
-        largest = max((found.log_p for given, found in self._of[x, y] if z in given), default=0.0)
-        return float(f"{-largest:.9g}")
+        return float(f"{-self._largest.get(((x, y), z), 0.0):.9g}")
 
 
 def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> Skeleton:
@@ -132,9 +141,8 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
 
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
-    sets = {pair: looked.separating(pair) for pair in pairs}
     return skeleton._replace(
-        graph=orient(graph, sets, rule, conflicts, tests.strength, in_turn=in_turn)
+        graph=orient(graph, looked.separating, rule, conflicts, tests.strength, in_turn=in_turn)
     )
 
 

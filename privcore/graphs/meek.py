@@ -152,13 +152,13 @@ def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
     return marks.graph(graph.nodes)
 
 
-def apply_meek_rules_in_turn(graph: PDAG) -> PDAG:
+def apply_meek_rules_in_turn(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
     """Rules 1, 2 and 3 one edge at a time, in the order of the columns, refusing cycles only.
 
-    As causal-learn 0.1.4.8 has them.  On consistent input the result is that of
-    `apply_meek_rules`; on other input it depends on the order, and may hold new v-structures.
+    As causal-learn 0.1.4.8 has them.  ambiguous: as in `apply_meek_rules`, whose result it is on
+    consistent input; on other input it depends on the order, and may hold new v-structures.
     """
-    marks = _Marks(graph)
+    marks = _Marks(graph, ambiguous)
     around = [sorted(neighbours) for neighbours in marks.adjacent]
     pairs = [(i, j) for i, neighbours in enumerate(around) for j in neighbours]
     # causal-learn lists ends that are tails first, then arrows, each by the column they are at.
@@ -167,13 +167,13 @@ def apply_meek_rules_in_turn(graph: PDAG) -> PDAG:
     for j, k in pairs:
         after.setdefault(j, []).append(k)
     paths = [(i, j, k) for i, j in pairs for k in after[j] if k != i]
-    unshielded = [(i, j, k) for i, j, k in paths if k not in marks.adjacent[i]]
+    unshielded = [(i, j, k) for i, j, k in paths if marks.no_collider(i, j, k)]
     triangles = [(i, j, k) for i, j, k in paths if k in marks.adjacent[i]]
     kites = [
         (i, j, k, end)
         for i, j, end in triangles
         for other, k, last in triangles
-        if (i, end) == (other, last) and j < k and k not in marks.adjacent[j]
+        if (i, end) == (other, last) and j < k and marks.no_collider(j, i, k)
     ]
 
     def point(a: int, b: int) -> bool:

@@ -15,7 +15,7 @@ from privcore.graphs.meek import (
 )
 from privcore.graphs.pdag import PDAG, Edge, ordered
 
-Sets = Mapping[Edge, Collection[frozenset[int]]]
+Sets = Mapping[Edge, Collection[Collection[int]]]
 Strength = Callable[[Triple], float]
 ColliderRule = Literal["first", "union", "conservative", "majority"]
 ConflictRule = Literal["strength", "drop", "bi-directed", "keep first", "overwrite"]
@@ -81,7 +81,7 @@ def orient(
         arrows = _arrows(_by_strength(colliders, strength))
     pointed = _pointed(skeleton, arrows, both)
     if in_turn:
-        return apply_meek_rules_in_turn(pointed)
+        return apply_meek_rules_in_turn(pointed, found.ambiguous)
     return apply_meek_rules(pointed, found.ambiguous)
 
 
