@@ -64,6 +64,12 @@ class _Wanted(NamedTuple):
             }
         )
 
+    def families(self) -> Iterator[tuple[int, ...]]:
+        """Sets of columns within which the tests are."""
+        for x, y in self.pairs:
+            for end in (x, y):
+                yield tuple({x, y} | self.adjacent[end])
+
     def sets(self, x: int, y: int) -> Iterator[tuple[int, ...]]:
         for order in range(self.first, self.last + 1):
             yield from conditioning_sets(self.adjacent, x, y, order)
@@ -139,6 +145,9 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
             stopped=skeleton.stopped or "work", unreached=unreached
         )
 
+    # Not every source can make use of that; one outside memory reads its rows once for each.
+    if prepare := getattr(run.source, "prepare", None):
+        prepare([family for wanted in (*around, *level) for family in wanted.families()])
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
     return skeleton._replace(

@@ -194,6 +194,7 @@ def a_run(rule, conflicts, limit=None, hooks=None):
             "max_order": None,
         },
         test_limit=limit,
+        source=None,
         hooks=hooks or NoHooks(),
     )
 
@@ -237,6 +238,22 @@ def test_a_limit_that_does_not_cover_the_tests_leaves_the_first_sets():
     enough = with_v_structures(a_run("majority", "strength", needed), skeleton, oracle)
     assert enough == whole
     assert isinstance(whole, Skeleton)
+
+
+def test_a_source_is_told_beforehand_within_which_columns_tests_are():
+    """One outside memory would read all rows for each test otherwise."""
+    told = []
+    edges = {(0, 2), (1, 2), (2, 3), (4, 3)}
+    for rule in ("majority", "union"):
+        told.clear()
+        oracle = Oracle(5, edges)
+        skeleton = search_skeleton(names(5), oracle)
+        run = a_run(rule, "strength")
+        run.source = SimpleNamespace(prepare=told.extend)
+        with_v_structures(run, skeleton, oracle)
+        assert oracle.asked
+        for x, y, given in oracle.asked:
+            assert any({x, y, *given} <= set(family) for family in told)
 
 
 def test_it_can_be_cancelled():
