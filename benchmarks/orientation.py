@@ -4,13 +4,16 @@
         [--random 40] [--random-rows 5000,20000,100000] [--first 0] [--level 0.01] [--peer]
     python -m benchmarks.orientation --every [--random 60] [--kind dense] …
     python -m benchmarks.orientation --private [--random 40] [--epsilons 1,10] …
+    python -m benchmarks.orientation --published CAUSAL-LEARN/tests/TestData/bnlearn_discrete_10000
 
 Mean F1 of the skeleton and of the CPDAG, with G² and no limit on the order: of the first separating
 set with contested v-structures dropped (what PC did here before), of the default, of causal-learn's
 rules, and with --peer of causal-learn itself; how many edge marks change when the columns are
 shuffled, as a mean over runs; and the median milliseconds of a run.  --every: the CPDAG F1 of all
 rules, on random networks.  --private: CPDAG F1 before and after of every algorithm that is oriented
-by separating sets, on random networks and then on the eight.  Data seeds from 1000, noise seed 500.
+by separating sets, on random networks and then on the eight.  --published: how many edges differ
+from the CPDAGs that a checkout of causal-learn holds, under its rules (χ² at 0.05, `uc_priority`
+3), and whether its graph has a directed cycle.  Data seeds from 1000, noise seed 500.
 """
 
 from __future__ import annotations
@@ -20,23 +23,28 @@ import time
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import product
+from pathlib import Path
 from statistics import mean, median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.dense_networks import dense_network
 from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.moment_search import truth_of
 from benchmarks.peers.comparison import THEIR_RULES
 from benchmarks.random_networks import random_network
-from privcore.counts import CountSource, compiled
+from privcore.counts import CountSource, InMemoryCounts, compiled
 from privcore.dataset import Dataset, load_network
 from privcore.discovery import count, discover
 from privcore.discovery.parameters import COLLIDER_RULE, CONFLICT_RULE
 from privcore.errors import PrivcoreError
 from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG, orient
+
+Matrix = NDArray[Any]
 
 _DATA = "cancer,earthquake,survey,asia,sachs,child,insurance,alarm"
 _OLD = {"collider_rule": "first", "conflict_rule": "drop"}
@@ -96,10 +104,37 @@ def causal_learn(data: Dataset, level: float) -> PDAG:
     from causallearn.search.ConstraintBased.PC import pc
 
     ends = pc(np.column_stack(data.values), level, "gsq", show_progress=False).G.graph
-    pairs = [(i, j) for i, j in product(range(data.p), repeat=2) if ends[i, j] == -1]
+    return graph_of(ends, tuple(data.names))
+
+
+def graph_of(ends: Matrix, names: tuple[str, ...]) -> PDAG:
+    """From causal-learn's end marks: -1 at a tail, 1 at an arrowhead, shape (p, p)."""
+    pairs = [(i, j) for i, j in product(range(len(names)), repeat=2) if ends[i, j] == -1]
     arrows = frozenset((i, j) for i, j in pairs if ends[j, i] == 1)
     lines = frozenset((i, j) for i, j in pairs if i < j and ends[j, i] == -1)
-    return PDAG(tuple(data.names), arrows, lines)
+    return PDAG(names, arrows, lines)
+
+
+def published(folder: Path) -> Iterator[str]:
+    for path in sorted(
+        (folder / "benchmark_returned_results").glob("*_pc_chisq_0.05_stable_0_-1.txt")
+    ):
+        name = path.name.partition("_")[0]
+        rows = np.loadtxt(folder / "data" / f"{name}.txt", skiprows=1, dtype=np.int64)
+        columns = [np.unique(column, return_inverse=True)[1] for column in rows.T]
+        levels = tuple(max(int(column.max()) + 1, 2) for column in columns)
+        names = tuple(f"X{i + 1}" for i in range(len(columns)))
+        ones = np.ones(len(rows), dtype=np.int64)
+        source = InMemoryCounts(names, levels, tuple(columns), ones)
+        theirs = graph_of(np.loadtxt(path), names)
+        asked = {"score": "chi2", "threshold": 0.05, "max_order": None, "collider_rule": "union"}
+        ours = discover(source, "pc", {**asked, "in_turn": True}, keep_trace=False).graph
+        both = theirs.skeleton | ours.skeleton
+        differ = sum(ours.mark(i, j) != theirs.mark(i, j) for i, j in both)
+        cycle = (
+            "" if nx.is_directed_acyclic_graph(nx.DiGraph(list(theirs.directed))) else ", a cycle"
+        )
+        yield f"{name}: {differ} of {len(both)} edges differ{cycle}"
 
 
 def scored(data: Dataset, graph: PDAG, again: PDAG, seconds: float) -> Found:
@@ -194,12 +229,17 @@ def main() -> None:
     parser.add_argument("--kind", choices=_KINDS, default="random")
     parser.add_argument("--level", type=float, default=0.01)
     parser.add_argument("--peer", action="store_true")
+    parser.add_argument("--published", type=Path, metavar="FOLDER")
     parser.add_argument("--every", action="store_true")
     parser.add_argument("--private", action="store_true")
     parser.add_argument("--algorithms", default=_BY_SETS)
     parser.add_argument("--epsilons", default="1,10")
     options = parser.parse_args()
     compiled.start(wait=True)
+    if options.published:
+        for line in published(options.published):
+            print(line, flush=True)
+        return
     names = list(filter(None, options.data.split(",")))
     drawn = partial(random_samples, options.random, options.first, kind=options.kind)
     sizes = [int(word) for word in options.random_rows.split(",")]
