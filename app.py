@@ -4,11 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.ui.address import leave_out_infinite
-from pages.ui.algorithm import choose_algorithm
-from pages.ui.data import choose_data
+from pages.ui.controls.address import leave_out_infinite
+from pages.ui.controls.algorithm import choose_algorithm
+from pages.ui.controls.data import choose_data
 from pages.ui.frame import enter_frame
-from privcore.counts import compiled
+from privcore.kernels import compiled
 
 ICON = Path(__file__).parent / "assets" / "icon.png"
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from privcore.evaluation.audit import (
+from privcore.evaluation.audits import (
     AUDITS,
     MECHANISMS,
     PAIRWISE,
@@ -25,8 +25,8 @@ from privcore.evaluation.audit import (
     audit,
     runs_to_catch,
 )
-from privcore.evaluation.audit.bounds import clopper_pearson_high
-from privcore.evaluation.audit.settings import PROCESSES, RUNS, SEED
+from privcore.evaluation.audits.bounds import clopper_pearson_high
+from privcore.evaluation.audits.settings import PROCESSES, RUNS, SEED
 
 # Some event of theirs is exactly e^ε times likelier on one data set.
 _ALL_OF_EPSILON = ("laplace", "randomised-response")

@@ -16,8 +16,8 @@ from __future__ import annotations
 import argparse
 from statistics import mean, median
 
-from privcore.dataset import load_network
-from privcore.discovery import ALGORITHMS, count, discover
+from privcore.algorithms import ALGORITHMS, count, discover
+from privcore.data import load_network
 from privcore.errors import PrivcoreError
 from privcore.evaluation import skeleton_metrics
 from privcore.graphs import cpdag_of_names

@@ -20,8 +20,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-from pages.ui.params import log_grid, number_text
-from privcore.discovery import ALGORITHMS
+from pages.ui.controls.params import log_grid, number_text
+from privcore.algorithms import ALGORITHMS
 
 _EPSILON = next(p for p in ALGORITHMS["moment-search"].parameters if p.name == "epsilon")
 # From large to small.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.random_networks import drawn_variable, parents_among
-from privcore.dataset.network import BayesianNetwork
+from privcore.data.network import BayesianNetwork
 
 _KINDS = ("sharp", "sharp", "dirichlet", "additive", "noisy or")
 _EDGES = 1.8

@@ -25,19 +25,19 @@ from pathlib import Path
 import plotly.graph_objects as go
 from playwright.sync_api import ViewportSize, sync_playwright
 
-from pages.ui import paper_charts
+from pages.ui.papers import charts as paper_charts
 from pages.ui.theme import PALETTES
 from privcore.cli.sweep import plan_of
-from privcore.dataset import load_network
-from privcore.evaluation.eight_networks import (
+from privcore.data import load_network
+from privcore.evaluation.sweeps.cells import Runner, compared, graph_of
+from privcore.evaluation.sweeps.eight_networks import (
     NETWORKS,
     PATH,
     best_on_average,
     eight_networks,
     eight_networks_means,
 )
-from privcore.evaluation.sweep import Journal, read_sweep, run_sweep, write_rows
-from privcore.evaluation.sweep_cells import Runner, compared, graph_of
+from privcore.evaluation.sweeps.sweep import Journal, read_sweep, run_sweep, write_rows
 
 _WIDTH = 1200
 

@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 from benchmarks.linear_gaussian import linear_gaussian
 from benchmarks.random_networks import networks_from
-from privcore.dataset import Dataset
-from privcore.discovery import count, discover
+from privcore.algorithms import count, discover
+from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.data import Dataset
 from privcore.graphs import PDAG
-from privcore.noise_aware.confidence import PairFinding
 
 _CHOSEN_ON = 40
 _EDGES = (("over 0.99999", 0.99999), ("0.999 to 0.99999", 0.999), ("0.99 to 0.999", 0.99),

@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 from statistics import mean, median
 
-from privcore.dataset import NETWORKS, load_network
-from privcore.discovery import count, discover
+from privcore.algorithms import count, discover
+from privcore.data import NETWORKS, load_network
 from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import cpdag_of_names
 

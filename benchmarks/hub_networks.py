@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.random_networks import drawn_variable, parents_among
-from privcore.dataset.network import BayesianNetwork
+from privcore.data.network import BayesianNetwork
 
 
 class _Kind(NamedTuple):

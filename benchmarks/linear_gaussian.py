@@ -17,9 +17,9 @@ from itertools import product
 from statistics import mean, median
 
 from benchmarks.moment_search import scores, truth_of
+from privcore.algorithms import count, discover
 from privcore.counts import MomentSource
-from privcore.dataset import Dataset, StructuralExample
-from privcore.discovery import count, discover
+from privcore.data import Dataset, StructuralExample
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
 

@@ -27,9 +27,9 @@ import numpy as np
 from benchmarks.dense_networks import dense_network
 from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.random_networks import networks_from
+from privcore.algorithms import count, discover
 from privcore.counts import MomentSource
-from privcore.dataset import Dataset, load_network
-from privcore.discovery import count, discover
+from privcore.data import Dataset, load_network
 from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG, cpdag_of_names
 

@@ -36,13 +36,14 @@ from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.moment_search import truth_of
 from benchmarks.peers.comparison import THEIR_RULES
 from benchmarks.random_networks import random_network
-from privcore.counts import CountSource, InMemoryCounts, compiled
-from privcore.dataset import Dataset, load_network
-from privcore.discovery import count, discover
-from privcore.discovery.parameters import COLLIDER_RULE, CONFLICT_RULE
+from privcore.algorithms import count, discover
+from privcore.algorithms.search.parameters import COLLIDER_RULE, CONFLICT_RULE
+from privcore.counts import CountSource, InMemoryCounts
+from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
 from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG, orient
+from privcore.kernels import compiled
 
 Matrix = NDArray[Any]
 

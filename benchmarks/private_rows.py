@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privcore.dataset import Dataset
+from privcore.data import Dataset
 
 DELTA = 1e-6
 _SCRIPT = Path(__file__).parent / "peers" / "synthesiser.py"

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.dataset import Column
-from privcore.dataset.network import BayesianNetwork, Variable
+from privcore.data import Column
+from privcore.data.network import BayesianNetwork, Variable
 
 Table = NDArray[np.float64]
 _FAMILIES = ("dirichlet", "sharp", "additive", "noisy or", "mixed", "mixed", "gates")

@@ -17,9 +17,9 @@ import argparse
 from statistics import mean, median
 from typing import Any, NamedTuple
 
+from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.counts import MomentSource
-from privcore.dataset import EXAMPLES, StructuralExample, load_network
-from privcore.discovery import ALGORITHMS, count, discover
+from privcore.data import EXAMPLES, StructuralExample, load_network
 from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG
 

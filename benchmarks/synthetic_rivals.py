@@ -31,8 +31,8 @@ from statistics import mean, median
 from benchmarks.moment_search import scores, truth_of
 from benchmarks.peers.environments import default_folder, interpreter
 from benchmarks.private_rows import COSTS, DELTA, NotMade, synthetic
-from privcore.dataset import Dataset, load_network
-from privcore.discovery import discover
+from privcore.algorithms import discover
+from privcore.data import Dataset, load_network
 
 RIVALS = {"MST + PC": "mst", "AIM + PC": "aim"}
 OURS, PLAIN = "moment-search", "PC, not private"

@@ -5,14 +5,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.ui import audit_charts, charts
+from pages.ui import charts
+from pages.ui.audit import charts as audit_charts
+from pages.ui.controls.params import number_text
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
-from pages.ui.params import number_text
 from pages.ui.running import LiveHooks, kept, settings_key
 from pages.ui.texts import percent
 from privcore.errors import PrivcoreError
-from privcore.evaluation.audit import (
+from privcore.evaluation.audits import (
     AUDITS,
     MECHANISMS,
     PAIRWISE,

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from pages.ui.algorithm import choose_seed
+from pages.ui.cause_and_effect.accuracy import accuracy_panel, epsilon_panel, penalty_panel
+from pages.ui.cause_and_effect.data import Key, choose_pair
+from pages.ui.cause_and_effect.result import guarantee_panel, headline, pictures, scores_panel
+from pages.ui.controls.algorithm import choose_seed
+from pages.ui.controls.params import declared_controls
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
-from pages.ui.pair_accuracy import accuracy_panel, epsilon_panel, penalty_panel
-from pages.ui.pair_data import Key, choose_pair
-from pages.ui.pair_result import guarantee_panel, headline, pictures, scores_panel
-from pages.ui.params import declared_controls
 from pages.ui.running import kept, settings_key
 from privcore.errors import PrivcoreError
 from privcore.pairwise import PARAMETERS, Pair, infer

@@ -5,13 +5,15 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator as Place
 
-from pages.ui import charts, data_charts, public_domain, upload
-from pages.ui.data import UPLOAD, Loaded, current_data
+from pages.ui import charts
+from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.data import charts as data_charts
+from pages.ui.data import public_domain, upload
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
+from privcore.algorithms.search.parameters import MIXED_LEVELS
 from privcore.counts import InMemoryCounts, MixedRows
-from privcore.dataset import Dataset, load_network
-from privcore.discovery.parameters import MIXED_LEVELS
+from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
 from privcore.text import short
 

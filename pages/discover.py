@@ -5,26 +5,29 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import budget_panel, findings, panels, texts
-from pages.ui.advice import advice_panel
-from pages.ui.data import UPLOAD, Loaded, current_data
-from pages.ui.discover_graphs import graphs, selected_edge
-from pages.ui.discover_runs import base_name, reference_run, run
-from pages.ui.discover_summary import header, metric_row
+from pages.ui import texts
+from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.discover import budget as budget_panel
+from pages.ui.discover import panels
+from pages.ui.discover.advice import advice_panel
+from pages.ui.discover.graphs import graphs, selected_edge
+from pages.ui.discover.power import power_panel
+from pages.ui.discover.runs import base_name, reference_run, run
+from pages.ui.discover.summary import header, metric_row
 from pages.ui.frame import require_frame
-from pages.ui.graph_view import legend_html
+from pages.ui.graphs import findings
+from pages.ui.graphs.view import legend_html
 from pages.ui.messages import problem
-from pages.ui.power import power_panel
 from pages.ui.theme import current
+from privcore.algorithms import ALGORITHMS, Algorithm
+from privcore.algorithms.engine import accepts
+from privcore.algorithms.search.parameters import DELTA
+from privcore.algorithms.work import large_work_sentence
 from privcore.counts import InMemoryCounts, MixedRows
-from privcore.discovery import ALGORITHMS, Algorithm
-from privcore.discovery.engine import accepts
-from privcore.discovery.parameters import DELTA
-from privcore.discovery.work import large_work_sentence
 from privcore.errors import PrivcoreError
 from privcore.evaluation import CLASSES, Comparison, compare
 from privcore.graphs import PDAG
-from privcore.reporting import references_of
+from privcore.release import references_of
 
 require_frame("pages/discover.py")
 

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages.ui.address import follow_address, write_address
+from pages.ui.controls.address import follow_address, write_address
 from pages.ui.frame import require_frame
-from pages.ui.mechanism_panels import controls, show_panel
+from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
-from privcore.demonstrations.lesson import ChoiceAnswer, Lesson, Task
-from privcore.demonstrations.lessons import LESSONS
 from privcore.errors import PrivcoreError
+from privcore.teaching.lesson import ChoiceAnswer, Lesson, Task
+from privcore.teaching.lessons import LESSONS
 
 require_frame("pages/lessons.py")
 

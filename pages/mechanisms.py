@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages.ui.address import follow_address, write_address
+from pages.ui.controls.address import follow_address, write_address
 from pages.ui.frame import require_frame
-from pages.ui.mechanism_panels import controls, show_panel
+from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
-from privcore.demonstrations import PANELS
-from privcore.demonstrations.sensitivity_presets import PRESETS
 from privcore.errors import PrivcoreError
+from privcore.teaching import PANELS
+from privcore.teaching.sensitivity_presets import PRESETS
 
 require_frame("pages/mechanisms.py")
 st.title("Mechanisms")

@@ -3,12 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-from pages.ui import charts, paper_charts
+from pages.ui import charts
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
+from pages.ui.papers import charts as paper_charts
 from pages.ui.running import LiveHooks, kept
 from privcore.errors import PrivcoreError
-from privcore.evaluation.reproductions import (
+from privcore.evaluation.papers import (
     PAPERS,
     REPRODUCTIONS,
     SERIES,
@@ -18,7 +19,7 @@ from privcore.evaluation.reproductions import (
     Work,
     reproduce,
 )
-from privcore.evaluation.reproductions.results import (
+from privcore.evaluation.papers.results import (
     Shipped,
     as_csv,
     as_json,

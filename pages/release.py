@@ -5,21 +5,23 @@ Nothing on this page is computed from the exact data, but what a guarantee cover
 
 import streamlit as st
 
-from pages.ui import bought, expectation, released_graphs
-from pages.ui import release_panels as panels
-from pages.ui.data import UPLOAD, Loaded, current_data
+from pages.ui import expectation
+from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.data import private_domain as bought
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
-from pages.ui.release_archive import archive
-from pages.ui.released_graphs import Shown
+from pages.ui.release import graphs as released_graphs
+from pages.ui.release import panels
+from pages.ui.release.archive import archive
+from pages.ui.release.graphs import Shown
 from pages.ui.texts import odds_sentence, plain
-from privcore.accounting.ledger import Ledger
-from privcore.bought_domain.table import StatedTable
-from privcore.dataset import Dataset
-from privcore.discovery import ALGORITHMS
+from privcore.algorithms import ALGORITHMS
+from privcore.data import Dataset
+from privcore.data.private_domain.table import StatedTable
 from privcore.errors import PrivcoreError
-from privcore.reporting.release import release
-from privcore.reporting.release_check import Check
+from privcore.release.ledger.ledger import Ledger
+from privcore.release.release import release
+from privcore.release.release_check import Check
 
 require_frame("pages/release.py")
 

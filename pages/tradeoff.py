@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from pages.ui.data import UPLOAD, Loaded, current_data
-from pages.ui.eight_networks import eight_networks_view
+from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
-from pages.ui.sweeping import sweep_of
-from pages.ui.tradeoff_controls import choose_plan, choose_view
-from pages.ui.tradeoff_quality import quality_view
-from pages.ui.tradeoff_views import edges_view, effort_view, map_view, table_view
+from pages.ui.tradeoff.controls import choose_plan, choose_view
+from pages.ui.tradeoff.eight_networks import eight_networks_view
+from pages.ui.tradeoff.quality import quality_view
+from pages.ui.tradeoff.sweeping import sweep_of
+from pages.ui.tradeoff.views import edges_view, effort_view, map_view, table_view
 from privcore.errors import PrivcoreError
 
 require_frame("pages/tradeoff.py")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcore.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms import SimulatedNoise
 
 
 class Recorder(SimulatedNoise):

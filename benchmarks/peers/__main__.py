@@ -33,8 +33,8 @@ import numpy as np
 
 from benchmarks.peers.comparison import differences, theirs
 from benchmarks.peers.environments import PEERS, default_folder, interpreter
-from privcore.dataset import NETWORKS, Dataset, load_network
-from privcore.discovery import count, discover
+from privcore.algorithms import count, discover
+from privcore.data import NETWORKS, Dataset, load_network
 from privcore.graphs import PDAG
 
 _ROOT = Path(__file__).parents[2]

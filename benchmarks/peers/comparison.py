@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import networkx as nx
 
+from privcore.algorithms import Discovery, discover
 from privcore.counts import CountSource
-from privcore.discovery import Discovery, discover
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import ordered
 

@@ -21,12 +21,13 @@ from collections.abc import Callable
 from math import inf
 from statistics import median
 
-from privcore.counts import CountSource, compiled
-from privcore.dataset import Dataset, load_network
-from privcore.discovery import ALGORITHMS, count, discover
-from privcore.discovery.model import NoHooks
+from privcore.algorithms import ALGORITHMS, count, discover
+from privcore.algorithms.search.model import NoHooks
+from privcore.counts import CountSource
+from privcore.data import Dataset, load_network
 from privcore.errors import Cancelled, PrivcoreError
-from privcore.evaluation.reproductions.recounting import Recounted
+from privcore.evaluation.papers.recounting import Recounted
+from privcore.kernels import compiled
 
 # Wang, Pang & Song's code on 100,000 rows of the same networks, 20 November 2026, another machine
 # of two shared virtual cores: median seconds of 5 runs (of EM-PC: one run).

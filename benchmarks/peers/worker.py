@@ -91,9 +91,9 @@ def pyagrum(codes, columns, folder):
 
 
 def ours(codes, columns, folder, cached=False):
-    from privcore.counts import compiled
-    from privcore.dataset import Column, Dataset
-    from privcore.discovery import count, discover
+    from privcore.algorithms import count, discover
+    from privcore.data import Column, Dataset
+    from privcore.kernels import compiled
 
     compiled.start(wait=True)
     described = tuple(

@@ -6,9 +6,9 @@ import time
 from typing import Any
 
 from benchmarks.scale.pictures import draw
-from privcore.dataset import Dataset, StructuralExample, load_network
-from privcore.discovery import count, discover
-from privcore.discovery.work import estimate
+from privcore.algorithms import count, discover
+from privcore.algorithms.work import estimate
+from privcore.data import Dataset, StructuralExample, load_network
 
 ROWS = 20_000
 _ALGORITHMS = ("pc", "priv-pc", "svt-pc", "em-pc", "moment-search")

@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from privcore.dataset import ColumnSchema, load_network
-from privcore.dataset.parquet import open_parquet
+from privcore.data import ColumnSchema, load_network
+from privcore.data.parquet import open_parquet
 
 _PIECE = 1_000_000
 _FAR = 100_000_000
@@ -48,9 +48,9 @@ def write(path: Path, rows: int) -> None:
 
 def one(path: str, way: str) -> dict[str, Any]:
     """Seconds of each step and the largest memory of this process, which should be a fresh one."""
+    from privcore.algorithms import discover
     from privcore.counts.external import ExternalCounts
     from privcore.counts.sql import ParquetRows, count_parquet
-    from privcore.discovery import discover
 
     imported = _peak()
     times = [time.perf_counter()]

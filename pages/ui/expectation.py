@@ -6,14 +6,14 @@ from collections.abc import Callable, Hashable
 
 import streamlit as st
 
-from pages.ui.data import Loaded
+from pages.ui.controls.data import Loaded
 from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
 from pages.ui.texts import plain
-from privcore.discovery import ALGORITHMS
+from privcore.algorithms import ALGORITHMS
 from privcore.errors import PrivcoreError
-from privcore.evaluation.quality_target import epsilon_for_quality, most_runs
-from privcore.evaluation.surrogate import Quality, Shape, Surrogates
-from privcore.evaluation.targets import Reached, epsilon_for_noise
+from privcore.evaluation.planning.quality_target import epsilon_for_quality, most_runs
+from privcore.evaluation.planning.surrogate import Quality, Shape, Surrogates
+from privcore.evaluation.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:

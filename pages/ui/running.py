@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from privcore.discovery import Progress
-from privcore.discovery.model import NoHooks
+from privcore.algorithms import Progress
+from privcore.algorithms.search.model import NoHooks
 
 Value = TypeVar("Value")
 _KEPT = 24

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from privcore.discovery import Discovery, Parameter
+from privcore.algorithms import Discovery, Parameter
+from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
 from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
-from privcore.noise_aware.confidence import PairFinding
-from privcore.reporting.findings import share_text
+from privcore.release.findings import share_text
 
 LOG_LIMIT = 5_000
 _SURE = ("confidence", "seen again", "direction confidence")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from privcore.accounting import Guarantee
-from privcore.accounting.guarantee import guessing_bound
-from privcore.discovery import Algorithm, Discovery
+from privcore.algorithms import Algorithm, Discovery
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.guarantee import guessing_bound
 
 NOT_PRIVATE = (
     "The non-private graph, the metrics, the decision log and the times are computed from the "

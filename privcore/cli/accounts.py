@@ -7,15 +7,15 @@ import json
 from dataclasses import dataclass
 from typing import Any, cast
 
-from privcore.accounting.accountants import side_by_side
-from privcore.accounting.events import Event
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.engine import checked_parameters, planned_events
 from privcore.cli.data import whole
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import MomentSource
-from privcore.discovery import get_algorithm
-from privcore.discovery.engine import checked_parameters, planned_events
 from privcore.errors import ParameterError
-from privcore.reporting.accounts import parse_event
+from privcore.privacy.accounting.accountants import side_by_side
+from privcore.privacy.accounting.events import Event
+from privcore.release.accounts import parse_event
 
 _DELTA = 1e-6
 _WIDEST = 100_000

@@ -7,18 +7,18 @@ import json
 import math
 from typing import Any
 
-from privcore.cli.data import whole
-from privcore.dataset.sampling import MAX_ROWS
-from privcore.discovery.engine import checked_parameters
-from privcore.discovery.moment_search_power import (
+from privcore.algorithms.engine import checked_parameters
+from privcore.algorithms.moment_search.power import (
     PublicShape,
     visible_effects,
     visible_sentence,
 )
-from privcore.discovery.parameters import DELTA, EPSILON
+from privcore.algorithms.search.parameters import DELTA, EPSILON
+from privcore.cli.data import whole
+from privcore.data.sampling import MAX_ROWS
 from privcore.errors import ParameterError
-from privcore.evaluation.adviser import Advice, advise, enough
-from privcore.evaluation.surrogate import Shape, Spread, Surrogates
+from privcore.evaluation.planning.adviser import Advice, advise, enough
+from privcore.evaluation.planning.surrogate import Shape, Spread, Surrogates
 from privcore.text import short
 
 _MOST_COLUMNS = 200

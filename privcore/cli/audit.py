@@ -7,8 +7,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from privcore.evaluation.audit import SETTINGS, AuditCase, AuditResult, all_proven, audit, get_audit
-from privcore.evaluation.audit.case import Kind
+from privcore.evaluation.audits import (
+    SETTINGS,
+    AuditCase,
+    AuditResult,
+    all_proven,
+    audit,
+    get_audit,
+)
+from privcore.evaluation.audits.case import Kind
 
 _KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "pairwise", "planted")
 # Of the case, where none is given.

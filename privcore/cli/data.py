@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from privcore.bought_domain.plan import OWN_DELTA, SHARE, Purchase
-from privcore.bought_domain.table import StatedTable
-from privcore.dataset import (
+from privcore.data import (
     EXAMPLES,
     ColumnSchema,
     Dataset,
@@ -24,9 +22,11 @@ from privcore.dataset import (
     read_table,
     read_true_graph,
 )
-from privcore.dataset.parquet import ParquetTable, open_parquet
-from privcore.dataset.reading import MAX_BYTES, MEMORY
-from privcore.dataset.schema_file import read_schema
+from privcore.data.parquet import ParquetTable, open_parquet
+from privcore.data.private_domain.plan import OWN_DELTA, SHARE, Purchase
+from privcore.data.private_domain.table import StatedTable
+from privcore.data.reading import MAX_BYTES, MEMORY
+from privcore.data.schema_file import read_schema
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
 from privcore.text import short

@@ -8,7 +8,6 @@ from typing import Any
 
 from privcore.cli.data import load_file, whole
 from privcore.errors import ParameterError
-from privcore.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.pairwise import (
     GENERATORS,
     PARAMETERS,
@@ -20,7 +19,8 @@ from privcore.pairwise import (
 )
 from privcore.pairwise.report import caution, direction_report
 from privcore.parameter import Parameter
-from privcore.reporting import large_delta_sentence
+from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
+from privcore.release import large_delta_sentence
 from privcore.text import short
 
 # Parameters with an option of their own; all others go through --set.

@@ -6,7 +6,9 @@ import argparse
 import json
 from typing import Any
 
-from privcore.bought_domain.run import bought_dataset, split, with_purchase
+from privcore.algorithms import discover, get_algorithm
+from privcore.algorithms.engine import TEST_LIMIT, source_of
+from privcore.algorithms.work import DEGREE, estimate
 from privcore.cli.data import (
     add_data_options,
     add_purchase_options,
@@ -16,19 +18,17 @@ from privcore.cli.data import (
 )
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import NumericRows
-from privcore.dataset.model import Described
-from privcore.discovery import discover, get_algorithm
-from privcore.discovery.engine import TEST_LIMIT, source_of
-from privcore.discovery.work import DEGREE, estimate
-from privcore.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.reporting import (
+from privcore.data.model import Described
+from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
+from privcore.release import (
     effect_sentence,
     large_delta_sentence,
     non_private_reference,
     references_of,
     run_report,
 )
-from privcore.reporting.findings import confidence_text, told_apart
+from privcore.release.findings import confidence_text, told_apart
+from privcore.release.private_domain import bought_dataset, split, with_purchase
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from privcore.accounting.ledger import Ledger
-from privcore.accounting.ledger_sums import Budget, Spending
 from privcore.errors import ParameterError
-from privcore.reporting.archive import kept_certificates
+from privcore.release.archive import kept_certificates
+from privcore.release.ledger.ledger import Ledger
+from privcore.release.ledger.sums import Budget, Spending
 from privcore.text import short
 
 

@@ -6,14 +6,14 @@ import argparse
 import json
 from typing import Any
 
-from privcore.dataset import (
+from privcore.algorithms import ALGORITHMS, Parameter
+from privcore.data import (
     EXAMPLES,
     NETWORKS,
     StructuralExample,
     example_parameters,
     load_network,
 )
-from privcore.discovery import ALGORITHMS, Parameter
 
 
 def add_commands(commands: argparse._SubParsersAction[Any]) -> None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from privcore.algorithms import get_algorithm
 from privcore.cli.data import (
     add_data_options,
     add_purchase_options,
@@ -15,13 +16,12 @@ from privcore.cli.data import (
 )
 from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.discovery import get_algorithm
 from privcore.errors import CertificateError, DataError, ReleaseError
 from privcore.files import write_whole
-from privcore.reporting.certificate import certificate_json
-from privcore.reporting.certificate_html import certificate_html
-from privcore.reporting.release import Release, release
-from privcore.reporting.verification import LARGEST, verify
+from privcore.release.certificate import certificate_json
+from privcore.release.certificate_html import certificate_html
+from privcore.release.release import Release, release
+from privcore.release.verification import LARGEST, verify
 from privcore.text import short
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from privcore.cli.data import load_file, whole
-from privcore.dataset import Dataset
+from privcore.data import Dataset
 from privcore.errors import ParameterError
-from privcore.evaluation.reproductions import (
+from privcore.evaluation.papers import (
     REPRODUCTIONS,
     TIMED,
     Reproduced,
@@ -20,7 +20,7 @@ from privcore.evaluation.reproductions import (
     get_reproduction,
     reproduce,
 )
-from privcore.evaluation.reproductions.results import as_csv, as_json, as_texts
+from privcore.evaluation.papers.results import as_csv, as_json, as_texts
 from privcore.text import short
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from privcore.discovery import ALGORITHMS, Algorithm
+from privcore.algorithms import ALGORITHMS, Algorithm
 from privcore.errors import ParameterError
 from privcore.text import short
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from privcore.cli.data import file_bytes, raw_table
-from privcore.dataset.building import column_of
-from privcore.dataset.domain import domain_lines, domain_of
-from privcore.dataset.draft import draft_schema
-from privcore.dataset.schema import ColumnSchema
-from privcore.dataset.schema_file import read_schema, schema_json
+from privcore.data.building import column_of
+from privcore.data.domain import domain_lines, domain_of
+from privcore.data.draft import draft_schema
+from privcore.data.schema import ColumnSchema
+from privcore.data.schema_file import read_schema, schema_json
 from privcore.errors import DataError, ParameterError
 from privcore.text import short
 

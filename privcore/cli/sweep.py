@@ -20,7 +20,8 @@ from privcore.cli.data import (
 )
 from privcore.cli.sweep_table import sweep_table
 from privcore.errors import ParameterError
-from privcore.evaluation.sweep import (
+from privcore.evaluation.sweeps.store import ending_of
+from privcore.evaluation.sweeps.sweep import (
     ExampleData,
     Journal,
     NetworkData,
@@ -32,7 +33,6 @@ from privcore.evaluation.sweep import (
     seconds_left,
     write_rows,
 )
-from privcore.evaluation.sweep_store import ending_of
 from privcore.text import short
 
 _SHOWN_EVERY = 0.2

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from privcore.evaluation.sweep import Row, summarise
+from privcore.evaluation.sweeps.sweep import Row, summarise
 
 # Of ε in the table on the screen; the file has them all.
 _COLUMNS = 7

@@ -25,12 +25,12 @@ from privcore.counts.distinct import Codes
 from privcore.counts.external import count_external
 from privcore.counts.sharded import Found, ShardedRows
 from privcore.counts.source import CountSource
-from privcore.dataset import refusals
-from privcore.dataset.building import Missing, notes_on_missing, used_columns
-from privcore.dataset.coding import Coding, Piece, coded_piece, coding_of, looked_at
-from privcore.dataset.model import Column, Described, too_few_rows
-from privcore.dataset.reading import MEMORY
-from privcore.dataset.schema import ColumnSchema
+from privcore.data import refusals
+from privcore.data.building import Missing, notes_on_missing, used_columns
+from privcore.data.coding import Coding, Piece, coded_piece, coding_of, looked_at
+from privcore.data.model import Column, Described, too_few_rows
+from privcore.data.reading import MEMORY
+from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError
 
 

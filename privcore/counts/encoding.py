@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.counts import compiled
+from privcore.kernels import compiled
 
 Codes = NDArray[np.integer[Any]]
 Integers = NDArray[np.int64]

@@ -22,7 +22,7 @@ from privcore.counts.memory import InMemoryCounts
 from privcore.counts.numeric import Matrix
 from privcore.counts.source import CountSource, Table
 from privcore.errors import DataError
-from privcore.mechanisms.noise import NoiseSource, check_size
+from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 
 # Rows are drawn in stretches of this many, so that no array is as long as the rows.
 _STRETCH = 1 << 20

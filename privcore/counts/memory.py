@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.counts import compiled
 from privcore.counts.cache import Cache
 from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import Matrix, coded_moments, coded_rows
 from privcore.counts.packed import Packed, pack, packable
 from privcore.counts.projections import Projection, Projections
 from privcore.counts.source import MAX_CELLS, Table, cells_of_test
-from privcore.dataset import Dataset
+from privcore.data import Dataset
 from privcore.errors import DataError
-from privcore.mechanisms.noise import NoiseSource
+from privcore.kernels import compiled
+from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
 
 Arrays = tuple[NDArray[Any], ...]

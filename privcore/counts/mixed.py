@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privcore.counts.cache import Cache
 from privcore.counts.memory import InMemoryCounts
-from privcore.dataset import Dataset, discretise
+from privcore.data import Dataset, discretise
 
 # Numbers of levels whose cut rows and counts are kept; each may take hundreds of megabytes.
 _KEPT = 4

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from privcore.counts.cache import Cache
 from privcore.counts.source import CountSource, Table
 from privcore.errors import DataError
-from privcore.mechanisms.noise import NoiseSource
+from privcore.privacy.mechanisms.noise import NoiseSource
 
 
 class NoisyTable:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privcore import fixed_point
 from privcore.counts.cache import Cache
-from privcore.dataset import Dataset
+from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.text import short
 

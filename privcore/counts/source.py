@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.mechanisms.noise import NoiseSource
+from privcore.privacy.mechanisms.noise import NoiseSource
 
 Table = NDArray[np.int64]
 

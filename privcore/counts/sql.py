@@ -22,8 +22,8 @@ from privcore.counts.distinct import (
 from privcore.counts.external import count_external, memory_for_all
 from privcore.counts.numeric import Matrix
 from privcore.counts.source import CountSource
-from privcore.dataset.duck import OutOfMemory, asking, connect, scan
-from privcore.dataset.parquet import ParquetTable
+from privcore.data.duck import OutOfMemory, asking, connect, scan
+from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError
 
 _BATCH = 1 << 18

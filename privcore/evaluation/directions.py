@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from privcore.mechanisms import SimulatedNoise
 from privcore.pairwise import (
     Pair,
     PairGenerator,
@@ -23,6 +22,7 @@ from privcore.pairwise import (
     prepare,
     split,
 )
+from privcore.privacy.mechanisms import SimulatedNoise
 
 Tick = Callable[[float], None]
 

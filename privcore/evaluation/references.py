@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from privcore.discovery.model import Algorithm
+from privcore.algorithms.search.model import Algorithm
 from privcore.graphs import PDAG, cpdag_of_names
 
 

@@ -11,7 +11,7 @@ from privcore.counts import CountSource
 from privcore.errors import ParameterError
 from privcore.independence import blocks
 from privcore.independence.measure import Calibration
-from privcore.mechanisms import NoiseSource, SmoothMedian
+from privcore.privacy.mechanisms import NoiseSource, SmoothMedian
 from privcore.rounding import up
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, xlog1py, xlogy
 
-from privcore.counts import compiled
 from privcore.independence.frequencies import degrees_of_freedom, g_squared
 from privcore.independence.order_scan import critical_values
+from privcore.kernels import compiled
 
 Tables = NDArray[np.int64]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from privcore.counts import CountSource
-from privcore.mechanisms import NoiseSource
+from privcore.privacy.mechanisms import NoiseSource
 
 Calibration = Literal["proven", "published"]
 Space = Literal["z", "p"]

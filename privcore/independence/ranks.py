@@ -12,7 +12,7 @@ from math import fsum, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.counts import compiled
+from privcore.kernels import compiled
 
 Tables = NDArray[np.int64]
 Vector = NDArray[np.float64]

@@ -9,7 +9,7 @@ from math import erf, erfc, pi, sqrt
 from privcore.counts import CountSource
 from privcore.independence.measure import Calibration, Space
 from privcore.independence.score import Score, strata_of, z_threshold
-from privcore.mechanisms import NoiseSource
+from privcore.privacy.mechanisms import NoiseSource
 from privcore.rounding import up
 
 Pair = tuple[int, int]

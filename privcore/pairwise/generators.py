@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.dataset.sampling import check_rows, check_seed
+from privcore.data.sampling import check_rows, check_seed
 from privcore.errors import ParameterError
 from privcore.pairwise.generator_parameters import generator_parameters
 from privcore.pairwise.pair import LEAST_ROWS, Pair

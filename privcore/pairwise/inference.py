@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import ParameterError
-from privcore.mechanisms import NoiseSource, SimulatedNoise
 from privcore.pairwise.model import Curves, Inference, Split, Tested
 from privcore.pairwise.pair import Pair
 from privcore.pairwise.parameters import check_parameters, scores_of
 from privcore.pairwise.plan import guarantee_of, plan_of
 from privcore.pairwise.prepared import Prepared, release_many
 from privcore.pairwise.ridge import Fit
+from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.threads import one_thread
 
 Given = Mapping[str, Any] | None

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.mechanisms.noise import NoiseSource
-from privcore.mechanisms.quantile import chosen_quantile, quantile_utilities
 from privcore.pairwise.scores import floored_log
+from privcore.privacy.mechanisms.noise import NoiseSource
+from privcore.privacy.mechanisms.quantile import chosen_quantile, quantile_utilities
 
 Vector = NDArray[np.float64]
 

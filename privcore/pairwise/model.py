@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.accounting import Guarantee
 from privcore.pairwise.pair import Direction
+from privcore.privacy.accounting import Guarantee
 
 Vector = NDArray[np.float64]
 Interval = tuple[float, float]

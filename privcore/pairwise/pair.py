@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.dataset import Column, Dataset, constant_columns
+from privcore.data import Column, Dataset, constant_columns
 from privcore.errors import DataError
 from privcore.text import short
 

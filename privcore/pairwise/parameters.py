@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from privcore.discovery.parameters import DELTA, EPSILON
+from privcore.algorithms.search.parameters import DELTA, EPSILON
 from privcore.errors import ParameterError
 from privcore.parameter import Parameter, parse_all
 

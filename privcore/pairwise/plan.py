@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from privcore.accounting import Guarantee
-from privcore.accounting.guarantee import REPLACE_ONE
 from privcore.pairwise.model import Mechanism
 from privcore.pairwise.parameters import scores_of
 from privcore.pairwise.propose_test_release import release_cost
 from privcore.pairwise.ridge import residual_shift
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.guarantee import REPLACE_ONE
 
 _NEIGHBOURS = {
     "both": REPLACE_ONE,

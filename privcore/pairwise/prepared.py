@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import ParameterError
-from privcore.mechanisms import NoiseSource
 from privcore.pairwise.evaluation import Input, Sides, Widths, sides
 from privcore.pairwise.model import ScoreRelease, Split
 from privcore.pairwise.pair import Pair
@@ -23,6 +22,7 @@ from privcore.pairwise.private_regression import (
 )
 from privcore.pairwise.releases import release
 from privcore.pairwise.ridge import Fit, fit
+from privcore.privacy.mechanisms import NoiseSource
 
 Matrix = NDArray[np.float64]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.mechanisms import NoiseSource
 from privcore.pairwise.features import gaussian_features
 from privcore.pairwise.ridge import REACH, Fit, solve
+from privcore.privacy.mechanisms import NoiseSource
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

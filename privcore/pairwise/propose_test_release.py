@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import ParameterError
-from privcore.mechanisms.noise import NoiseSource
 from privcore.pairwise.scores import floored_log, quartile_ranks
+from privcore.privacy.mechanisms.noise import NoiseSource
 
 Vector = NDArray[np.float64]
 Interval = tuple[float, float]

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from privcore.mechanisms import NoiseSource
 from privcore.pairwise.correct_decision import laplace_interval
 from privcore.pairwise.evaluation import Sample, Sides
 from privcore.pairwise.iqr import chosen_log_iqr
@@ -25,6 +24,7 @@ from privcore.pairwise.propose_test_release import (
 from privcore.pairwise.released import Released, exceeds, order_kept, two_noises_interval
 from privcore.pairwise.scores import floored_log
 from privcore.pairwise.training import iqr_of, iqr_shift, noisy_iqr, shifts_to_leave
+from privcore.privacy.mechanisms import NoiseSource
 
 Logs = Sequence[float | None]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 
-from privcore.mechanisms import NoiseSource
 from privcore.pairwise.correct_decision import laplace_interval
 from privcore.pairwise.evaluation import Sides
 from privcore.pairwise.model import Interval, ScoreRelease, smaller
@@ -21,6 +20,7 @@ from privcore.pairwise.training import (
     stable_threshold,
     training_sensitivity,
 )
+from privcore.privacy.mechanisms import NoiseSource
 
 _UNSTABLE = (
     "Two residuals are so close that training records could change their order, so the exact "

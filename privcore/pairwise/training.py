@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import ParameterError
-from privcore.mechanisms import NoiseSource
 from privcore.pairwise.scores import LEAST_IQR, quartile_ranks
+from privcore.privacy.mechanisms import NoiseSource
 
 Vector = NDArray[np.float64]
 Interval = tuple[float, float]

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.eight_networks import remake
 from privcore.cli import main
 from privcore.cli.sweep import plan_of
-from privcore.evaluation.sweep import read_sweep, write_rows
+from privcore.evaluation.sweeps.sweep import read_sweep, write_rows
 
 SMALL = (
     "sweep", "--network", "cancer,survey", "--rows", "300", "--algorithms", "pc,svt-pc,priv-pc",

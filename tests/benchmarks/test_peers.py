@@ -18,8 +18,8 @@ import pytest
 from benchmarks.peers import private
 from benchmarks.peers.comparison import THEIR_RULES, differences, theirs
 from benchmarks.peers.environments import PEERS
-from privcore.dataset import load_network
-from privcore.discovery import count, discover
+from privcore.algorithms import count, discover
+from privcore.data import load_network
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import ordered
 

@@ -11,8 +11,8 @@ from benchmarks import synthetic_rivals
 from benchmarks.moment_search import scores, truth_of
 from benchmarks.private_rows import NotMade, synthetic
 from benchmarks.synthetic_rivals import Run, runs_at, saved, table_line
-from privcore.dataset import Column, Dataset, load_network
-from privcore.discovery import discover
+from privcore.algorithms import discover
+from privcore.data import Column, Dataset, load_network
 
 PYTHON = Path(sys.executable)
 PEERS = Path(synthetic_rivals.__file__).parent / "peers"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from privcore.evaluation.sweep import processors
+from privcore.evaluation.sweeps.sweep import processors
 from tests.browser.conftest import graph, settle
 
 pytestmark = pytest.mark.browser

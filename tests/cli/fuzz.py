@@ -26,14 +26,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from privcore.algorithms import ALGORITHMS
 from privcore.cli import build_parser, main
-from privcore.dataset import EXAMPLES, load_network
-from privcore.discovery import ALGORITHMS
+from privcore.data import EXAMPLES, load_network
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml
 from privcore.graphs.pdag import PDAG
 from privcore.pairwise import GENERATORS
 from privcore.pairwise import PARAMETERS as PAIRWISE
-from privcore.reporting.certificate import certificate_json
+from privcore.release.certificate import certificate_json
 
 # Far more than any of these calls takes; one that takes longer hangs.
 PATIENCE_SECONDS = 120

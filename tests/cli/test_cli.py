@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from privcore.algorithms import ALGORITHMS
 from privcore.cli import main
-from privcore.dataset import NETWORKS
-from privcore.discovery import ALGORITHMS
+from privcore.data import NETWORKS
 from privcore.parameter import Parameter
 from tests.cli.schemas import confirmed
 

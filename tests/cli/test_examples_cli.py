@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from privcore.algorithms import discover
 from privcore.cli import main
-from privcore.dataset import EXAMPLES, StructuralExample, intervals
-from privcore.discovery import discover
-from privcore.reporting import command_line, python_code
+from privcore.data import EXAMPLES, StructuralExample, intervals
+from privcore.release import command_line, python_code
 
 
 def run(capsys, *arguments):

@@ -9,7 +9,7 @@ import pytest
 
 from privcore import __version__
 from privcore.cli import main
-from privcore.evaluation.reproductions import REPRODUCTIONS, Work, get_reproduction, reproduce
+from privcore.evaluation.papers import REPRODUCTIONS, Work, get_reproduction, reproduce
 
 
 def run(capsys, *arguments):

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from privcore.accounting.ledger import Ledger
 from privcore.cli import main
-from privcore.dataset.domain import domain_sha256
+from privcore.data.domain import domain_sha256
+from privcore.release.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
 

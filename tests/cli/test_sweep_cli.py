@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from privcore.cli import main
-from privcore.evaluation.sweep import Journal, NetworkData, SweepPlan, read_sweep
+from privcore.evaluation.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
 
 SMALL = (
     "sweep", "--network", "cancer,survey", "--rows", "300", "--algorithms", "pc,priv-pc,svt-pc",
@@ -218,7 +218,7 @@ def test_another_plan_s_journal_is_refused(capsys, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("privcore.evaluation.sweep_dask.JOIN_SECONDS", 0.5)
+    monkeypatch.setattr("privcore.evaluation.sweeps.dask.JOIN_SECONDS", 0.5)
     path = tmp_path / "a.csv"
     says = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
     assert "There is no scheduler at tcp://127.0.0.1:9" in says

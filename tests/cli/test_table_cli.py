@@ -5,8 +5,8 @@ import json
 import pytest
 
 from privcore.cli import main
-from privcore.dataset import load_network
-from privcore.dataset.schema_file import schema_json
+from privcore.data import load_network
+from privcore.data.schema_file import schema_json
 from tests.cli.test_cli import refused, run
 from tests.counts.sources import frame_of, schema_of, write_parquet
 
@@ -96,7 +96,7 @@ def test_sweeps_are_made_in_memory(files, capsys):
 
 
 def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch):
-    monkeypatch.setattr("privcore.dataset.reading._OF_CELL", 12_000)  # of 12,000 cells
+    monkeypatch.setattr("privcore.data.reading._OF_CELL", 12_000)  # of 12,000 cells
     (path,) = (files / "one").iterdir()
     said = refused(capsys, "discover", "--csv", str(path), "--memory", "0.1")
     assert "more than 0.1 GiB of memory" in said
@@ -104,5 +104,5 @@ def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch)
 
 def test_a_file_without_an_end_is_refused(capsys, monkeypatch):
     monkeypatch.setattr("privcore.cli.data.MAX_BYTES", 1_000)
-    monkeypatch.setattr("privcore.dataset.reading.MAX_BYTES", 1_000)
+    monkeypatch.setattr("privcore.data.reading.MAX_BYTES", 1_000)
     assert "more than" in refused(capsys, "discover", "--csv", "/dev/zero")

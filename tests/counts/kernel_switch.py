@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from privcore.counts import compiled
+from privcore.kernels import compiled
 
 
 @contextmanager

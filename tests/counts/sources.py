@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from privcore.counts.external import ExternalCounts
 from privcore.counts.sharded import ShardedRows
 from privcore.counts.sql import ParquetRows
-from privcore.dataset import Column, ColumnSchema, Dataset
-from privcore.dataset.parquet import open_parquet
+from privcore.data import Column, ColumnSchema, Dataset
+from privcore.data.parquet import open_parquet
 
 MEMORY = 1 << 28
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from privcore.counts import InMemoryCounts, MixedRows, NumericRows
-from privcore.dataset import Column, Dataset
+from privcore.data import Column, Dataset
 
 LEVELS = Column("a", "nominal", ("0", "1"), declared=True)
 NUMBERS = Column("b", "continuous", (), bounds=(0.0, 1.0), declared=True)

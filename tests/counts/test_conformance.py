@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import chisquare
 
+from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts
 from privcore.counts import external as external_module
 from privcore.counts.column_groups import CELLS, joint_columns
 from privcore.counts.distinct import distinct_rows, merged, unpacked, words
 from privcore.counts.external import ExternalCounts, count_external
 from privcore.counts.sharded import ShardedRows
-from privcore.dataset import load_network
-from privcore.discovery import ALGORITHMS, discover
+from privcore.data import load_network
 from privcore.errors import DataError, ParameterError
-from privcore.mechanisms import SecureNoise, SimulatedNoise
+from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.counts.sources import (
     Pieces,
     dataset,

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from privcore.algorithms import discover
 from privcore.counts import InMemoryCounts
 from privcore.counts.sharded import ShardedRows
-from privcore.dataset import load_network
-from privcore.discovery import discover
+from privcore.data import load_network
 from tests.counts.kernel_switch import counting_with
 from tests.counts.sources import external, frame_of, schema_of
 

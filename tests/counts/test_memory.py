@@ -9,9 +9,9 @@ from hypothesis.extra import numpy as hnp
 
 from privcore.counts import InMemoryCounts
 from privcore.counts.cache import Cache
-from privcore.dataset import Column, Dataset, load_network
+from privcore.data import Column, Dataset, load_network
 from privcore.errors import DataError, ParameterError
-from privcore.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms import SimulatedNoise
 
 LEVELS = (2, 3, 4, 2, 3)
 

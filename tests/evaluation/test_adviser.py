@@ -5,11 +5,11 @@ import math
 
 import pytest
 
+from privcore.algorithms import ALGORITHMS
 from privcore.cli import main
-from privcore.discovery import ALGORITHMS
 from privcore.errors import ParameterError
-from privcore.evaluation.adviser import Advice, Candidate, advise, candidates, enough
-from privcore.evaluation.surrogate import Shape, Spread, Surrogates
+from privcore.evaluation.planning.adviser import Advice, Candidate, advise, candidates, enough
+from privcore.evaluation.planning.surrogate import Shape, Spread, Surrogates
 
 FEW = Surrogates(Shape(5_000, levels=(2, 2, 3, 2)), (1, 2, 3))
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from scipy.special import ndtr
 
-from privcore.discovery import ALGORITHMS, discover
+from privcore.algorithms import ALGORITHMS, discover
 from privcore.errors import ParameterError
-from privcore.evaluation.audit import (
+from privcore.evaluation.audits import (
     AUDITS,
     CI_FALSE_ALARM,
     MECHANISMS,
@@ -19,9 +19,9 @@ from privcore.evaluation.audit import (
     ci_audit,
     get_audit,
 )
-from privcore.evaluation.audit.algorithm_trial import described
-from privcore.evaluation.audit.algorithms import significance
-from privcore.mechanisms import SimulatedNoise
+from privcore.evaluation.audits.algorithm_trial import described
+from privcore.evaluation.audits.algorithms import significance
+from privcore.privacy.mechanisms import SimulatedNoise
 
 
 def test_every_private_algorithm_has_an_audit():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from privcore.errors import ParameterError
-from privcore.evaluation.audit.bounds import (
+from privcore.evaluation.audits.bounds import (
     clopper_pearson_high,
     clopper_pearson_low,
     epsilon_shown,

@@ -8,9 +8,16 @@ import pytest
 from scipy.stats import binom
 
 from privcore.errors import Cancelled, DataError, ParameterError
-from privcore.evaluation.audit import AUDITS, MECHANISMS, PLANTED, audit, runs_to_catch, simulate
-from privcore.evaluation.audit.claims import randomised_response
-from privcore.evaluation.audit.outputs import Outputs
+from privcore.evaluation.audits import (
+    AUDITS,
+    MECHANISMS,
+    PLANTED,
+    audit,
+    runs_to_catch,
+    simulate,
+)
+from privcore.evaluation.audits.claims import randomised_response
+from privcore.evaluation.audits.outputs import Outputs
 
 RESPONSE = MECHANISMS["randomised-response"]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from privcore.evaluation.audit.events import MOST_EVENTS, find_events
-from privcore.evaluation.audit.outputs import Outcome, Outputs, joined
-from privcore.evaluation.audit.statistics import BinnedRatio, Linear, OutcomeRatio
+from privcore.evaluation.audits.events import MOST_EVENTS, find_events
+from privcore.evaluation.audits.outputs import Outcome, Outputs, joined
+from privcore.evaluation.audits.statistics import BinnedRatio, Linear, OutcomeRatio
 
 RUNS = 8000
 EDGE = Outcome("b", (("edges", 1.0),))

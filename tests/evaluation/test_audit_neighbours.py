@@ -5,9 +5,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from privcore.evaluation.audit import AUDITS, TablePair, find_pair, score_change, shown_by
-from privcore.evaluation.audit.algorithms import OfAlgorithm
-from privcore.evaluation.audit.neighbours import one_small_stratum, turned, two_strata
+from privcore.evaluation.audits import AUDITS, TablePair, find_pair, score_change, shown_by
+from privcore.evaluation.audits.algorithms import OfAlgorithm
+from privcore.evaluation.audits.neighbours import one_small_stratum, turned, two_strata
 from privcore.independence import get_score
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privcore.errors import ParameterError
-from privcore.evaluation.audit import (
+from privcore.evaluation.audits import (
     AUDITS,
     MECHANISMS,
     PAIRWISE,
@@ -17,15 +17,15 @@ from privcore.evaluation.audit import (
     find_audit,
     get_audit,
 )
-from privcore.evaluation.audit.case import by_name
-from privcore.evaluation.audit.direction_pairs import corners, one_trained
-from privcore.mechanisms import SimulatedNoise
+from privcore.evaluation.audits.case import by_name
+from privcore.evaluation.audits.direction_pairs import corners, one_trained
 from privcore.pairwise import PARAMETERS, Pair, check_parameters, infer
 from privcore.pairwise.private_regression import TABLE_SENSITIVITY, joint_table
 from privcore.pairwise.propose_test_release import intervals_around
 from privcore.pairwise.ridge import residual_shift
 from privcore.pairwise.scores import test_sensitivity as sensitivity
 from privcore.pairwise.training import iqr_of, rank_distance, shifts_to_leave
+from privcore.privacy.mechanisms import SimulatedNoise
 
 WHOLE_RUNS = {name: case for name, case in PAIRWISE.items() if name != "private-regression"}
 

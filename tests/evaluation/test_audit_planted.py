@@ -2,7 +2,7 @@
 
 import pytest
 
-from privcore.evaluation.audit import AUDITS, MECHANISMS, PLANTED, audit
+from privcore.evaluation.audits import AUDITS, MECHANISMS, PLANTED, audit
 
 # Runs on each data set that are enough, at a confidence of 99.9 %.
 RUNS = {

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from privcore.discovery import ALGORITHMS
-from privcore.discovery import registry as algorithms
+from privcore.algorithms import ALGORITHMS
+from privcore.algorithms import registry as algorithms
 from privcore.errors import ParameterError
-from privcore.evaluation.audit import AUDITS, RELEASES, audit
-from privcore.evaluation.audit.listening import Listening
-from privcore.evaluation.audit.release_trial import ReleaseTrial, listened
-from privcore.mechanisms import SimulatedNoise
-from privcore.mechanisms.gaussian import gaussian_mu
+from privcore.evaluation.audits import AUDITS, RELEASES, audit
+from privcore.evaluation.audits.listening import Listening
+from privcore.evaluation.audits.release_trial import ReleaseTrial, listened
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms.gaussian import gaussian_mu
 
 # Those of which only the noise is drawn, so that they take a second at most.
 QUICK = [name for name in RELEASES if name != "sg-pc-sub-samples"]

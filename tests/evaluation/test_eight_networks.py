@@ -3,16 +3,16 @@
 import pandas as pd
 import pytest
 
-from pages.ui.eight_networks import pick_sentence, runs_words
+from pages.ui.tradeoff.eight_networks import pick_sentence, runs_words
+from privcore.algorithms import ALGORITHMS
 from privcore.cli.sweep import plan_of
-from privcore.discovery import ALGORITHMS
-from privcore.evaluation.eight_networks import (
+from privcore.evaluation.sweeps.cells import Batch, Runner
+from privcore.evaluation.sweeps.eight_networks import (
     NETWORKS,
     best_on_average,
     eight_networks,
     eight_networks_means,
 )
-from privcore.evaluation.sweep_cells import Batch, Runner
 
 
 def test_it_is_whole_and_of_the_command_that_it_names():

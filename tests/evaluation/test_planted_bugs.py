@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from privcore.algorithms import ALGORITHMS, sg_pc
+from privcore.algorithms import registry as algorithms
 from privcore.counts import memory
-from privcore.dataset import Dataset
-from privcore.discovery import ALGORITHMS, sg_pc
-from privcore.discovery import registry as algorithms
-from privcore.evaluation.audit import RELEASES, audit
-from privcore.mechanisms import SecureNoise
+from privcore.data import Dataset
+from privcore.evaluation.audits import RELEASES, audit
+from privcore.privacy.mechanisms import SecureNoise
+from tests.algorithms import test_limits as limits
+from tests.algorithms import test_transcripts as transcripts
 from tests.cli import test_schema_cli as schemas
-from tests.discovery import test_limits as limits
-from tests.discovery import test_transcripts as transcripts
 from tests.evaluation import test_audit_releases as releases
-from tests.mechanisms import test_noise_laws as laws
+from tests.privacy.mechanisms import test_noise_laws as laws
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

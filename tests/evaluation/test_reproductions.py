@@ -7,12 +7,13 @@ import shlex
 import numpy as np
 import pytest
 
+from privcore.algorithms import count, discover
+from privcore.algorithms.gradients.schedules import SCHEDULES, total
 from privcore.cli import build_parser
-from privcore.dataset import Column, Dataset, build_dataset, infer_schema, load_network, read_table
-from privcore.discovery import count, discover
+from privcore.data import Column, Dataset, build_dataset, infer_schema, load_network, read_table
 from privcore.errors import ParameterError
 from privcore.evaluation import ordered_pair_f1, skeleton_metrics
-from privcore.evaluation.reproductions import (
+from privcore.evaluation.papers import (
     PAPERS,
     REPRODUCTIONS,
     SERIES,
@@ -23,17 +24,16 @@ from privcore.evaluation.reproductions import (
     get_reproduction,
     reproduce,
 )
-from privcore.evaluation.reproductions.engine import collect
-from privcore.evaluation.reproductions.kusner_numbers import TABLE_2_CELLS
-from privcore.evaluation.reproductions.recounting import Recounted
-from privcore.evaluation.reproductions.results import FOLDER, as_csv, as_json, as_texts, shipped
-from privcore.evaluation.reproductions.sweeps import Measured
-from privcore.evaluation.reproductions.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
-from privcore.evaluation.reproductions.xu_adult import coarse
-from privcore.evaluation.sweep import NetworkData, SweepPlan
+from privcore.evaluation.papers.engine import collect
+from privcore.evaluation.papers.kusner_numbers import TABLE_2_CELLS
+from privcore.evaluation.papers.recounting import Recounted
+from privcore.evaluation.papers.results import FOLDER, as_csv, as_json, as_texts, shipped
+from privcore.evaluation.papers.sweeps import Measured
+from privcore.evaluation.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
+from privcore.evaluation.papers.xu_adult import coarse
+from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan
 from privcore.graphs import PDAG
-from privcore.mechanisms import SimulatedNoise
-from privcore.score_based.schedules import SCHEDULES, total
+from privcore.privacy.mechanisms import SimulatedNoise
 
 NAMES = list(REPRODUCTIONS)
 SHIPPED = [name for name in NAMES if not REPRODUCTIONS[name].needs_table]
@@ -230,7 +230,7 @@ def test_a_run_is_compared_with_what_the_same_search_finds_without_noise():
 
 
 def test_processes_make_the_same_rows(monkeypatch):
-    monkeypatch.setattr("privcore.evaluation.reproductions.sweeps._SMALL", 0)
+    monkeypatch.setattr("privcore.evaluation.papers.sweeps._SMALL", 0)
     plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2)
     here, there = (
         [(row["seed"], found.graph) for row, found in Measured(plan).runs(Work(2, workers=n))]
@@ -408,7 +408,7 @@ def test_a_file_reads_back_as_it_was_written(tmp_path, monkeypatch):
     figure = Figure("case", "case", "case", "x", "y")
     item = simple(lambda settings, work: iter(samples), {("a",): "0.2"}, figure=figure)
     result = reproduce(item, Work(1, seed=4))
-    monkeypatch.setattr("privcore.evaluation.reproductions.results.FOLDER", tmp_path)
+    monkeypatch.setattr("privcore.evaluation.papers.results.FOLDER", tmp_path)
     (tmp_path / "toy-file.json").write_text(as_json(item, result), encoding="utf-8")
     held = shipped("toy-file")
     assert (held.result.runs, held.result.seed) == (1, 4)

@@ -6,13 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privcore.dataset import Dataset, StructuralExample, load_network
-from privcore.discovery import discover
-from privcore.discovery.model import NoHooks
+from privcore.algorithms import discover
+from privcore.algorithms.search.model import NoHooks
+from privcore.data import Dataset, StructuralExample, load_network
 from privcore.errors import Cancelled, DataError, ParameterError
-from privcore.evaluation.quality_target import epsilon_for_quality, most_runs
-from privcore.evaluation.surrogate import Shape, Surrogates, expected_quality, surrogate
-from privcore.evaluation.targets import (
+from privcore.evaluation.planning.quality_target import epsilon_for_quality, most_runs
+from privcore.evaluation.planning.surrogate import (
+    Shape,
+    Surrogates,
+    expected_quality,
+    surrogate,
+)
+from privcore.evaluation.planning.targets import (
     epsilon_for_errors,
     epsilon_for_noise,
     noise_against_threshold,

@@ -8,12 +8,14 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from privcore.dataset import StructuralExample, load_network
-from privcore.discovery import ALGORITHMS, discover, get_algorithm
+from privcore.algorithms import ALGORITHMS, discover, get_algorithm
+from privcore.data import StructuralExample, load_network
 from privcore.errors import Cancelled, ParameterError, SweepError
 from privcore.evaluation import skeleton_metrics
-from privcore.evaluation import sweep as engine
-from privcore.evaluation.sweep import (
+from privcore.evaluation.sweeps import sweep as engine
+from privcore.evaluation.sweeps.cells import Batch, ReferenceGraph, Runner, edges_text, in_waves
+from privcore.evaluation.sweeps.runs import seed_of
+from privcore.evaluation.sweeps.sweep import (
     ExampleData,
     NetworkData,
     SweepPlan,
@@ -22,9 +24,7 @@ from privcore.evaluation.sweep import (
     edges_of,
     run_sweep,
 )
-from privcore.evaluation.sweep_cells import Batch, ReferenceGraph, Runner, edges_text, in_waves
-from privcore.evaluation.sweep_runs import seed_of
-from privcore.evaluation.sweep_workers import Failed, Here, Lost, Processes
+from privcore.evaluation.sweeps.workers import Failed, Here, Lost, Processes
 from privcore.graphs import PDAG, cpdag_of_names
 
 PLAN = SweepPlan(

@@ -9,9 +9,9 @@ import types
 import pytest
 from distributed import LocalCluster
 
-from privcore.dataset import load_network
+from privcore.data import load_network
 from privcore.errors import SweepError
-from privcore.evaluation.sweep import NetworkData, SweepPlan, TableData, run_sweep
+from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan, TableData, run_sweep
 
 PLAN = SweepPlan(
     (NetworkData("cancer"), TableData(load_network("survey").sample(700, 2))),
@@ -73,7 +73,7 @@ def test_nothing_is_left_on_the_workers(cluster):
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch):
-    monkeypatch.setattr("privcore.evaluation.sweep_dask.JOIN_SECONDS", 0.5)
+    monkeypatch.setattr("privcore.evaluation.sweeps.dask.JOIN_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:9", "nonsense://x", ""):
         with pytest.raises(SweepError, match="There is no scheduler at") as caught:
             list(run_sweep(PLAN, scheduler=address))
@@ -81,7 +81,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch):
 
 
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
-    monkeypatch.setattr("privcore.evaluation.sweep_dask.JOIN_SECONDS", 0.5)
+    monkeypatch.setattr("privcore.evaluation.sweeps.dask.JOIN_SECONDS", 0.5)
     with (
         LocalCluster(n_workers=0, dashboard_address=":0") as empty,
         pytest.raises(SweepError, match="has no workers"),
@@ -91,7 +91,7 @@ def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
 
 @pytest.mark.parametrize("failures", [1, 9])
 def test_a_client_whose_thread_does_not_start_is_asked_again(failures, monkeypatch, cluster):
-    from privcore.evaluation import sweep_dask
+    from privcore.evaluation.sweeps import dask as sweep_dask
 
     original, left = sweep_dask.Client, [None] * failures
 
@@ -119,7 +119,7 @@ def test_without_the_package_it_says_how_to_get_it(monkeypatch):
             raise ModuleNotFoundError("No module named 'distributed'", name="distributed")
         return original(name, *rest, **named)
 
-    monkeypatch.delitem(sys.modules, "privcore.evaluation.sweep_dask", raising=False)
+    monkeypatch.delitem(sys.modules, "privcore.evaluation.sweeps.dask", raising=False)
     monkeypatch.setattr(builtins, "__import__", lacking)
     with pytest.raises(SweepError, match="pip install distributed"):
         list(run_sweep(PLAN, scheduler="tcp://127.0.0.1:9"))

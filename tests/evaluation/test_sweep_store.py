@@ -10,7 +10,7 @@ import pytest
 
 from privcore import __version__
 from privcore.errors import DataError, ParameterError
-from privcore.evaluation.sweep import (
+from privcore.evaluation.sweeps.sweep import (
     Journal,
     NetworkData,
     SweepPlan,
@@ -169,7 +169,7 @@ def test_a_file_that_is_no_journal_is_refused_and_kept(tmp_path):
 
 def test_another_version_s_journal_is_refused(tmp_path, monkeypatch):
     Journal(tmp_path / "a.csv", PLAN).close()
-    monkeypatch.setattr("privcore.evaluation.sweep_plan.__version__", "999")
+    monkeypatch.setattr("privcore.evaluation.sweeps.plan.__version__", "999")
     with pytest.raises(ParameterError, match="another version"):
         Journal(tmp_path / "a.csv", PLAN)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.evaluation.sweep import (
+from privcore.evaluation.sweeps.sweep import (
     METRICS,
     NetworkData,
     SweepPlan,

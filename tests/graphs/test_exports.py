@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.dataset import NETWORKS, load_network
+from privcore.data import NETWORKS, load_network
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_json_dict, to_svg
 from privcore.graphs.layout import shared_layout

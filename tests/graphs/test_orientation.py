@@ -12,7 +12,7 @@ from causallearn.utils.DAG2CPDAG import dag2cpdag
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.discovery.skeleton import Decision, conditioning_sets, search_skeleton
+from privcore.algorithms.search.skeleton import Decision, conditioning_sets, search_skeleton
 from privcore.errors import DataError
 from privcore.graphs import PDAG, cpdag_of_dag, orient, topological_order
 from privcore.graphs.meek import apply_meek_rules, apply_meek_rules_in_turn

@@ -12,7 +12,7 @@ from scipy import stats
 from privcore.counts import InMemoryCounts
 from privcore.independence import SCORES, frequencies
 from privcore.independence.blocks import block_p_values, votes
-from privcore.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms import SimulatedNoise
 
 LEVELS = (3, 2, 2)
 

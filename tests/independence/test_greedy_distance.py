@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from privcore.counts import compiled
-from privcore.dataset import load_network
-from privcore.discovery import count, discover
+from privcore.algorithms import count, discover
+from privcore.data import load_network
 from privcore.independence import greedy_distance as module
 from privcore.independence.greedy_distance import greedy_distance, p_value
 from privcore.independence.order_scan import critical_values
+from privcore.kernels import compiled
 from tests.counts.kernel_switch import counting_with
 
 LEVELS = st.sampled_from([1e-3, 0.01, 0.05, 0.3])
@@ -62,7 +62,7 @@ def test_they_agree_over_thousands_of_removals(table, level):
 def test_lone_records_of_a_column_gain_the_same():
     """The first of them goes, in the kernel as in numpy, whatever their counts."""
     with counting_with(True):
-        from privcore.counts.kernels_distance import examine
+        from privcore.kernels.distance import examine
 
     for first, second in combinations(range(2, 40), 2):
         table = np.array([[first, 0], [second, 0], [0, 1]])

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.counts import InMemoryCounts, compiled, projections
-from privcore.dataset import load_network
-from privcore.discovery import count, discover
-from privcore.discovery.model import NoHooks
+from privcore.algorithms import count, discover
+from privcore.algorithms.search.model import NoHooks
+from privcore.counts import InMemoryCounts, projections
+from privcore.data import load_network
 from privcore.errors import Cancelled
 from privcore.independence import get_score, order_scan
+from privcore.kernels import compiled
 from tests.counts.kernel_switch import counting_with
 
 ROOT = Path(__file__).parents[2]
@@ -197,8 +198,8 @@ def searched_without_kernels(first="", **settings):
         f"{first}\n"
         "import sys\n"
         "from privcore.counts import compiled\n"
-        "from privcore.dataset import load_network\n"
-        "from privcore.discovery import discover\n"
+        "from privcore.data import load_network\n"
+        "from privcore.algorithms import discover\n"
         "assert sys.modules.get('numba') is None\n"
         "assert not compiled.start(wait=True)\n"
         "print(discover(load_network('asia').sample(2000, 1), 'pc', {'score': 'g2'}).tests_run)\n"

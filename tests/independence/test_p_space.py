@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from privcore.algorithms.search.model import NoHooks, Run
+from privcore.algorithms.search.tie_correction import corrected, share_for_tests
 from privcore.counts import InMemoryCounts
-from privcore.discovery.model import NoHooks, Run
-from privcore.discovery.tie_correction import corrected, share_for_tests
 from privcore.independence import SCORES, ScoreMeasure, ranks, z_threshold
 
 

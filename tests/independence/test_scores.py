@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from privcore.counts import InMemoryCounts
-from privcore.dataset import Column, Dataset, load_network
+from privcore.data import Column, Dataset, load_network
 from privcore.errors import ParameterError
 from privcore.independence import SCORES, get_score, ranks, z_threshold
 from privcore.independence.frequencies import chi_squared, degrees_of_freedom, g_squared

@@ -9,14 +9,15 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import params, texts
-from pages.ui import upload as upload_module
+from pages.ui import texts
+from pages.ui.controls import params
+from pages.ui.data import upload as upload_module
 from pages.ui.running import LiveHooks
-from privcore.counts import compiled
-from privcore.dataset import ColumnSchema, read_table
-from privcore.dataset.draft import draft_schema
-from privcore.dataset.schema_file import schema_json
-from privcore.discovery import ALGORITHMS, Progress
+from privcore.algorithms import ALGORITHMS, Progress
+from privcore.data import ColumnSchema, read_table
+from privcore.data.draft import draft_schema
+from privcore.data.schema_file import schema_json
+from privcore.kernels import compiled
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 

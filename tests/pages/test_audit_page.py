@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from privcore.evaluation import audit
-from privcore.evaluation.audit import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES
+from privcore.evaluation import audits as audit
+from privcore.evaluation.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 ALL = [
@@ -33,7 +33,7 @@ def short(monkeypatch):
     def shortened(case, *, runs, **settings):
         return whole(case, runs=min(runs, 60), **settings)
 
-    monkeypatch.setattr("privcore.evaluation.audit.audit", shortened)
+    monkeypatch.setattr("privcore.evaluation.audits.audit", shortened)
 
 
 @pytest.mark.usefixtures("short")

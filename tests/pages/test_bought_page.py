@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from privcore.accounting.ledger import Ledger
-from privcore.dataset.schema_file import schema_json
-from privcore.reporting.certificate import certificate_json
-from privcore.reporting.verification import verify
+from privcore.data.schema_file import schema_json
+from privcore.release.certificate import certificate_json
+from privcore.release.ledger.ledger import Ledger
+from privcore.release.verification import verify
 from tests.pages.test_release_page import agree, button, make_budget, with_table
 
 

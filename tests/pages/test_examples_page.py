@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from privcore.dataset import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
+from privcore.data import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
 from tests.pages.test_app import clean, metric, start, upload
 
 

@@ -3,8 +3,8 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from privcore.demonstrations.lesson import ChoiceAnswer
-from privcore.demonstrations.lessons import LESSONS
+from privcore.teaching.lesson import ChoiceAnswer
+from privcore.teaching.lessons import LESSONS
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]

@@ -3,10 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from privcore.demonstrations import PANELS
-from privcore.demonstrations.sensitivity_presets import PRESETS
-from privcore.demonstrations.sparse_vector import BROKEN
-from privcore.evaluation.audit import PLANTED
+from privcore.evaluation.audits import PLANTED
+from privcore.teaching import PANELS
+from privcore.teaching.sensitivity_presets import PRESETS
+from privcore.teaching.sparse_vector import BROKEN
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 

@@ -3,9 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.paper_charts import Curve, reproduction_figure, small_panels
-from privcore.evaluation.reproductions import PAPERS, REPRODUCTIONS, TIMED
-from privcore.evaluation.reproductions.results import shipped
+from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
+from privcore.evaluation.papers import PAPERS, REPRODUCTIONS, TIMED
+from privcore.evaluation.papers.results import shipped
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from privcore.accounting.ledger import Ledger
-from privcore.reporting.archive import kept_certificates
-from privcore.reporting.certificate import certificate_json
-from privcore.reporting.verification import verify
+from privcore.release.archive import kept_certificates
+from privcore.release.certificate import certificate_json
+from privcore.release.ledger.ledger import Ledger
+from privcore.release.verification import verify
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 

@@ -5,10 +5,10 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.params import log_grid, preset
-from pages.ui.tradeoff_controls import epsilons_between
-from privcore.discovery import ALGORITHMS
-from privcore.discovery.parameters import EPSILON
+from pages.ui.controls.params import log_grid, preset
+from pages.ui.tradeoff.controls import epsilons_between
+from privcore.algorithms import ALGORITHMS
+from privcore.algorithms.search.parameters import EPSILON
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 FEW = {"sweep_algorithms": ["Laplace-PC", "Priv-PC"], "sweep_seeds": "3", "sweep_density": "1"}

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from privcore.errors import ParameterError
-from privcore.mechanisms import SimulatedNoise
 from privcore.pairwise import (
     GENERATORS,
     PairGenerator,
@@ -17,6 +16,7 @@ from privcore.pairwise import (
     prepare,
     split,
 )
+from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread
 
 LAWS = list(product(("gaussian", "uniform", "laplace"), ("uniform", "mixture")))

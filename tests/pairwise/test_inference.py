@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from privcore.errors import ParameterError
-from privcore.mechanisms import SecureNoise, SimulatedNoise
 from privcore.pairwise import (
     PARAMETERS,
     PairGenerator,
@@ -21,6 +20,7 @@ from privcore.pairwise import (
 from privcore.pairwise.correct_decision import laplace_probability
 from privcore.pairwise.released import two_noises_interval
 from privcore.pairwise.report import caution
+from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.pairwise.configurations import PROVEN, PUBLISHED, pair_of
 
 

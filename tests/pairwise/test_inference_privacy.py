@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from privcore.mechanisms import SimulatedNoise
 from privcore.pairwise import (
     check_parameters,
     infer,
     split,
 )
+from privcore.privacy.mechanisms import SimulatedNoise
 from tests.pairwise.configurations import PROVEN, SCORES, pair_of
 from tests.transcripts import Recorder, Replay
 

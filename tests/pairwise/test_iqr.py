@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privcore.errors import ParameterError
-from privcore.mechanisms import SecureNoise, SimulatedNoise
 from privcore.pairwise.iqr import quantile_log_iqr, quartile_grid
 from privcore.pairwise.propose_test_release import (
     changes_to_leave,
@@ -24,6 +23,7 @@ from privcore.pairwise.propose_test_release import (
     release_threshold,
 )
 from privcore.pairwise.scores import LEAST_IQR, log_iqr
+from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 
 # False-alarm rate of each statistical test over seeds (the seeds are fixed).
 ALARM = 1e-6

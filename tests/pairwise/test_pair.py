@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcore.dataset import Column, Dataset
+from privcore.data import Column, Dataset
 from privcore.errors import DataError
 from privcore.pairwise import LEAST_ROWS, Pair
 

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.mechanisms import SimulatedNoise
 from privcore.pairwise import PairGenerator, ridge
 from privcore.pairwise.private_regression import (
     TABLE_SENSITIVITY,
@@ -14,6 +13,7 @@ from privcore.pairwise.private_regression import (
     joint_table,
     noisy_table,
 )
+from privcore.privacy.mechanisms import SimulatedNoise
 
 number = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, -1 / 3, 0.0, 1 / 3, 1.0]))
 record = st.tuples(number, number)

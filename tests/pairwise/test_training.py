@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.errors import ParameterError
-from privcore.mechanisms import SimulatedNoise
 from privcore.pairwise import scores, training
 from privcore.pairwise.propose_test_release import intervals_around
+from privcore.privacy.mechanisms import SimulatedNoise
 
 value = st.one_of(st.floats(-2, 2), st.sampled_from([-2.0, -0.5, 0.0, 0.5, 2.0]))
 shifts = st.sampled_from([1e-4, 0.01, 0.1, 1.0])

@@ -1,0 +1,104 @@
+"""Plotly figures of audits."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from pages.ui.charts import label
+from pages.ui.theme import PALETTES, current
+from privcore.evaluation.audits import AuditResult, TestedEvent
+
+_BINS = 60
+
+
+def against_claim(result: AuditResult) -> go.Figure:
+    """What the events show, and the claim."""
+    palette = PALETTES[current()]
+    shown = [event.epsilon_lower for event in result.events] or [0.0]
+    colours = [palette.series[1] if v > result.epsilon else palette.series[0] for v in shown]
+    figure = go.Figure(
+        go.Bar(
+            x=[f"event {number}" for number in range(1, len(shown) + 1)],
+            y=shown,
+            marker_color=colours,
+            hovertemplate="%{x}: ε at least %{y:.3f}<extra></extra>",
+            width=0.5,
+        )
+    )
+    figure.add_hline(
+        y=result.epsilon,
+        line={"color": palette.text, "width": 2, "dash": "dash"},
+        annotation_text=f"claim {result.epsilon:g}",
+        annotation_font_color=palette.text,
+    )
+    figure.update_layout(
+        height=340,
+        title="Lower bound on ε",
+        yaxis={"title": "ε at least", "range": [0, 1.2 * max(result.epsilon, *shown)]},
+    )
+    return figure
+
+
+def probabilities(event: TestedEvent) -> go.Figure:
+    """The event's frequency on both data sets, with the bounds that the verdict rests on."""
+    palette = PALETTES[current()]
+    here, there = event.hits / event.runs, event.other_hits / event.runs
+    other = "D′" if event.favours == "D" else "D"
+    figure = go.Figure(
+        go.Bar(
+            x=[event.favours, other],
+            y=[here, there],
+            error_y={
+                "array": [0, event.high - there],
+                "arrayminus": [here - event.low, 0],
+                "thickness": 2,
+                "width": 10,
+                "color": palette.text,
+            },
+            marker_color=[palette.series[0], palette.series[1]],
+            width=0.5,
+            hovertemplate="on %{x}: %{y:.4f}<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=340,
+        title="How often event 1 happens",
+        xaxis={"type": "category"},
+        yaxis={"title": "share of runs", "rangemode": "tozero"},
+    )
+    return figure
+
+
+def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
+    """A released number on both data sets; runs that did not release it are left out."""
+    palette = PALETTES[current()]
+    values = np.concatenate([one, other]).astype(float)
+    values = values[np.isfinite(values)]
+    low, high = (np.quantile(values, [0.005, 0.995])) if values.size else (0.0, 1.0)
+    high = high if high > low else low + 1
+    figure = go.Figure()
+    for number, (title, held) in enumerate((("on D", one), ("on D′", other))):
+        kept = np.asarray(held, dtype=float)
+        counts, edges = np.histogram(kept[np.isfinite(kept)], bins=_BINS, range=(low, high))
+        figure.add_scatter(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=counts / max(len(kept), 1),
+            name=title,
+            mode="lines",
+            line={
+                "color": palette.series[number],
+                "shape": "hvh",
+                "dash": ("solid", "dash")[number],
+            },
+            fill="tozeroy",
+            hovertemplate="%{x:.4g}: %{y:.4f}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_layout(
+        height=320,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        xaxis={"title": label(name, 60)},
+        yaxis={"title": "share of runs", "rangemode": "tozero"},
+    )
+    return figure

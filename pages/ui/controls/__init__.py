@@ -1,0 +1,1 @@
+"""The sidebar: data, algorithm, parameters, and the address that keeps them."""

@@ -1,0 +1,190 @@
+"""The data set that all pages look at: a network, an example, or the session's own upload.
+
+Samples of what is built in are shared between sessions; an upload stays in its session's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import streamlit as st
+
+from pages.ui.controls.params import control
+from privcore.algorithms import count
+from privcore.counts import InMemoryCounts, MixedRows, NumericRows
+from privcore.data import (
+    EXAMPLES,
+    NETWORKS,
+    NUMERIC_EXAMPLES,
+    Dataset,
+    StructuralExample,
+    example_parameters,
+    intervals,
+    load_network,
+)
+from privcore.data.private_domain.table import StatedTable
+from privcore.graphs import PDAG
+from privcore.graphs.layout import Positions, shared_layout
+
+UPLOAD = "your table"
+UNCUT = "none"
+ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000]
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A data set, its counts or rows, where its nodes go, and how to name it.
+
+    content: the file it was made of, if it was; a release needs it to know the data again.
+    stated: the table whose domain a release buys; the data set is then one to explore.
+    """
+
+    dataset: Dataset
+    source: InMemoryCounts | NumericRows | MixedRows
+    positions: Positions
+    is_network: bool
+    seed: int
+    key: tuple[Hashable, ...]
+    content: bytes | None = field(default=None, repr=False)
+    stated: StatedTable | None = field(default=None, repr=False)
+
+
+def layout_of(dataset: Dataset) -> Positions:
+    """Before any run: from the true DAG if that is known, else from the names alone."""
+    dag = None
+    if dataset.true_edges:
+        dag = PDAG.from_names(dataset.names, dataset.true_edges).directed
+    return shared_layout(dataset.names, dag=dag)
+
+
+def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
+    """Where the nodes stand on the pages that explore, for as long as the data are the same.
+
+    Without a true DAG the first graph drawn decides, or the first that has edges, so that nothing
+    moves while ε does.
+    """
+    if loaded.dataset.true_edges:
+        return loaded.positions
+    key, drawn, positions = st.session_state.get("_positions", (None, False, loaded.positions))
+    if key != loaded.key or (not drawn and graph.skeleton):
+        positions = shared_layout(graph.nodes, adjacencies=graph.skeleton)
+        st.session_state["_positions"] = loaded.key, bool(graph.skeleton), positions
+    return cast(Positions, positions)
+
+
+def prepare(
+    dataset: Dataset,
+    *,
+    is_network: bool,
+    seed: int,
+    version: int = 0,
+    content: bytes | None = None,
+    stated: StatedTable | None = None,
+) -> Loaded:
+    """Count and lay out a data set; raises DataError if it cannot be counted."""
+    return Loaded(
+        dataset=dataset,
+        source=count(dataset),
+        positions=layout_of(dataset),
+        is_network=is_network,
+        seed=seed,
+        key=(dataset.name, version or dataset.n, seed, *(dataset.recipe or {}).values()),
+        content=content,
+        stated=stated,
+    )
+
+
+@st.cache_resource(max_entries=12, show_spinner="Sampling the network")
+def sampled(network: str, rows: int, seed: int) -> Loaded:
+    """A built-in network's sample, shared by all sessions: nothing of it is private."""
+    return prepare(load_network(network).sample(rows, seed), is_network=True, seed=seed)
+
+
+@st.cache_resource(max_entries=6, show_spinner="Sampling the example")
+def sampled_example(example: StructuralExample, cuts: int | None, rows: int, seed: int) -> Loaded:
+    """An example's sample, shared by all sessions: nothing of it is private."""
+    dataset = example.sample(rows, seed)
+    if cuts is not None:
+        dataset = intervals(dataset, cuts)
+    return prepare(dataset, is_network=False, seed=seed)
+
+
+def choose_data() -> None:
+    """The sidebar's choice of data."""
+    st.selectbox(
+        "Data set",
+        [*NETWORKS, *EXAMPLES, UPLOAD],
+        index=NETWORKS.index("asia"),
+        key="data",
+        bind="query-params",
+        help="A built-in Bayesian network or a random example, sampled afresh, or the table loaded "
+        "on the Data page.",
+    )
+    if st.session_state["data"] in EXAMPLES:
+        _choose_example(st.session_state["data"])
+    if st.session_state["data"] != UPLOAD:
+        st.select_slider(
+            "Rows", [f"{n}" for n in ROWS], value="100000", key="rows", bind="query-params",
+            persist_state="session",
+            help="Records to sample. The same rows and seed always give the same data.",
+        )  # fmt: skip
+        st.number_input(
+            "Data seed", 0, 2**31 - 1, value=1, key="data_seed", bind="query-params",
+            persist_state="session",
+            help="Another seed draws another sample from the same model.",
+        )  # fmt: skip
+
+
+def _density_key(kind: str) -> str:
+    """The address leaves out what is at its default, so each default needs a name of its own."""
+    return "density" if kind in NUMERIC_EXAMPLES else "table_density"
+
+
+def _choose_example(kind: str) -> None:
+    """Which random model, and whether its numbers are cut into levels."""
+    declared = {p.name: p for p in example_parameters(kind)}
+    control(declared["nodes"])
+    control(replace(declared["density"], name=_density_key(kind)))
+    seed = declared["graph_seed"]
+    st.number_input(
+        seed.title, int(seed.low), int(seed.high), value=seed.default, key=seed.name,
+        bind="query-params", persist_state="session", help=seed.help,
+    )  # fmt: skip
+    if "standardised" in declared:
+        control(declared["standardised"])
+    if kind in NUMERIC_EXAMPLES:
+        st.select_slider(
+            "Intervals", [UNCUT, *map(str, range(2, 11))], value=UNCUT, key="intervals",
+            bind="query-params", persist_state="session",
+            help="Numeric columns cut into so many intervals of equal width between their public "
+            "bounds, for the algorithms that need levels.",
+        )  # fmt: skip
+
+
+def _chosen_example(kind: str) -> Loaded:
+    state = st.session_state
+    example = StructuralExample(
+        kind,
+        nodes=int(state["nodes"]),
+        density=float(state[_density_key(kind)]),
+        graph_seed=int(state["graph_seed"]),
+        standardised=bool(state["standardised"]) if kind == "linear-gaussian" else None,
+    )
+    cuts = state["intervals"] if kind in NUMERIC_EXAMPLES else UNCUT
+    return sampled_example(
+        example, None if cuts == UNCUT else int(cuts), int(state["rows"]), int(state["data_seed"])
+    )
+
+
+def current_data() -> Loaded | None:
+    """The chosen data, or None if it is an upload that is not there yet."""
+    if st.session_state["data"] == UPLOAD:
+        loaded: Loaded | None = st.session_state.get("upload")
+        return loaded
+    if st.session_state["data"] in EXAMPLES:
+        return _chosen_example(st.session_state["data"])
+    return sampled(
+        st.session_state["data"], int(st.session_state["rows"]), int(st.session_state["data_seed"])
+    )

@@ -1,0 +1,204 @@
+"""Controls made from the engine's declarations of parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
+
+_AUTO = "auto"
+
+
+def log_grid(parameter: Parameter) -> list[float]:
+    """Round values over a slider's range: 1, 2, 3, 5, 7 a decade, 1 and 5 over many decades.
+
+    Includes both ends, the default, and 0 where that is allowed.
+    """
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    mantissas = (1, 5) if high / low > 1e4 else (1, 1.5, 2, 3, 5, 7)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    points = {float(f"{m}e{d}") for d in decades for m in mantissas}
+    points = {v for v in points if low <= v <= high} | {low, high}
+    if parameter.kind == "int":
+        points = {v for v in points if v == math.floor(v)}
+    if parameter.default is not None:
+        points.add(float(parameter.default))
+    if parameter.low == 0 and not parameter.open_low:
+        points.add(0.0)
+    return sorted(points)
+
+
+def number_text(value: float) -> str:
+    """A value as a person writes it, with all its digits: 0.05, 1e-06."""
+    text = f"{value:g}"
+    # Six digits are enough to read a value; an address must hold all of them.
+    return text if float(text) == value else repr(float(value))
+
+
+def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> str:
+    """The key of a parameter's widget, and its name in the address.
+
+    Algorithms that declare a parameter alike share it, so that a value outlives a change of
+    algorithm.  One that differs in default, range or choices gets a name of its own: a shared one
+    would carry another algorithm's default along, and the address, which leaves defaults out, would
+    not say so.
+    """
+    owners = [a for a in ALGORITHMS.values() if any(p.name == parameter.name for p in a.parameters)]
+    # Priv-PC's names are the plain ones, as in addresses that were shared before.
+    owners.sort(key=lambda a: a.name != "priv-pc")
+    groups: list[tuple[object, ...]] = []
+    for owner in owners:
+        shape = _shape(next(p for p in owner.parameters if p.name == parameter.name))
+        if shape not in groups:
+            groups.append(shape)
+        if shape == _shape(parameter):
+            first = owner if groups[0] != shape else None
+            break
+    else:
+        first = algorithm
+    key = parameter.name if first is None else f"{parameter.name}_{first.name.replace('-', '_')}"
+    return f"{key}_{calibration}" if parameter.limited and calibration == "published" else key
+
+
+def _shape(parameter: Parameter) -> tuple[object, ...]:
+    """What two declarations must agree on to share a widget."""
+    return (
+        parameter.kind, parameter.default, parameter.choices, parameter.slider, parameter.low,
+        parameter.high, parameter.limited,
+    )  # fmt: skip
+
+
+def controls(algorithm: Algorithm) -> dict[str, Any]:
+    """Draw the controls of an algorithm; what they say, by parameter name."""
+    return declared_controls(
+        algorithm.parameters, lambda p, calibration: widget_key(algorithm, p, calibration)
+    )
+
+
+def declared_controls(
+    parameters: Sequence[Parameter], key_of: Callable[[Parameter, str], str]
+) -> dict[str, Any]:
+    """Draw a control for each parameter that matters beside the others' values; those that do not
+    keep their defaults.
+
+    key_of: the widget's key, from the parameter and the calibration.
+    """
+    values: dict[str, Any] = {p.name: p.default for p in parameters}
+    declared = next((p for p in parameters if p.name == "calibration"), None)
+    if declared:
+        values["calibration"] = control(declared, key_of(declared, ""))
+    shown = [p for p in parameters if p is not declared]
+    _draw([p for p in shown if not p.advanced], values, key_of)
+    if any(p.advanced for p in shown):
+        with st.expander("More settings"):
+            _draw([p for p in shown if p.advanced], values, key_of)
+    return values
+
+
+def _draw(
+    parameters: list[Parameter], values: dict[str, Any], key_of: Callable[[Parameter, str], str]
+) -> None:
+    """Draw those that matter beside the values chosen so far, and note what they say."""
+    calibration = values.get("calibration", "none")
+    for parameter in parameters:
+        if parameter.matters(values):
+            offered = dict(parameter.limited).get(calibration, parameter.choices)
+            values[parameter.name] = control(
+                replace(parameter, choices=offered, limited=()), key_of(parameter, calibration)
+            )
+
+
+def control(parameter: Parameter, key: str | None = None) -> Any:
+    """One widget, bound to the address under its key, by default the parameter's name."""
+    label = f"{parameter.title}"
+    if parameter.symbol not in (parameter.name, parameter.option, parameter.title.lower()):
+        label += f" {parameter.symbol}"
+    common: dict[str, Any] = {
+        "label": label,
+        "help": _help(parameter),
+        "key": key or parameter.name,
+        "bind": "query-params",
+        "persist_state": "session",
+    }
+    if parameter.kind == "bool":
+        return st.toggle(value=parameter.default, **common)
+    if parameter.kind == "choice":
+        choices = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
+        default = parameter.default or _AUTO
+        chosen = st.selectbox(options=choices, index=choices.index(default), **common)
+        return None if chosen == _AUTO else chosen
+    if parameter.optional:
+        return _optional(parameter, common)
+    if parameter.scale == "log":
+        grid = [number_text(v) for v in _with_current(log_grid(parameter), common["key"])]
+        value = number_text(float(parameter.default))
+        chosen = float(st.select_slider(options=grid, value=value, **common))
+        return int(chosen) if parameter.kind == "int" else chosen
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    if parameter.kind == "int":
+        return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)
+    step = float(f"{(high - low) / 100:.0e}")
+    return st.slider(
+        min_value=float(low), max_value=float(high), value=float(parameter.default), step=step,
+        **common,
+    )  # fmt: skip
+
+
+def _with_current(grid: list[float], key: str) -> list[float]:
+    """The grid, and the value in the address where that lies between two points of it."""
+    held = st.query_params.get(key, "")
+    try:
+        value = float(held)
+    except ValueError:
+        return grid
+    return sorted({*grid, value}) if grid[0] <= value <= grid[-1] else grid
+
+
+def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
+    """What the address must say for the widgets to show these values, by parameter name, and the
+    defaults of all others; widgets that remember something else are made to forget it.
+    """
+    calibration = values.get("calibration", "none")
+    address = {"algorithm": algorithm.name}
+    for parameter in algorithm.parameters:
+        key = widget_key(algorithm, parameter, calibration)
+        st.session_state.pop(key, None)
+        if parameter.name in values and values[parameter.name] != parameter.default:
+            address[key] = _address_text(parameter, values[parameter.name])
+    return address
+
+
+def _address_text(parameter: Parameter, value: Any) -> str:
+    if value is None:
+        return _AUTO
+    if parameter.kind == "bool":
+        return str(value).lower()
+    return number_text(value) if parameter.kind == "float" else str(value)
+
+
+def _optional(parameter: Parameter, common: dict[str, Any]) -> int | None:
+    """A whole number, or "auto": a list of round numbers, so that auto is one of them."""
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    if high - low <= 20:
+        numbers = list(range(int(low), int(high) + 1))
+    else:
+        round_ones = [m * 10**d for d in range(7) for m in (1, 2, 3, 5, 7)]
+        numbers = [v for v in round_ones if low <= v <= high]
+    options = [_AUTO, *map(str, numbers)]
+    default = _AUTO if parameter.default is None else str(parameter.default)
+    chosen = st.select_slider(options=options, value=default, **common)
+    return None if chosen == _AUTO else int(chosen)
+
+
+def _help(parameter: Parameter) -> str:
+    parts = [parameter.help]
+    if parameter.unit:
+        parts.append(f"In {parameter.unit}.")
+    if parameter.optional:
+        parts.append(f"Auto: {parameter.auto_help}.")
+    return " ".join([*parts, f"Source: {parameter.source}."])

@@ -1,0 +1,117 @@
+"""What is public of a user's table: every value shown, and confirmed as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui.controls.data import Loaded, prepare
+from pages.ui.data import private_domain as bought
+from pages.ui.texts import plain
+from privcore.data import ColumnSchema, Dataset
+from privcore.data.domain import domain_lines, domain_of
+from privcore.data.private_domain.table import StatedTable
+from privcore.data.schema_file import confirmation, schema_json
+
+_CONFIRMED = "upload_confirmed"
+
+
+def confirmed(schema: list[ColumnSchema]) -> bool:
+    """Whether these very values were confirmed in this session."""
+    return confirmation(schema) in st.session_state.get(_CONFIRMED, set())
+
+
+def confirm(schema: list[ColumnSchema]) -> None:
+    """Keep that the owner has confirmed these values."""
+    st.session_state.setdefault(_CONFIRMED, set()).add(confirmation(schema))
+
+
+def panel(loaded: Loaded) -> None:
+    """Every level, bound and cut point of the table in use, and the owner's confirmation."""
+    schema: list[ColumnSchema] = st.session_state["upload_used"]
+    if loaded.stated is not None:
+        bought.shown_domain(loaded)
+        _agreement(loaded, schema, "I knew all of these kinds without looking at the rows.")
+        return
+    guessed = {column.name: column for column in st.session_state["upload_guessed"]}
+    st.markdown(
+        "These values are part of every promise, and of the certificate of a release. Confirm them "
+        "only if you knew all of them without looking at these rows: the largest value of a column "
+        "is somebody's. Change them above where you do not."
+    )
+    lines = domain_lines(domain_of(loaded.dataset.columns))
+    used = {column.name: column for column in schema}
+    st.table(
+        pd.DataFrame(
+            {
+                "column": plain(name),
+                "public values": plain(text),
+                "compared with these rows": "as read off them"
+                if replace(used[name], missing=False, declared=False) == guessed.get(name)
+                else "stated otherwise",
+            }
+            for name, text in lines
+        ).set_index("column")
+    )
+    _agreement(
+        loaded, schema, "I knew all of these values without looking at the rows: they are public."
+    )
+
+
+def _agreement(loaded: Loaded, schema: list[ColumnSchema], words: str) -> None:
+    """The owner's confirmation, and the schema as a file."""
+    agreed = not (loaded.dataset.undeclared if loaded.stated is None else loaded.stated.unconfirmed)
+    # The key is one of the values: whoever changes a value is asked again.
+    st.checkbox(
+        words,
+        value=agreed,
+        key=f"upload_confirm_{confirmation(schema)}",
+        on_change=_answered,
+        args=(schema,),
+    )
+    st.download_button(
+        "Schema (JSON)",
+        schema_json(schema, confirmed=confirmed(schema)),
+        "schema.json",
+        "application/json",
+        on_click="ignore",
+        icon=":material/download:",
+        help="For `python -m privcore release --schema`, or to load with this table again.",
+    )
+
+
+def _answered(schema: list[ColumnSchema]) -> None:
+    """The table in use with its values public, or no longer."""
+    agreed = bool(st.session_state[f"upload_confirm_{confirmation(schema)}"])
+    if agreed:
+        confirm(schema)
+    else:
+        st.session_state[_CONFIRMED].discard(confirmation(schema))
+    loaded: Loaded = st.session_state["upload"]
+    if loaded.stated is not None:
+        use(loaded.dataset, loaded.content, stated(loaded.stated, schema))
+        return
+    columns = tuple(replace(column, declared=agreed) for column in loaded.dataset.columns)
+    use(replace(loaded.dataset, columns=columns), loaded.content)
+
+
+def stated(table: StatedTable, schema: list[ColumnSchema]) -> StatedTable:
+    """A table of which a domain is bought, its kinds declared if they were confirmed."""
+    public = confirmed(schema)
+    return replace(table, schema=tuple(replace(column, declared=public) for column in table.schema))
+
+
+def use(dataset: Dataset, content: bytes | None, table: StatedTable | None = None) -> None:
+    """Make a data set the session's own table."""
+    version = st.session_state["upload_version"] = st.session_state.get("upload_version", 0) + 1
+    st.session_state["upload"] = prepare(
+        dataset,
+        is_network=False,
+        seed=0,
+        version=10**9 + version,
+        content=content,
+        stated=table,
+    )
+    st.session_state.pop("_results", None)

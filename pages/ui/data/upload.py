@@ -1,0 +1,338 @@
+"""Loading a table: file, schema to edit, missing values, and an optional true graph.
+
+The bytes, the table and everything made from it stay in the memory of this session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.ui.controls.params import number_text
+from pages.ui.data import private_domain as bought
+from pages.ui.data import public_domain
+from pages.ui.messages import problem
+from privcore.data import (
+    ColumnSchema,
+    Dataset,
+    RawTable,
+    build_dataset,
+    infer_schema,
+    read_table,
+    read_true_graph,
+    table_warnings,
+)
+from privcore.data.private_domain.plan import Purchase
+from privcore.data.private_domain.table import StatedTable
+from privcore.data.reading import ENCODINGS, MAX_BYTES
+from privcore.data.schema_file import read_schema
+from privcore.errors import DataError, PrivcoreError
+from privcore.text import short
+
+_SEPARATOR = "; "
+_MISSING = {
+    "refuse": "refuse, and say where they are",
+    "drop": "leave out rows with any",
+    "level": "a level of its own",
+}
+
+
+def panel() -> None:
+    """Draw the steps; a table that was accepted stays until another one is."""
+    file = st.file_uploader(
+        "Table",
+        type=["csv", "tsv", "tab", "txt", "parquet", "pq"],
+        key=f"upload_file_{st.session_state.get('upload_round', 0)}",
+        max_upload_size=MAX_BYTES // 1_000_000,
+        help="CSV, TSV or Parquet, up to 100 MB. It stays on this computer, in memory, until the "
+        "session ends. Larger Parquet files are counted where they are by the command line: "
+        "`python -m privcore discover --table`.",
+    )
+    held = st.session_state.get("upload_raw")
+    if file is None and held is None:
+        st.info("Choose a file with a header and at least two columns.")
+        return
+    # What is wrong, and the way on, stand above the long table of columns.
+    notice = st.container()
+    try:
+        if file is None:
+            # Leaving the page empties the uploader; what was read stays.
+            raw, filename = held[1], held[0][1]
+        else:
+            raw, filename = _read(file.getvalue(), file.name, _encoding()), file.name
+        _edit(raw, filename, notice)
+    except PrivcoreError as error:
+        problem(error, notice)
+    st.button("Forget this table", on_click=_forget, icon=":material/delete:")
+
+
+def _encoding() -> str | None:
+    with st.expander("Encoding"):
+        chosen = st.selectbox(
+            "Encoding", ["detect", *ENCODINGS], key="upload_encoding",
+            help="Some encodings cannot be told apart from the bytes; choose one if names look "
+            "wrong.",
+        )  # fmt: skip
+    return None if chosen == "detect" else chosen
+
+
+def _forget() -> None:
+    """Drop the table and everything made from it, and show an empty uploader."""
+    for key in (
+        "upload",
+        "upload_raw",
+        "upload_bytes",
+        "upload_schema",
+        "upload_used",
+        "upload_guessed",
+        "upload_stated",
+        "upload_confirmed",
+        "_results",
+    ):
+        st.session_state.pop(key, None)
+    st.session_state["upload_round"] = st.session_state.get("upload_round", 0) + 1
+
+
+def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
+    """Parse once for each file and encoding; only this session keeps the result."""
+    key = (hashlib.sha256(content).hexdigest(), filename, encoding)
+    held = st.session_state.get("upload_raw")
+    if held is None or held[0] != key:
+        st.session_state["upload_raw"] = held = (
+            key,
+            read_table(content, filename, encoding=encoding),
+        )
+        st.session_state["upload_bytes"] = content
+        guessed = infer_schema(held[1])
+        st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed
+        st.session_state["upload_edits"] = st.session_state.get("upload_edits", 0) + 1
+    raw: RawTable = held[1]
+    return raw
+
+
+def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
+    """The proposal for every column, to be corrected; notice: where messages and the way on go."""
+    schema: list[ColumnSchema] = st.session_state["upload_schema"]
+    found = f"{len(raw.frame):,} rows, {len(schema)} columns"
+    if raw.encoding:
+        found += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
+    with notice:
+        st.text(found)
+        for warning in table_warnings(raw):
+            st.text(f"Note: {warning}")
+        go_on = st.button("Use this table", type="primary", icon=":material/check:")
+    st.markdown(
+        "**How is it read?** Levels are listed in order, separated by semicolons. Numbers are "
+        "cut into intervals, or kept as they are in a table of numbers only. What you see here was "
+        "read off the rows: change it to what is known without them before you release anything."
+    )
+    edited = st.data_editor(
+        _to_frame(schema),
+        hide_index=True,
+        num_rows="fixed",
+        disabled=["column"],
+        key=f"upload_editor_{st.session_state['upload_edits']}",
+        column_config={
+            "use": st.column_config.CheckboxColumn(help="Leave a column out by unticking."),
+            "kind": st.column_config.SelectboxColumn(
+                options=["nominal", "ordinal", "continuous"],
+                required=True,
+                help="Rank scores read the levels in their order, whatever the kind.",
+            ),
+            "levels": st.column_config.TextColumn(
+                help="Values that are none of them go to (other) if it is listed."
+            ),
+            "low": st.column_config.NumberColumn(help="Lower bound of a numeric column."),
+            "high": st.column_config.NumberColumn(help="Upper bound."),
+            "intervals": st.column_config.NumberColumn(
+                min_value=2, max_value=100, step=1,
+                help="Equal-width intervals between the bounds.",
+            ),
+            "cut points": st.column_config.TextColumn(
+                help="Instead: inner boundaries, separated by semicolons."
+            ),
+        },
+    )  # fmt: skip
+    uncut = st.toggle(
+        "Keep numbers as they are",
+        key="upload_uncut",
+        persist_state="session",
+        help="Continuous columns are not cut, whatever the intervals and cut points say. Every "
+        "column in use must then be continuous, with bounds, and only algorithms over numeric data "
+        "can run.",
+    )
+    share = bought.chosen_share()
+    if raw.missing:
+        st.text(
+            "Missing values: "
+            + ", ".join(f"{short(k, 30)} {v:,}" for k, v in list(raw.missing.items())[:8])
+        )
+    missing = st.selectbox(
+        "Missing values",
+        list(_MISSING),
+        format_func=_MISSING.__getitem__,
+        key="upload_missing",
+        help="As a level of its own, (missing) is among the values that you confirm as public. "
+        "Leaving rows out makes the number of rows left public.",
+    )
+    left, right = st.columns(2)
+    with left:
+        stated = st.file_uploader(
+            "Schema (optional)",
+            type=["json"],
+            key="upload_schema_file",
+            max_upload_size=5,
+            help="What is public of the table, as `python -m privcore schema` or this page wrote "
+            "it. It replaces what was read off the rows.",
+        )
+    with right:
+        truth = st.file_uploader(
+            "True graph (optional)",
+            type=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
+            key="upload_truth",
+            max_upload_size=5,
+            help="An edge list (cause,effect), DOT, GraphML or BIF over the same columns.",
+        )
+    if stated is not None and st.session_state.get("upload_stated") != stated.file_id:
+        _state(read_schema(stated.getvalue()), schema)
+        st.session_state["upload_stated"] = stated.file_id
+        st.rerun()
+    if go_on:
+        wanted = _from_frame(edited, schema, kinds_alone=share is not None)
+        gaps = raw.missing if missing == "level" and share is None else {}
+        used = [replace(c, missing=c.missing or c.name in gaps) for c in wanted]
+        used = [_without_cuts(column) for column in used] if uncut else used
+        names = [column.name for column in wanted if column.include]
+        edges = read_true_graph(truth.getvalue(), truth.name, names) if truth else None
+        name, content = short(filename, 60), st.session_state["upload_bytes"]
+        alone = [
+            column.name
+            for column in used
+            if column.include and not column.has_domain and raw.frame[column.name].notna().any()
+        ]
+        if alone and share is None:
+            raise DataError(
+                f"Of column {short(alone[0])!r} only the kind is said; give its levels, or bounds "
+                "or cut points, or switch on to buy them."
+            )
+        if share is not None:
+            table = StatedTable.state(
+                raw,
+                [bought.kind_alone(column) for column in used],
+                name=name,
+                purchase=Purchase(share),
+                missing=missing,
+                true_edges=edges,
+            )
+            used = list(table.schema)
+            public_domain.use(bought.explored(table), content, public_domain.stated(table, used))
+        else:
+            public = public_domain.confirmed(used)
+            dataset: Dataset = build_dataset(
+                raw,
+                [replace(column, declared=public) for column in used],
+                name=name,
+                missing=missing,
+                true_edges=edges,
+            )
+            public_domain.use(dataset, content)
+        st.session_state["upload_used"] = used
+        # The edits become the starting point, so that they are still there on coming back.
+        st.session_state["upload_schema"] = wanted
+        st.session_state["upload_edits"] += 1
+        st.session_state["upload_ready"] = True
+        st.rerun()
+    if st.session_state.pop("upload_ready", False):
+        notice.success("The table is ready: go on to Discover.")
+
+
+def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
+    """Take the columns of a schema file over; those that it does not list are left out.
+
+    Raises DataError for a column that the table does not have.
+    """
+    by_name = {column.name: column for column in stated}
+    for name in by_name:
+        if name not in {column.name for column in schema}:
+            raise DataError(f"The table has no column {short(name)!r}; correct the schema.")
+    if all(column.declared for column in stated):
+        public_domain.confirm(stated)
+    st.session_state["upload_schema"] = [
+        replace(by_name[column.name], declared=False)
+        if column.name in by_name
+        else replace(column, include=False)
+        for column in schema
+    ]
+    st.session_state["upload_edits"] += 1
+
+
+def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "use": column.include,
+            "column": column.name,
+            "kind": column.kind,
+            "levels": _SEPARATOR.join(column.levels) if column.kind != "continuous" else "",
+            "low": column.bounds[0] if column.bounds else None,
+            "high": column.bounds[1] if column.bounds else None,
+            "intervals": column.bins,
+            "cut points": _SEPARATOR.join(map(number_text, column.cut_points)),
+        }
+        for column in schema
+    )
+
+
+def _from_frame(
+    edited: pd.DataFrame, schema: list[ColumnSchema], *, kinds_alone: bool = False
+) -> list[ColumnSchema]:
+    """The schema as edited; raises DataError for cut points that are not numbers.
+
+    kinds_alone: whether levels and bounds are left aside, as they are bought.
+    """
+    wanted = []
+    for row, column in zip(edited.to_dict("records"), schema, strict=True):
+        levels = column.levels
+        if str(row["levels"] or "") != _SEPARATOR.join(column.levels):
+            levels = tuple(v.strip() for v in str(row["levels"] or "").split(";") if v.strip())
+        numeric = column.kind == "continuous"
+        if row["kind"] != "continuous" and numeric and not levels and not kinds_alone:
+            raise DataError(
+                f"Column {short(column.name)!r} was numeric; list its levels to treat them as "
+                "categories."
+            )
+        low, high = row["low"], row["high"]
+        bounds = (float(low), float(high)) if _present(low) and _present(high) else None
+        wanted.append(
+            replace(
+                column,
+                include=bool(row["use"]),
+                kind=row["kind"],
+                levels=() if row["kind"] == "continuous" else levels,
+                bounds=bounds,
+                bins=int(row["intervals"]) if _present(row["intervals"]) else None,
+                cut_points=_cuts(str(row["cut points"] or ""), column.name),
+            )
+        )
+    return wanted
+
+
+def _without_cuts(column: ColumnSchema) -> ColumnSchema:
+    return replace(column, bins=None, cut_points=())
+
+
+def _present(value: object) -> bool:
+    return value is not None and not (isinstance(value, float) and math.isnan(value))
+
+
+def _cuts(text: str, name: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(";") if part.strip())
+    except ValueError:
+        raise DataError(
+            f"The cut points of column {short(name)!r} must be numbers, separated by semicolons."
+        ) from None

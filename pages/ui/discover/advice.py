@@ -1,0 +1,99 @@
+"""The panel that says which algorithm to use, before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui.controls.data import Loaded
+from pages.ui.expectation import say, surrogates, wished
+from pages.ui.running import kept
+from pages.ui.texts import plain
+from privcore.algorithms import ALGORITHMS
+from privcore.errors import PrivcoreError
+from privcore.evaluation.planning.adviser import Advice, Candidate, advise, candidates, enough
+from privcore.evaluation.planning.quality_target import most_runs
+from privcore.evaluation.planning.surrogate import Spread
+
+_TITLE = "Simulating on public surrogate data"
+
+
+def advice_panel(
+    loaded: Loaded, epsilon: float, delta: float, use: Callable[[str, str], None]
+) -> None:
+    """use: sets the algorithm of the page."""
+    st.caption(
+        "Every private algorithm at its defaults, on random models with as many rows and these "
+        "very columns, levels or bounds. Nothing of your rows is looked at, so asking costs "
+        "nothing; your data may be easier or harder."
+    )
+    key: tuple[Hashable, ...] = ("advice", loaded.key, epsilon, delta)
+    if not wished(f"Which algorithm at ε = {epsilon:g}?", key, "advice_ask"):
+        return
+    try:
+        held = surrogates(loaded)
+        many = len(candidates(held.shape)) * len(held.seeds)
+        advice = kept(
+            key,
+            _TITLE,
+            lambda hooks: advise(
+                held, epsilon, delta, watch=lambda done: hooks.part(done, many, "simulation")
+            ),
+        )
+        if advice is not None:
+            answer(loaded, advice, epsilon, delta, use)
+    except PrivcoreError as error:
+        st.warning(plain(str(error)), icon=":material/block:")
+
+
+def answer(
+    loaded: Loaded, advice: Advice, epsilon: float, delta: float, use: Callable[[str, str], None]
+) -> None:
+    best = advice.best
+    if best is None:
+        st.warning("No algorithm can run on such columns; leave columns out, or cut them.")
+        return
+    title = plain(ALGORITHMS[best.algorithm].title)
+    st.markdown(
+        f"At ε = {epsilon:g} use **{title}**: a skeleton F1 of about {best.skeleton.mean:.2f}, and "
+        f"a CPDAG F1 of about {best.cpdag.mean:.2f}, {advice.runs} simulations of each algorithm."
+    )
+    others = [plain(ALGORITHMS[c.algorithm].title) for c in advice.close if c is not best]
+    if others:
+        st.caption(f"By their edges too close to call: {', '.join(others)}.")
+    if st.session_state["algorithm"] != best.algorithm:
+        st.button(f"Use {title}", on_click=use, args=("algorithm", best.algorithm))
+    st.dataframe(
+        pd.DataFrame([row(c) for c in advice.candidates]),
+        hide_index=True,
+        alt="Expected quality of each algorithm",
+    )
+    target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.9, 0.05, key="advice_target")
+    key = ("advice-epsilon", loaded.key, best.algorithm, delta, target)
+    if wished(f"Which ε would {title} need?", key, "advice_enough"):
+        held = surrogates(loaded)
+        say(
+            key,
+            lambda hooks: enough(
+                held, best.algorithm, delta, target,
+                watch=lambda done: hooks.part(done, most_runs(held), "simulation"),
+            ),
+        )  # fmt: skip
+
+
+def row(candidate: Candidate) -> dict[str, str]:
+    return {
+        "algorithm": ALGORITHMS[candidate.algorithm].title,
+        "skeleton F1": spread(candidate.skeleton),
+        "CPDAG F1": spread(candidate.cpdag),
+        "remark": f"refused: {candidate.refused}" if candidate.refused else "",
+    }
+
+
+def spread(value: Spread) -> str:
+    if math.isnan(value.mean):
+        return "–"
+    return f"{value.mean:.2f}" + ("" if math.isnan(value.sd) else f" ± {value.sd:.2f}")

@@ -1,0 +1,81 @@
+"""What a run spent of its plan, and how."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import charts
+from pages.ui.discover import charts as run_charts
+from privcore.algorithms import Discovery
+from privcore.algorithms.gradients.schedules import proven_schedules, published_schedules
+
+
+def budget_panel(result: Discovery) -> None:
+    spent = result.spent
+    if spent.unit == "none":
+        st.info("PC is not private and spends nothing, because it promises nothing.")
+        return
+    if any(step.charge for step in result.trace):
+        charts.show(
+            run_charts.budget_bar(result),
+            key="budget",
+            alt="Shares of the budget by order and step",
+        )
+    st.text(budget_sentence(result))
+    if "schedule" in result.parameters:
+        schedule_chart(result)
+
+
+def schedule_chart(result: Discovery) -> None:
+    """What each schedule would give to every gradient."""
+    given = result.parameters
+    if given["calibration"] == "proven":
+        lines = proven_schedules(given["growth"], given["gradients"])
+        amount, text = (
+            "share of the budget",
+            ("Each schedule splits the same total over the same number of gradients."),
+        )
+    else:
+        lines = published_schedules(given["epsilon"], given["first_epsilon"])
+        amount, text = (
+            "ε of the gradient",
+            (
+                "As many gradients as Lemma 2 allows for this total and first budget. For a first "
+                "budget below 1 the multiplicative schedule shrinks."
+            ),
+        )
+    charts.show(
+        run_charts.schedules(lines, given["schedule"], amount),
+        key="schedules",
+        alt="Budget of each gradient under every schedule",
+    )
+    st.caption(text)
+
+
+def budget_sentence(result: Discovery) -> str:
+    """How much of the plan was used, or what the published form adds up."""
+    spent = result.spent
+    unit = {"rho": " ρ of zCDP", "epsilon": " ε"}.get(spent.unit, "")
+    if spent.total:
+        noun = spent.noun if spent.rounds != 1 else spent.noun.rstrip("s")
+        planned = f" of {spent.planned_rounds:,} planned" if spent.planned_rounds else ""
+        promise = (
+            "The promise is the plan's total, however much of it a run happens to use."
+            if result.guarantee.calibration == "proven"
+            else "The total is the paper's claim, not a promise."
+        )
+        used = (
+            f"{100 * spent.used / spent.total:.4g} % of the planned budget"
+            if spent.unit == "share"
+            else f"{spent.used:.4g} of the planned {spent.total:.4g}{unit}"
+        )
+        return (
+            f"Used {used} in {spent.rounds:,}{planned} {noun} ({result.guarantee.accountant}). "
+            f"{promise}"
+        )
+    added = f": {spent.used:.4g}{unit} in all" if spent.used else ""
+    return (
+        f"{spent.rounds:,} {spent.noun} were charged after the run{added}; "
+        f"{result.guarantee.accountant} gives ε = {result.guarantee.epsilon:.4g} at "
+        f"δ = {result.guarantee.delta:g}."
+    )

@@ -1,0 +1,80 @@
+"""Downloads of a run."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from pages.ui import tables
+from pages.ui.controls.data import Loaded, positions_of
+from pages.ui.graphs.view import graph_html
+from pages.ui.theme import PALETTES, current
+from privcore.algorithms import Discovery
+from privcore.graphs import PDAG
+from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_svg
+from privcore.release import command_line, python_code, run_report
+from privcore.release.findings import edge_notes
+
+
+def downloads(
+    result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int | None
+) -> None:
+    """A row of buttons; each file is made when it is asked for."""
+    palette = PALETTES[current()]
+    graph, places = result.graph, positions_of(loaded, result.graph)
+    stem = "graph"
+
+    def as_json() -> str:
+        report = run_report(result, loaded.dataset, references, seed=seed, positions=places)
+        return json.dumps(report, indent=1, ensure_ascii=False)
+
+    def as_svg() -> str:
+        return to_svg(
+            graph, places, title=f"{result.algorithm} on {loaded.dataset.name}",
+            background=palette.background, ink=palette.text, node_fill=palette.node,
+        )  # fmt: skip
+
+    def as_html() -> str:
+        return graph_html(graph, places, theme=current(), height=640, caption=result.algorithm)
+
+    files = {
+        "JSON": (as_json, "json", "application/json"),
+        "GraphML": (lambda: to_graphml(graph), "graphml", "application/xml"),
+        "DOT": (lambda: to_dot(graph), "dot", "text/vnd.graphviz"),
+        "SVG": (as_svg, "svg", "image/svg+xml"),
+        "HTML": (as_html, "html", "text/html"),
+        "Edges CSV": (lambda: to_edge_csv(graph, *edge_notes(result.findings)), "csv", "text/csv"),
+        **(
+            {
+                "Pairs CSV": (
+                    lambda: tables.pairs(result).to_csv(index=False),
+                    "pairs.csv",
+                    "text/csv",
+                )
+            }
+            if result.findings
+            else {}
+        ),
+        "Decisions CSV": (
+            lambda: tables.decisions(result, None).to_csv(index=False),
+            "decisions.csv",
+            "text/csv",
+        ),
+    }
+    with st.container(horizontal=True):
+        for name, (make, ending, mime) in files.items():
+            st.download_button(
+                name, make, f"{stem}.{ending}", mime, on_click="ignore", key=f"download-{name}"
+            )
+    st.caption(
+        "The graph's own files hold only the graph. JSON adds metrics and costs, and the decisions "
+        "hold exact scores: both are not private. A PNG is saved by the button under each graph."
+    )
+
+
+def code(result: Discovery, loaded: Loaded, seed: int) -> None:
+    """The command and the Python that make this run again."""
+    options = {"network": loaded.is_network, "data_seed": loaded.seed, "seed": seed}
+    st.code(command_line(result, loaded.dataset, **options), language="bash", wrap_lines=True)
+    st.code(python_code(result, loaded.dataset, **options), language="python")

@@ -1,0 +1,162 @@
+"""The panels below the graphs: edges, decisions, stability, export, guarantee."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import streamlit as st
+
+from pages.ui import charts, tables, texts
+from pages.ui.controls.data import Loaded
+from pages.ui.discover import charts as run_charts
+from pages.ui.discover import exports
+from pages.ui.running import LiveHooks, kept, settings_key
+from privcore.algorithms import ALGORITHMS, Discovery, discover
+from privcore.evaluation import Comparison
+from privcore.graphs import PDAG
+
+
+def stability_panel(
+    loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str
+) -> None:
+    if result.noise == "none":
+        st.info("PC has no noise, so every run gives the same graph.")
+        return
+    rolls = int(
+        st.select_slider(
+            "Rolls", ["20", "50", "100", "200", "500"], value="50", key="discover_rolls",
+            bind="query-params",
+            help="Runs with the same settings and other noise seeds.",
+        )
+    )  # fmt: skip
+    values = dict(result.parameters)
+
+    def compute(hooks: LiveHooks) -> Counter[tuple[int, int]]:
+        seen: Counter[tuple[int, int]] = Counter()
+        for roll in range(rolls):
+            hooks.update(roll / rolls, f"roll {roll + 1} of {rolls}")
+            found = discover(
+                loaded.source, result.algorithm, values, seed=10_000_019 + roll, keep_trace=False
+            )
+            seen.update(found.graph.skeleton)
+        return seen
+
+    key = ("stability", loaded.key, result.algorithm, settings_key(values), rolls)
+    seen = kept(key, f"Rolling the noise {rolls} times", compute)
+    if seen is None:
+        return
+    pairs = set(seen) | reference.skeleton
+    frame = tables.stability(
+        result.graph, {pair: seen[pair] / rolls for pair in pairs}, reference, reference_name
+    )
+    st.caption(
+        f"How often each pair is adjacent over {rolls} rolls of the noise on the same data: the "
+        "spread comes from the mechanism, not from sampling."
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config={
+            "adjacent in": st.column_config.ProgressColumn(
+                "adjacent in", min_value=0, max_value=1, format="percent"
+            )
+        },
+        alt="Frequency of each pair over rolls of the noise",
+    )
+
+
+def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
+    st.caption("Select a row to mark the pair in the graphs.")
+    st.dataframe(
+        tables.edges(result.graph, comparisons, result),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="discover_edges",
+        alt="Edges and their classes",
+    )
+
+
+def export_panel(result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int) -> None:
+    exports.downloads(
+        result, loaded, references, seed if ALGORITHMS[result.algorithm].private else None
+    )
+    exports.code(result, loaded, seed)
+
+
+def weight_panel(result: Discovery) -> None:
+    """The weights that the graph was cut from, and how the optimiser got there."""
+    if result.weights is None:
+        return
+    nodes = list(result.graph.nodes)
+    left, right = st.columns(2)
+    with left:
+        charts.show(
+            run_charts.weights(result.weights, nodes, result.weight_threshold or 0.0),
+            key="weights",
+            alt="Weights of every column on every other",
+        )
+    with right:
+        charts.show(
+            run_charts.convergence(result.convergence),
+            key="convergence",
+            alt="Objective and distance from acyclicity by iteration",
+        )
+    st.caption(
+        "Rows are causes, columns effects; weights below the threshold are crossed out. "
+        + (
+            "Both pictures are made from the private run alone. "
+            if result.noise != "none"
+            else "Computed from the exact data: not private. "
+        )
+        + "The objective is not drawn where knowing it would be a further look at the data."
+    )
+
+
+def decision_panel(result: Discovery) -> None:
+    st.caption(
+        "Every question the search asked. Scores are exact: this log is not private. "
+        + (
+            f"The first {tables.LOG_LIMIT:,} of {len(result.trace):,} are shown."
+            if len(result.trace) > tables.LOG_LIMIT
+            else ""
+        )
+    )
+    number = st.column_config.NumberColumn(format="%.4g")
+    st.dataframe(
+        tables.decisions(result),
+        hide_index=True,
+        alt="Decision log",
+        height=420,
+        column_config={
+            name: number for name in (result.unit, "noise scale", "noisy", "threshold", "charge")
+        },
+    )
+
+
+def guarantee_panel(result: Discovery) -> None:
+    guarantee = result.guarantee
+    algorithm = ALGORITHMS[result.algorithm]
+    if guarantee.calibration == "none":
+        st.markdown(guarantee.caveats[0])
+    else:
+        odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta)
+        if guarantee.calibration == "published":
+            odds = f"Were the published figure right: {odds[0].lower()}{odds[1:]} It is not proven."
+        st.markdown(odds)
+        st.markdown(
+            f"- **Calibration:** {guarantee.calibration}\n"
+            f"- **Neighbours:** {guarantee.neighbours}\n"
+            f"- **Accountant:** {guarantee.accountant}\n"
+            f"- **Taken as public:** {'; '.join(map(texts.plain, guarantee.public))}\n"
+            f"- **Proof:** {guarantee.proof or 'none'}"
+        )
+        for caveat in guarantee.caveats:
+            st.text(f"Limit: {caveat}.")
+        st.caption(texts.SIMULATED)
+    st.dataframe(
+        tables.parameters(algorithm.parameters, dict(result.parameters)),
+        hide_index=True,
+        alt="Parameters of the run",
+    )
+    st.caption(f"Source: {algorithm.citation}")

@@ -1,0 +1,85 @@
+"""What moment search can see at a budget, from public facts, before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui import charts
+from pages.ui.controls.data import Loaded
+from pages.ui.texts import plain
+from pages.ui.theme import PALETTES, current
+from privcore.algorithms.moment_search.likelihood.visible import Visible
+from privcore.algorithms.moment_search.power import (
+    PublicShape,
+    visible_effects,
+    visible_sentence,
+)
+
+_EPSILONS = np.geomspace(0.01, 30, 36)
+_NO_NOISE = 1e4
+_TABLES = (
+    "Where a line begins, dependences begin to be seen at all; given others, the tables that it "
+    "takes have to fit the budget."
+)
+
+
+def seen_sentence(loaded: Loaded, given: dict[str, Any]) -> str:
+    """The smallest dependence that is likely to be seen, in plain words."""
+    return plain(visible_sentence(PublicShape.of(loaded.source, given), given))
+
+
+def power_panel(loaded: Loaded, given: dict[str, Any]) -> None:
+    """The smallest dependence that is seen with 90 % probability, against ε."""
+    shape = PublicShape.of(loaded.source, given)
+    st.markdown(plain(visible_sentence(shape, given)))
+    found = [visible_effects(shape, {**given, "epsilon": float(e)}) for e in _EPSILONS]
+    without = visible_effects(shape, {**given, "epsilon": _NO_NOISE})
+    charts.show(
+        _figure(found, without, given["epsilon"], numbers=not shape.levels),
+        key="power",
+        alt="Smallest dependence seen with 90 % probability, by ε",
+    )
+    st.caption(
+        "Smaller is better. Computed from the number of rows, the levels or bounds, ε, δ and the "
+        "settings alone: nothing of your rows is looked at. Rare levels, narrow columns and "
+        "columns that depend on many others need larger dependences than these. "
+        + (_TABLES if shape.levels else "")
+    )
+
+
+def _figure(found: list[Visible], without: Visible, epsilon: float, *, numbers: bool) -> go.Figure:
+    palette = PALETTES[current()]
+    named = (("two columns", "alone"), ("given one more", "given_one"), ("given two", "given_two"))
+    figure = go.Figure()
+    for k, (name, field) in enumerate(named[:1] if numbers else named):
+        sizes = [getattr(visible, field) for visible in found]
+        if any(size is not None for size in sizes):
+            figure.add_scatter(
+                x=_EPSILONS, y=sizes, name=name, mode="lines",
+                line={"color": palette.series[k], "dash": ("solid", "dash", "dot")[k]},
+                hovertemplate="ε = %{x:.3g}: %{y:.2g}<extra>%{fullData.name}</extra>",
+            )  # fmt: skip
+    if without.alone is not None:
+        figure.add_scatter(
+            x=_EPSILONS[[0, -1]], y=[without.alone] * 2, name="two columns, without noise",
+            mode="lines", line={"color": palette.muted, "width": 1, "dash": "dashdot"},
+            hoverinfo="skip",
+        )  # fmt: skip
+    figure.add_vline(x=epsilon, line={"color": palette.text, "width": 1})
+    figure.add_annotation(
+        # The place of an annotation on a logarithmic axis is a logarithm.
+        x=math.log10(epsilon), y=1, yref="paper", text=f"ε = {epsilon:g}", showarrow=False,
+        xanchor="left", yanchor="top", font_color=palette.text,
+    )  # fmt: skip
+    figure.update_xaxes(type="log", dtick="D2", title="privacy budget ε", fixedrange=True)
+    figure.update_yaxes(
+        type="log", fixedrange=True, dtick="D2",
+        title="smallest correlation seen" if numbers else "smallest Cramér's V seen",
+    )  # fmt: skip
+    figure.update_layout(height=340, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
+    return figure

@@ -1,0 +1,44 @@
+"""The private run and its non-private reference, as the page Discover makes and keeps them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pages.ui.controls.data import Loaded
+from pages.ui.running import LiveHooks, kept, settings_key
+from privcore.algorithms import ALGORITHMS, Discovery, discover
+from privcore.release import non_private_reference
+
+
+def base_name(result: Discovery) -> str:
+    """The non-private algorithm that a run is compared with, such as "PC"."""
+    return {"pc": "PC", "notears": "NOTEARS"}[ALGORITHMS[result.algorithm].reference_algorithm]
+
+
+def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discovery | None:
+    """The run that the controls describe; None while it is cancelled."""
+
+    def compute(hooks: LiveHooks) -> Discovery:
+        chosen = seed if ALGORITHMS[name].private else None
+        return discover(loaded.source, name, values, seed=chosen, hooks=hooks)
+
+    key = (
+        "run",
+        loaded.key,
+        name,
+        settings_key(values),
+        seed if ALGORITHMS[name].private else 0,
+    )
+    return kept(key, f"Running {ALGORITHMS[name].title}", compute)
+
+
+def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
+    """The run that a private one is compared with, itself if it has no noise."""
+    if result.noise == "none":
+        return result
+    key = ("reference", loaded.key, settings_key(dict(result.parameters)))
+    return kept(
+        key,
+        f"Running non-private {base_name(result)}",
+        lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
+    )

@@ -1,0 +1,80 @@
+"""The sensitivity playground's table, and what moving a record did."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui.theme import PALETTES, current
+from privcore.teaching.sensitivity import LEVELS, Moves, sensitivity_playground
+
+
+def edit_table(start: Moves, key: str) -> Moves:
+    """Draw the table and where its record goes, both editable; raises PrivcoreError."""
+    table = start.playground
+    left, right = st.columns([3, 2])
+    number = {
+        name: st.column_config.NumberColumn(min_value=0, max_value=LEVELS - 1, step=1, help=words)
+        for name, words in (
+            ("x", "Tested against y."), ("y", "Tested against x."),
+            ("z", "What the test conditions on: each value is a stratum."),
+        )
+    }  # fmt: skip
+    with left:
+        st.markdown("**Before**: change any value.")
+        edited = st.data_editor(
+            pd.DataFrame(table.rows, columns=list("xyz"), index=range(1, len(table.rows) + 1)),
+            column_config={"_index": st.column_config.NumberColumn("record"), **number},
+            key=f"{key}-rows", height=220,
+        )  # fmt: skip
+    with right:
+        st.markdown("**After**: this record is replaced.")
+        changed = st.data_editor(
+            pd.DataFrame(
+                [(table.changed + 1, *table.replacement)], columns=["record", *"xyz"]
+            ),
+            column_config={
+                "record": st.column_config.NumberColumn(
+                    min_value=1, max_value=len(table.rows), step=1,
+                    help="Which record moves.",
+                ),
+                **number,
+            },
+            hide_index=True, key=f"{key}-change",
+        )  # fmt: skip
+        st.caption(
+            "n is public and stays: the record becomes this one. All scores are of x and y given "
+            "z. The address does not keep what you change here; the code below does."
+        )
+    move = changed.iloc[0]
+    rows = edited.astype(object).to_numpy().tolist()
+    return sensitivity_playground(rows, move["record"] - 1, [move[name] for name in "xyz"])
+
+
+def moves_table(found: Moves) -> None:
+    """Each score before and after, with its bounds; a red mark where a published one is broken."""
+    palette = PALETTES[current()]
+    table = pd.DataFrame(
+        [
+            {"score": s.title, "before": s.before, "after": s.after, "moved by": s.move,
+             "proven bound": s.proven, "published constant": s.published,
+             "verdict": "published constant broken" if s.broken else
+             "no bound" if s.proven is None and s.published is None else "holds here"}
+            for s in found.scores
+        ]
+    )  # fmt: skip
+    red = f"color: {palette.series[1]}; font-weight: bold"
+    numbers = ["before", "after", "moved by", "proven bound", "published constant"]
+    styled = table.style.map(lambda v: red if v.endswith("broken") else "", subset=["verdict"])
+    st.dataframe(
+        styled.format(precision=3, subset=numbers), hide_index=True,
+        alt="Scores before and after",
+    )  # fmt: skip
+    st.caption("Constants beyond the right edge of the picture are in the table.")
+    for score in found.scores:
+        if score.broken:
+            st.error(
+                f"{score.title}: it moved by {score.move:.3f}, and the paper allows "
+                f"{score.published:.3f}: {score.flaw}.",
+                icon=":material/gpp_bad:",
+            )

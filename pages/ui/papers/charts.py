@@ -1,0 +1,147 @@
+"""Plotly figures in several panels: reproductions, and sweeps over several data sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from pages.ui.charts import label
+from pages.ui.theme import PALETTES, current
+from pages.ui.tradeoff.charts import DASHES, series_name
+from privcore.evaluation.papers import Line, Reproduction
+
+_PANEL_HEIGHT = 270
+_DASH = {"proven": "solid", "published": "dash", "exact": "dot"}
+_WIDTH = {"proven": 2.5, "published": 1.5, "exact": 1.0}
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "pentagon",
+            "hexagon", "triangle-down", "bowtie", "hourglass")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line: its panel, its name, whether it is proven, published or exact, and its points."""
+
+    panel: str
+    name: str
+    series: str
+    points: Sequence[tuple[float, float]]
+
+
+def small_panels(
+    curves: Sequence[Curve],
+    *,
+    x_title: str,
+    y_title: str,
+    bounded: bool,
+    log_y: bool = False,
+    x_range: tuple[float, float] | None = None,
+) -> go.Figure:
+    """A panel for each data set, one colour and symbol for each name in all of them.
+
+    Colours repeat where there are many names; symbols then still differ, and dashes too where
+    they do not have to tell what is proven.
+    """
+    palette = PALETTES[current()]
+    panels = list(dict.fromkeys(curve.panel for curve in curves))
+    names = list(dict.fromkeys(curve.name for curve in curves))
+    across = 2 if len(panels) in (2, 4) else min(3, len(panels))
+    down = -(-len(panels) // across)
+    figure = make_subplots(
+        rows=down, cols=across, subplot_titles=[label(panel) for panel in panels],
+        horizontal_spacing=0.06, vertical_spacing=0.32 / down if down > 1 else 0.0,
+    )  # fmt: skip
+    alike = len({curve.series for curve in curves}) == 1
+    told: set[str] = set()
+    for curve in curves:
+        place, number = panels.index(curve.panel), names.index(curve.name)
+        points = sorted(curve.points)
+        figure.add_scatter(
+            x=[x for x, _ in points],
+            y=[y for _, y in points],
+            name=label(curve.name, 40),
+            legendgroup=curve.name,
+            showlegend=curve.name not in told,
+            mode="lines+markers" if curve.series != "exact" else "lines",
+            line={
+                "color": palette.series[number % len(palette.series)],
+                "dash": DASHES[number // len(palette.series)] if alike else _DASH[curve.series],
+                "width": _WIDTH[curve.series],
+            },
+            marker={"size": 5, "symbol": _SYMBOLS[number % len(_SYMBOLS)]},
+            hovertemplate=f"%{{x:.3g}}: %{{y:.3g}}<extra>{label(curve.name, 40)}, "
+            f"{curve.series}</extra>",
+            row=place // across + 1,
+            col=place % across + 1,
+        )
+        told.add(curve.name)
+    # A little more on each side, so that points at the ends are whole.
+    ends = [math.log10(x_range[0]) - 0.05, math.log10(x_range[1]) + 0.05] if x_range else None
+    figure.update_xaxes(type="log", dtick=1, range=ends, exponentformat="none")
+    figure.update_yaxes(range=[-0.02, 1.05] if bounded else None, type="log" if log_y else "linear")
+    for column in range(1, across + 1):
+        lowest = down if (down - 1) * across + column <= len(panels) else down - 1
+        figure.update_xaxes(title_text=x_title, row=lowest, col=column)
+    for row in range(1, down + 1):
+        figure.update_yaxes(title_text=y_title, row=row, col=1)
+    figure.update_layout(
+        height=_PANEL_HEIGHT * down + 120,
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.0 + 0.2 / down, "yanchor": "bottom"},
+        hovermode="closest",
+    )
+    return figure
+
+
+def reproduction_figure(
+    reproduction: Reproduction, lines: Iterable[Line], series: Sequence[str]
+) -> go.Figure:
+    """Ours, as the paper draws it; lines: of one measure only.
+
+    series: which of ours are drawn.  Raises ValueError for an item that is not a figure.
+    """
+    drawn = reproduction.figure
+    if drawn is None:
+        raise ValueError(f"{reproduction.name} is a table")
+    panel, name, x = (
+        reproduction.columns.index(column) for column in (drawn.panel, drawn.line, drawn.x)
+    )
+    points: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+    for line in lines:
+        for kind in series:
+            mean = line.ours.get(kind)
+            if mean is not None and mean.runs:
+                key = (str(line.case[panel]), str(line.case[name]), kind)
+                place = float(line.case[x]) if mean.x is None else mean.x
+                points.setdefault(key, []).append((place, mean.mean))
+    return small_panels(
+        [Curve(*key, found) for key, found in points.items()],
+        x_title=drawn.x_title, y_title=drawn.y_title, bounded=drawn.bounded, log_y=drawn.log_y,
+        x_range=drawn.x_range,
+    )  # fmt: skip
+
+
+def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> go.Figure:
+    """Means of a sweep over several data sets against ε, a panel for each.
+
+    table: as `summarise` gives it; names: titles of the data sets, in order.
+    """
+    private = table[table["epsilon"].notna()]
+    groups = private.groupby(["algorithm", "calibration", "data"], sort=False)
+    curves = {
+        (data, algorithm, calibration): Curve(
+            names[data],
+            series_name(algorithm, calibration),
+            calibration,
+            list(zip(part["epsilon"], part["mean"], strict=True)),
+        )
+        for (algorithm, calibration, data), part in groups
+    }
+    ordered = sorted(curves, key=lambda key: list(names).index(key[0]))
+    return small_panels(
+        [curves[key] for key in ordered], x_title="total ε", y_title=title, bounded=True
+    )

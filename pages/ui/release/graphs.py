@@ -1,0 +1,100 @@
+"""Graphs that were paid for in this session, with their certificates."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.ui.graphs.findings import styled
+from pages.ui.graphs.view import graph_html, show_graph
+from pages.ui.texts import plain
+from pages.ui.theme import EDGES, current
+from privcore.graphs.layout import Positions, shared_layout
+from privcore.release.certificate import certificate_json
+from privcore.release.certificate_html import certificate_html
+from privcore.release.findings import described_pairs, told_apart
+from privcore.release.release import Release
+
+
+class Shown(NamedTuple):
+    """A release as it is kept in the session, with where its nodes stand if that is public."""
+
+    made: Release
+    positions: Positions | None
+    data: str
+
+
+def _positions(shown: Shown) -> Positions:
+    """From the released graph itself, unless the layout is that of a public DAG."""
+    return shown.positions or shared_layout(
+        shown.made.graph.nodes, adjacencies=shown.made.graph.skeleton
+    )
+
+
+def released_before() -> None:
+    """Everything released in this session, the last one first."""
+    shown: list[Shown] = st.session_state.get("_released", [])
+    for number in reversed(range(len(shown))):
+        released(number, shown[number])
+
+
+def released(number: int, shown: Shown) -> None:
+    """A released graph and its certificate."""
+    made, document = shown.made, dict(shown.made.certificate)
+    identity = str(document["id"])[:8]
+    title = f"Released graph {number + 1}"
+    st.subheader(title)
+    promise = f"(ε = {made.guarantee.epsilon:g}, δ = {made.guarantee.delta:g})"
+    facts = f"“{plain(shown.data)}”, certificate {identity}, {document['time']}"
+    if made.guarantee.caveats:
+        gap = plain("; ".join(made.guarantee.caveats))
+        st.warning(
+            f"Proven {promise}, but not for this: {gap}. Paid for and recorded: {facts}.",
+            icon=":material/warning:",
+        )
+    else:
+        st.success(
+            f"Proven: {promise}; neighbours: {made.guarantee.neighbours}. Paid for and recorded: "
+            f"{facts}.",
+            icon=":material/verified:",
+        )
+    for sentence in (made.note, *made.warnings):
+        if sentence:
+            st.caption(sentence)
+    plain_line = EDGES[current()]["plain"]
+    styles = {pair: styled(plain_line, found) for pair, found in made.findings.items()}
+    page = graph_html(
+        made.graph,
+        _positions(shown),
+        edge_styles=styles,
+        theme=current(),
+        height=420,
+        caption=title,
+    )
+    show_graph(page, height=420, alt=f"{title}: {len(made.graph.skeleton)} edges")
+    if made.findings:
+        pairs = described_pairs(made.graph, made.findings) or []
+        st.caption(
+            f"Thicker lines are surer to be seen again. Of the pairs without an edge, "
+            f"{told_apart(pairs)}; the certificate has the numbers of each."
+        )
+    with st.container(horizontal=True):
+        st.download_button(
+            "Certificate (JSON, signed)", certificate_json(document),
+            f"certificate-{identity}.json", "application/json", on_click="ignore",
+            key=f"certificate-json-{number}",
+        )  # fmt: skip
+        st.download_button(
+            "Certificate to print (HTML)", certificate_html(document),
+            f"certificate-{identity}.html", "text/html", on_click="ignore",
+            key=f"certificate-html-{number}",
+        )  # fmt: skip
+    copy = (
+        f"A copy of the certificate is kept in {plain(str(made.path))}. "
+        if made.path
+        else "Save the certificate now: the graph is kept in this session only. "
+    )
+    st.caption(
+        f"{copy}Anyone can check it with `python -m privcore verify certificate-{identity}.json`."
+    )

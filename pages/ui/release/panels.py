@@ -1,0 +1,235 @@
+"""Parts of the page Release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui import charts, expectation
+from pages.ui.controls.data import Loaded
+from pages.ui.messages import problem
+from pages.ui.running import kept, settings_key
+from pages.ui.theme import PALETTES, current
+from privcore.algorithms import ALGORITHMS
+from privcore.algorithms.moment_search.parameters import WHOLE
+from privcore.data import Dataset
+from privcore.data.private_domain.table import StatedTable
+from privcore.errors import ParameterError, PrivcoreError
+from privcore.privacy.accounting.accountants import by_rounds, side_by_side
+from privcore.release.ledger.ledger import Ledger
+from privcore.release.release_check import Check, check_release
+
+NEW = "a new budget …"
+_LESS_IN_ZCDP = (
+    "Noise that needs no δ often costs more in zCDP than Gaussian noise of the same ε, which other "
+    f"settings use (of moment search: {WHOLE.title} at 0)."
+)
+
+
+def checked(
+    loaded: Loaded,
+    subject: Dataset | StatedTable,
+    name: str,
+    values: dict[str, Any],
+    accepted: tuple[str, ...],
+) -> Check:
+    """What a release would be charged, from earlier in the session where it is there.
+
+    subject: what is released, which `loaded.key` stands for.
+    """
+    found = kept(
+        ("release-check", loaded.key, name, settings_key(values), accepted),
+        "Rehearsing on public surrogate data",
+        lambda hooks: check_release(subject, name, values, accepted=accepted),
+    )
+    if found is None:
+        raise ParameterError("The rehearsal was cancelled; change a setting to start it again.")
+    return found
+
+
+def choose_budget(ledger: Ledger) -> str | None:
+    """A budget of the ledger, or the form that makes one."""
+    names = [budget.name for budget in ledger.budgets()]
+    made = st.session_state.get("_release_made", "")
+    chosen = NEW
+    if names:
+        chosen = st.selectbox(
+            "Budget", [*names, NEW], index=names.index(made) if made in names else 0,
+            key=f"release_budget_{made}_{len(names)}",
+            help="A total that the owner of the data set for it. Data that were charged to a "
+            "budget once stay with it.",
+        )  # fmt: skip
+    if chosen != NEW:
+        spending(ledger, chosen)
+        return chosen
+    _new_budget(ledger, names)
+    return None
+
+
+def _new_budget(ledger: Ledger, names: list[str]) -> None:
+    with st.form("release_new", clear_on_submit=False):
+        name, epsilon, delta, unit = st.columns([3, 2, 2, 3])
+        with name:
+            title = st.text_input("Name of the data set's budget", key="release_name").strip()
+        with epsilon:
+            total = st.number_input("Total ε", 0.001, 1000.0, 3.0, key="release_epsilon")
+        with delta:
+            fails = st.number_input("Total δ", 0.0, 0.5, 1e-5, format="%.2e", key="release_delta")
+        with unit:
+            kind = st.selectbox(
+                "Added up", ["basic", "zcdp"], key="release_unit",
+                format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
+                help="zCDP allows more releases in the long run; ε and δ suit a few large ones.",
+            )  # fmt: skip
+        if not st.form_submit_button("Make this budget"):
+            return
+    try:
+        if not title:
+            raise ParameterError("The budget has no name; give it one.")
+        if title in names:
+            raise ParameterError(
+                f"There is a budget {title!r} already; its owner changes its total with "
+                "`python -m privcore ledger total`."
+            )
+        ledger.set_total(title, total, fails, unit=kind)
+    except PrivcoreError as error:
+        problem(error)
+        return
+    st.session_state["_release_made"] = title
+    st.rerun()
+
+
+def spending(ledger: Ledger, name: str) -> None:
+    """What a budget has left."""
+    state = ledger.spending(name)
+    budget = state.budget
+    if budget.rho is not None and state.rho is not None:
+        share, unit = state.rho / budget.rho, f"ρ = {state.rho:.4g} of {budget.rho:.4g}"
+    else:
+        share = max(
+            state.epsilon / budget.epsilon, state.delta / budget.delta if budget.delta else 0.0
+        )
+        unit = f"ε = {state.epsilon:.4g} of {budget.epsilon:.4g}"
+        unit += f", δ = {state.delta:.3g} of {budget.delta:.3g}"
+    plural = "" if state.charges == 1 else "s"
+    st.progress(min(share, 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
+    so_far = f"So far (ε = {state.epsilon:.4g}, δ = {state.delta:.3g}) added up as they are"
+    if state.zcdp_epsilon is not None:
+        so_far += f", or ε = {state.zcdp_epsilon:.4g} at δ = {budget.delta:g} by zCDP"
+    st.caption(
+        f"{so_far}; the total is (ε = {budget.epsilon:g}, δ = {budget.delta:g}). The ledger is "
+        f"{ledger.path}; set CAUSALVEIL_DATA_DIR to keep it elsewhere."
+    )
+
+
+def uncovered(ledger: Ledger, budget: str, check: Check) -> str:
+    """Why a budget does not cover a release; empty if it does.  The ledger itself decides later."""
+    left = ledger.spending(budget)
+    if left.left_rho is not None:
+        if check.rho is None:
+            return (
+                "This budget is kept in zCDP, in which the cost of these settings is not known; "
+                "choose others, or a budget added up as ε and δ."
+            )
+        if check.rho <= left.left_rho:
+            return ""
+        short = f"It costs ρ = {check.rho:.4g}, and {left.left_rho:.4g} is left."
+        return short if check.delta else f"{short} {_LESS_IN_ZCDP}"
+    pairs = (("ε", check.epsilon, left.left_epsilon), ("δ", check.delta, left.left_delta))
+    for symbol, wanted, rest in pairs:
+        if rest is not None and wanted > rest:
+            return f"It costs {symbol} = {wanted:.4g}, and {rest:.4g} is left."
+    return ""
+
+
+def tools(loaded: Loaded, check: Check) -> None:
+    """Which ε would reach a wish, and this plan under every accountant."""
+    with st.expander("Which ε would be enough?"):
+        expectation.wishes(loaded)
+    with st.expander("This run under each accountant"):
+        accountants(check)
+
+
+def accountants(check: Check) -> None:
+    if not check.planned:
+        st.info("This plan has no steps that accountants could compare.")
+        return
+    delta = check.delta or 1e-6
+    rows = side_by_side(list(check.planned), delta)
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {"accountant": row.name,
+                 "ε": "–" if row.epsilon is None else f"{row.epsilon:.4g}", "note": row.note}
+                for row in rows
+            ]
+        ),
+        hide_index=True, alt="This plan under each accountant",
+    )  # fmt: skip
+    st.caption(
+        f"All steps of the plan at δ = {delta:g}, each a valid bound; what is promised and charged "
+        f"is ε = {check.epsilon:g}{'' if check.delta else ', with no δ at all'}."
+    )
+    event = max(check.planned, key=lambda e: e.count)
+    # A record moves two cells of one table: no rounds to draw.
+    if event.count > 2:
+        charts.show(
+            rounds_figure(event, delta), key="release-rounds", alt="ε against the number of steps"
+        )
+
+
+def rounds_figure(event: Any, delta: float) -> go.Figure:
+    """ε of every accountant against the number of equal steps."""
+    palette = PALETTES[current()]
+    most = event.count
+    counts = sorted({max(1, round(most * k / 40)) for k in range(1, 41)})
+    figure = go.Figure()
+    for number, line in enumerate(by_rounds(event, counts, delta)):
+        figure.add_scatter(
+            x=line.counts, y=line.epsilons, name=line.name, mode="lines",
+            line={
+                "color": palette.series[number % len(palette.series)],
+                "dash": ("solid", "dash")[number // len(palette.series)],
+            },
+            hovertemplate="%{x} steps: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
+        )  # fmt: skip
+    figure.update_layout(
+        height=360,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+        xaxis={"title": "steps of the plan's most frequent kind"},
+        yaxis={"title": f"ε at δ = {delta:g}", "rangemode": "tozero"},
+    )
+    return figure
+
+
+def history(ledger: Ledger) -> None:
+    """All charges, and the ledger as a file."""
+    st.subheader("Ledger")
+    charges = ledger.charges()
+    if not charges:
+        st.caption("Nothing has been released yet.")
+        return
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {"no.": c.sequence, "time (UTC)": c.time, "budget": c.budget,
+                 "algorithm": ALGORITHMS[c.algorithm].title if c.algorithm in ALGORITHMS
+                 else c.algorithm,
+                 "ε": c.epsilon, "δ": c.delta, "ρ": c.rho, "state": c.state}
+                for c in reversed(charges)
+            ]
+        ),
+        hide_index=True, alt="All charges",
+        column_config={"δ": st.column_config.NumberColumn(format="%.3g"),
+                       "ρ": st.column_config.NumberColumn(format="%.4g")},
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        for ending, mime in (("csv", "text/csv"), ("json", "application/json")):
+            st.download_button(
+                f"Ledger as {ending.upper()}", ledger.export(ending), f"ledger.{ending}", mime,
+                on_click="ignore", key=f"ledger-{ending}",
+            )  # fmt: skip
+    st.caption("A charge stays, whatever became of the release: charged first, then computed.")

@@ -1,0 +1,218 @@
+"""What the Trade-off page asks: which algorithms, which ε, how often, and what to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.controls.data import Loaded
+from pages.ui.controls.params import log_grid, number_text, preset
+from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
+from privcore.algorithms.engine import accepts
+from privcore.algorithms.search.parameters import EPSILON
+from privcore.counts import NumericRows
+from privcore.data import StructuralExample
+from privcore.evaluation.sweeps.sweep import (
+    ExampleData,
+    NetworkData,
+    SweepData,
+    SweepPlan,
+    TableData,
+)
+
+_USUAL = ("moment-search", "svt-pc", "priv-pc", "em-pc")
+_USUAL_NUMBERS = ("moment-search", "privpc-star", "noleaks", "moment-notears")
+MEASURES = {
+    "f1": "F1",
+    "precision": "precision",
+    "recall": "recall",
+    "shd": "Hamming distance",
+}
+_KINDS = {"skeleton": "skeleton", "cpdag": "CPDAG"}
+_MANTISSAS = {1: (1,), 2: (1, 3), 3: (1, 2, 5), 6: (1, 1.5, 2, 3, 5, 7)}
+ROWS_GRID = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
+
+
+@dataclass(frozen=True)
+class View:
+    """What of the rows is drawn.  metric: a column of a sweep's rows; bounded: whether 0 … 1."""
+
+    metric: str
+    title: str
+    bounded: bool
+
+
+def data_of(loaded: Loaded) -> SweepData:
+    """The page's data set as a sweep knows it."""
+    dataset = loaded.dataset
+    if loaded.is_network:
+        return NetworkData(dataset.name, loaded.seed)
+    if dataset.recipe is None:
+        return TableData(dataset)
+    recipe = dict(dataset.recipe)
+    cuts = recipe.pop("intervals", None)
+    return ExampleData(StructuralExample(recipe.pop("example"), **recipe), loaded.seed, cuts)
+
+
+def fitting(loaded: Loaded) -> list[Algorithm]:
+    """The private algorithms that can work on these columns."""
+    return [a for a in ALGORITHMS.values() if a.private and accepts(a, loaded.source)]
+
+
+def base_algorithms(chosen: list[Algorithm]) -> list[str]:
+    """The non-private ones that these are measured against."""
+    return list(dict.fromkeys(a.reference_algorithm for a in chosen))
+
+
+def choose_plan(loaded: Loaded) -> SweepPlan | None:
+    """Draw the controls; the sweep that they describe, None while no algorithm is chosen."""
+    private = fitting(loaded)
+    usual = _USUAL_NUMBERS if isinstance(loaded.source, NumericRows) else _USUAL
+    names = [a.name for a in private]
+    chosen = st.multiselect(
+        "Algorithms",
+        names,
+        default=[name for name in usual if name in names],
+        key="sweep_algorithms" if usual == _USUAL else "sweep_algorithms_numbers",
+        bind="query-params",
+        persist_state="session",
+        format_func=lambda name: ALGORITHMS[name].title,
+        help="Each at its own defaults, with the total ε of the axis.",
+    )
+    grid = log_grid(EPSILON)
+    low, high = st.select_slider(
+        "Privacy budgets ε, from … to",
+        [number_text(v) for v in grid],
+        value=("0.1", "20"),
+        key="sweep_range",
+        bind="query-params",
+        persist_state="session",
+    )
+    density = st.select_slider(
+        "Values of ε a decade", list(_MANTISSAS), value=3, key="sweep_density",
+        bind="query-params", persist_state="session",
+    )  # fmt: skip
+    seeds = st.select_slider(
+        "Runs each", [3, 5, 10, 20, 50, 100], value=10, key="sweep_seeds",
+        bind="query-params", persist_state="session",
+        help="Each run has noise of its own; the data stay the same.",
+    )  # fmt: skip
+    calibrations = st.segmented_control(
+        "Calibration", ["proven", "published"], default=["proven"], selection_mode="multi",
+        key="sweep_calibrations", bind="query-params", persist_state="session",
+        help="Published: a paper's own constants, which are not proven; their ε may be the "
+        "cost of one round only, so it cannot be compared along this axis.",
+    )  # fmt: skip
+    if not chosen:
+        return None
+    base = base_algorithms([ALGORITHMS[name] for name in chosen])
+    return SweepPlan(
+        data=(data_of(loaded),),
+        algorithms=(*base, *chosen),
+        grids={"epsilon": epsilons_between(grid, float(low), float(high), density)},
+        calibrations=tuple(calibrations) or ("proven",),
+        rows=() if loaded.dataset.recipe is None and not loaded.is_network else (loaded.dataset.n,),
+        seeds=seeds,
+    )
+
+
+def epsilons_between(grid: list[float], low: float, high: float, density: int) -> tuple[float, ...]:
+    """The round values between two ends, and the ends; all of them stand on Discover's slider."""
+    round_ones = {float(f"{m}e{d}") for d in range(-3, 4) for m in _MANTISSAS[density]}
+    return tuple(v for v in grid if low <= v <= high and (v in round_ones or v in (low, high)))
+
+
+def _spread(values: list[float], count: int) -> tuple[float, ...]:
+    """About so many of the values, evenly, both ends among them."""
+    if len(values) <= count:
+        return tuple(values)
+    places = [round(i * (len(values) - 1) / (count - 1)) for i in range(count)]
+    return tuple(values[place] for place in dict.fromkeys(places))
+
+
+def choose_view(has_truth: bool) -> View:
+    """Which number is drawn."""
+    with st.container(horizontal=True):
+        references = ["truth", "non_private"] if has_truth else ["non_private"]
+        reference = st.segmented_control(
+            "Compare with", references, default=references[0], required=True,
+            key="sweep_reference", bind="query-params", persist_state="session",
+            format_func={"truth": "truth", "non_private": "non-private"}.__getitem__,
+            help="Non-private: the same search with the same settings, without noise.",
+        )  # fmt: skip
+        kind = st.segmented_control(
+            "Of the", list(_KINDS), default="skeleton", required=True, key="sweep_kind",
+            bind="query-params", persist_state="session", format_func=_KINDS.__getitem__,
+            help="Skeleton: which pairs are adjacent. CPDAG: directions must be right too.",
+        )  # fmt: skip
+        measure = st.segmented_control(
+            "Measure", list(MEASURES), default="f1", required=True, key="sweep_measure",
+            bind="query-params", persist_state="session", format_func=MEASURES.__getitem__,
+        )  # fmt: skip
+    against = "the truth" if reference == "truth" else "the non-private graph"
+    name = "Hamming distance" if measure == "shd" else f"{_KINDS[kind]} {MEASURES[measure]}"
+    return View(f"{reference}_{kind}_{measure}", f"{name} against {against}", measure != "shd")
+
+
+def second_parameters(algorithm: Algorithm) -> list[Parameter]:
+    """Numbers, other than ε, that a map can have as its other axis."""
+    return [
+        p
+        for p in algorithm.parameters
+        if p.kind in ("float", "int") and p.name not in ("epsilon", "delta")
+    ]
+
+
+def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
+    """The sweep of a map, and the name and title of its other axis."""
+    private = fitting(loaded)
+    left, middle = st.columns(2)
+    with left:
+        names = [a.name for a in private]
+        wanted = next((n for n in plan.algorithms if n in names), names[0])
+        name = st.selectbox(
+            "Algorithm ", names, index=names.index(wanted), key=f"map_algorithm_{wanted}",
+            format_func=lambda n: ALGORITHMS[n].title,
+        )  # fmt: skip
+    declared = {p.name: p for p in second_parameters(ALGORITHMS[name])}
+    others = {n: f"{p.title} {p.symbol}" for n, p in declared.items()}
+    sampled = loaded.is_network or loaded.dataset.recipe is not None
+    if sampled:
+        others = {"rows": "Rows n", **others}
+    with middle:
+        other = st.selectbox(
+            "ε and", list(others), key=f"map_other_{name}", format_func=others.__getitem__
+        )
+    grids: dict[str, tuple[Any, ...]] = {"epsilon": _spread(list(plan.grids["epsilon"]), 7)}
+    rows = plan.rows
+    if other == "rows":
+        rows = ROWS_GRID
+    else:
+        grids[other] = _values(declared[other])
+    made = SweepPlan(
+        data=plan.data, algorithms=(name,), grids=grids, rows=rows, seeds=min(plan.seeds, 10)
+    )
+    return made, other, others[other]
+
+
+def _values(parameter: Parameter) -> tuple[Any, ...]:
+    """Seven values over a parameter's slider, the default among them where there is one."""
+    if parameter.scale == "log":
+        return _spread(log_grid(parameter), 7)
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    if parameter.kind == "int":
+        return _spread([float(v) for v in range(int(low), int(high) + 1)], 7)
+    return tuple(round(low + (high - low) * i / 6, 6) for i in range(7))
+
+
+def open_in_discover(parameters: Mapping[str, Any], algorithm: str, seed: int | None) -> None:
+    """Show one run on the page Discover, settings and noise and all."""
+    address = preset(ALGORITHMS[algorithm], parameters)
+    st.session_state.pop("seed", None)
+    if seed is not None:
+        address["seed"] = str(seed)
+    # The choice of data stands on both pages and stays as it is.
+    st.switch_page("pages/discover.py", query_params=address)

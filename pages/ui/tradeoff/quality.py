@@ -1,0 +1,127 @@
+"""Quality against ε: which algorithm to take, its curve, and the ε that a wanted quality needs."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui import charts
+from pages.ui.texts import plain
+from pages.ui.tradeoff import charts as tradeoff_charts
+from pages.ui.tradeoff.controls import View, open_in_discover
+from pages.ui.tradeoff.progress import live
+from pages.ui.tradeoff.sweeping import BackgroundSweep
+from privcore.algorithms import ALGORITHMS
+from privcore.evaluation.sweeps.sweep import (
+    Row,
+    best_alike,
+    frontier,
+    smallest_epsilon,
+    summarise,
+)
+
+
+def quality_view(sweep: BackgroundSweep, view: View) -> None:
+    """One measure of every algorithm against ε; a click on a point opens one of its runs."""
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    with left:
+        only_frontier = st.toggle(
+            "Frontier only", key="sweep_frontier", bind="query-params",
+            help="At each ε, only algorithms that no other one beats.",
+        )  # fmt: skip
+    with right:
+        target = st.slider(
+            "Wanted quality", 0.0, 1.0, 0.8, 0.05, key="sweep_target", bind="query-params",
+            disabled=not view.bounded,
+            help="The table names the smallest ε on the axis whose mean reaches this, and so do "
+            "those of all larger ones.",
+        )  # fmt: skip
+
+    def draw(rows: list[Row]) -> None:
+        table = summarise(rows, view.metric)
+        done, total = len(sweep.rows), sweep.plan.size
+        so_far = "" if sweep.complete else f"So far ({done:,} of {total:,} runs): "
+        headline(table, view, so_far)
+        shown = table
+        if only_frontier:
+            best = frontier(rows, metrics=(view.metric,))
+            keys = set(zip(best["algorithm"], best["calibration"], best["epsilon"], strict=True))
+            here = zip(table["algorithm"], table["calibration"], table["epsilon"], strict=True)
+            shown = table[[c == "none" or (a, c, e) in keys for a, c, e in here]]
+        figure = tradeoff_charts.quality(
+            shown,
+            view.title,
+            order=tradeoff_charts.line_names(sweep.plan),
+            bounded=view.bounded,
+            target=target if view.bounded else None,
+        )
+        clicked = charts.show(
+            figure, key="tradeoff-quality", alt=f"{view.title} against ε", selectable=True
+        )
+        st.caption(
+            f"Mean of {sweep.plan.seeds} runs each once all are done; the band holds the middle "
+            "nine tenths of them. It is the spread of the mechanism's own noise on these data, not "
+            "of the data. Computed from the exact data and simulated noise: not private. "
+            "Click a point to open one of its runs in Discover."
+        )
+        follow(sweep, clicked)
+        if view.bounded and sweep.complete:
+            needed(rows, view, target)
+
+    live(sweep, "quality", draw)
+
+
+def headline(table: pd.DataFrame, view: View, so_far: str) -> None:
+    """Which algorithm to take at the ε nearest to 1, in one sentence.
+
+    Those whose means lie within two standard errors of the best are named with it.
+    """
+    proven = table[(table["calibration"] == "proven") & table["mean"].notna()]
+    if proven.empty:
+        return
+    near = min(set(proven["epsilon"]), key=lambda e: abs(e - 1))
+    # A large F1 is good, a large distance is not.
+    here = best_alike(proven[proven["epsilon"] == near], lower=not view.bounded)
+    base = table[table["calibration"] == "none"]
+    aside = "; ".join(
+        f"without privacy, {ALGORITHMS[row['algorithm']].title} reaches {row['mean']:.2f}"
+        for _, row in base.iterrows()
+    )
+    titles = " and ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in here["algorithm"])
+    mean = here["mean"].iloc[0]
+    verb = "does best" if len(here) == 1 else "do best, too close to call,"
+    st.markdown(
+        f"{so_far}At ε = {near:g}, {titles} {verb} of these: {view.title} {mean:.2f} on "
+        f"average{'; ' + aside if aside else ''}."
+    )
+
+
+def follow(sweep: BackgroundSweep, clicked: list[dict[str, object]]) -> None:
+    """Open the first run of a point that was clicked."""
+    for point in clicked:
+        held = point.get("customdata")
+        if not isinstance(held, list):
+            continue
+        for row in sweep.look():
+            same = (row["algorithm"], row["calibration"]) == (held[0], held[1])
+            if same and row["epsilon"] == point["x"] and row["replicate"] == 0:
+                choice = sweep.plan.cells[row["cell"]].setting.choice
+                st.session_state.pop("tradeoff-quality", None)
+                open_in_discover(choice.parameters, choice.algorithm, row["seed"])
+
+
+def needed(rows: list[Row], view: View, target: float) -> None:
+    """The smallest ε that reaches a quality, for each algorithm."""
+    table = smallest_epsilon(rows, view.metric, target)
+    table = table[table["calibration"] != "none"]
+    shown = pd.DataFrame(
+        {
+            "algorithm": [ALGORITHMS[name].title for name in table["algorithm"]],
+            "calibration": table["calibration"],
+            f"smallest ε for {view.title} ≥ {target:g}": [
+                "not reached" if pd.isna(e) else f"≤ {e:g}" if low else f"{e:g}"
+                for e, low in zip(table["epsilon"], table["lowest"], strict=True)
+            ],
+        }
+    )
+    st.dataframe(shown, hide_index=True, alt="Smallest ε that reaches the wanted quality")

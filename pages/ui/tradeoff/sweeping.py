@@ -1,0 +1,141 @@
+"""Sweeps that run beside the page: rows come in while it is looked at, and stay in the session."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import closing
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from privcore.errors import Cancelled, PrivcoreError
+from privcore.evaluation.sweeps.sweep import Row, SweepPlan, run_sweep, seconds_left
+
+_KEPT = 8
+# A sweep that no page has looked at for so long ends: its session looks at something else.
+_UNSEEN_SECONDS = 900.0
+# So few runs are over before other processes have started.
+_SMALL = 120
+
+
+class BackgroundSweep:
+    """The rows of one plan, and the thread that adds to them.
+
+    Only the thread writes rows, each once it is complete, so a page may read at any time.
+    there: whether somebody may still look, asked several times a second; without anybody it ends,
+    as a script does, and what is there waits for a browser that comes back.
+    """
+
+    def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
+        self.plan = plan
+        self._there = there
+        self.rows: dict[int, Row] = {}
+        self.error = ""
+        self._stop = threading.Event()
+        self._cancelled = False
+        self._thread: threading.Thread | None = None
+        self._seen = time.monotonic()
+        self._started = 0.0
+        self._before = 0
+
+    @property
+    def running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    @property
+    def complete(self) -> bool:
+        return len(self.rows) == self.plan.size
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was told to end by someone who looked at it."""
+        return self._cancelled
+
+    def start(self) -> None:
+        """Run what is missing."""
+        if self.running or self.complete:
+            return
+        self.error = ""
+        self._cancelled = False
+        self._stop.clear()
+        self._started, self._before = time.monotonic(), len(self.rows)
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """End soon, and stay so until `start`; what is there stays."""
+        self._cancelled = True
+        self._stop.set()
+
+    def give_way(self) -> None:
+        """End soon, for another sweep is looked at now."""
+        self._stop.set()
+
+    def look(self) -> list[Row]:
+        """The rows so far."""
+        self._seen = time.monotonic()
+        return [self.rows[cell] for cell in sorted(self.rows)]
+
+    def left(self) -> str:
+        """Time left, in words; empty where it is not known yet."""
+        elapsed = time.monotonic() - self._started
+        new = len(self.rows) - self._before
+        if new == 0 or elapsed < 1:
+            return ""
+        seconds = seconds_left(new, self.plan.size - self._before, elapsed)
+        return (
+            f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
+        )
+
+    def _over(self) -> bool:
+        unseen = time.monotonic() - self._seen > _UNSEEN_SECONDS
+        return self._stop.is_set() or unseen or not self._there()
+
+    def _work(self) -> None:
+        workers = 0 if self.plan.size - len(self.rows) <= _SMALL else None
+        try:
+            stream = run_sweep(
+                self.plan, workers=workers, done=tuple(self.rows), cancelled=self._over
+            )
+            with closing(stream):
+                for row in stream:
+                    self.rows[row["cell"]] = row
+        except Cancelled:
+            return
+        except PrivcoreError as error:
+            self.error = str(error)
+        except Exception as error:
+            # A thread has nobody to raise to; without a word the page would start it for ever.
+            self.error = (
+                f"The sweep ended by a fault of the program ({type(error).__name__}); the runs so "
+                "far are kept, and it can be started again."
+            )
+
+
+def _presence() -> Callable[[], bool]:
+    """Whether this session has a browser: false once its tab is closed."""
+    context = get_script_run_ctx()
+    if context is None or not runtime.exists():
+        return lambda: True
+    server, session = runtime.get_instance(), context.session_id
+    return lambda: server.is_active_session(session)
+
+
+def sweep_of(plan: SweepPlan) -> BackgroundSweep:
+    """The session's sweep of a plan, new if there is none; others are told to end."""
+    sweeps: OrderedDict[str, BackgroundSweep] = st.session_state.setdefault(
+        "_sweeps", OrderedDict()
+    )
+    if plan.digest not in sweeps:
+        sweeps[plan.digest] = BackgroundSweep(plan, _presence())
+    sweeps.move_to_end(plan.digest)
+    for digest, sweep in sweeps.items():
+        if digest != plan.digest:
+            sweep.give_way()
+    while len(sweeps) > _KEPT:
+        sweeps.popitem(last=False)[1].give_way()
+    return sweeps[plan.digest]

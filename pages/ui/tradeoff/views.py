@@ -1,0 +1,156 @@
+"""Further views of a sweep: over two parameters, edge by edge, its effort, and as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.ui import charts
+from pages.ui.controls.data import Loaded
+from pages.ui.texts import plain
+from pages.ui.tradeoff import charts as tradeoff_charts
+from pages.ui.tradeoff.controls import View, choose_map
+from pages.ui.tradeoff.progress import live
+from pages.ui.tradeoff.sweeping import BackgroundSweep, sweep_of
+from privcore.algorithms import ALGORITHMS
+from privcore.evaluation.sweeps.sweep import Row, SweepPlan, edge_recovery, encode, summarise
+
+
+def statistic(title: str, text: str) -> Any:
+    """A column of the table of one measure."""
+    return st.column_config.NumberColumn(title, help=text, format="%.3f")
+
+
+# Of the table, in order.
+COLUMNS = {
+    "algorithm": st.column_config.TextColumn("algorithm"),
+    "calibration": st.column_config.TextColumn(
+        "calibration",
+        help="Proven: with a guarantee. Published: the paper's own noise. None: not private.",
+    ),
+    "epsilon": st.column_config.NumberColumn("ε", help="Privacy budget of the run.", format="%g"),
+    "runs": st.column_config.NumberColumn("runs", help="That have this measure."),
+    "refused": st.column_config.NumberColumn(
+        "refused", help="Runs that the settings or the data do not allow."
+    ),
+    "mean": statistic("mean", "Of the measure chosen above, over the runs."),
+    "sd": statistic("std. deviation", "Standard deviation over the runs, with n − 1."),
+    "q05": statistic("5 % below", "5th percentile: one run in twenty is lower."),
+    "median": statistic("median", "Half of the runs are lower."),
+    "q95": statistic("95 % below", "95th percentile: one run in twenty is higher."),
+}
+
+
+def map_view(loaded: Loaded, plan: SweepPlan, view: View) -> None:
+    """One measure of one algorithm over ε and a second parameter."""
+    made, other, title = choose_map(loaded, plan)
+    sweep = sweep_of(made)
+
+    def draw(rows: list[Row]) -> None:
+        table = summarise(rows, view.metric)
+        table = table[table["epsilon"].notna()]
+        charts.show(
+            tradeoff_charts.pair_map(table, other, title, view.title, view.bounded),
+            key="tradeoff-map",
+            alt=f"{view.title} over ε and {title}",
+        )
+        st.caption(
+            f"Mean of {made.seeds} runs in each cell; the other parameters are at their defaults. "
+            "Computed from the exact data: not private."
+        )
+
+    live(sweep, "map", draw)
+
+
+def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
+    """How often one algorithm found each edge of the true graph, by ε."""
+    truth = loaded.dataset.true_edges
+    if not truth:
+        st.info("The true graph of these data is not known, so no edge can be called found.")
+        return
+    left, right = st.columns(2)
+    with left:
+        names = [n for n in sweep.plan.algorithms if ALGORITHMS[n].private]
+        name = st.selectbox(
+            "Algorithm", names, key=f"edges_{'-'.join(names)}",
+            format_func=lambda n: ALGORITHMS[n].title,
+        )  # fmt: skip
+    with right:
+        share = st.segmented_control(
+            "Found", ["adjacent", "directed"], default="adjacent", required=True,
+            key="sweep_found", bind="query-params",
+            help="Adjacent: the pair is joined at all. Directed: with the right arrow.",
+        )  # fmt: skip
+
+    def draw(rows: list[Row]) -> None:
+        mine = [r for r in rows if r["algorithm"] == name and r["calibration"] == "proven"]
+        if not mine:
+            return
+        charts.show(
+            tradeoff_charts.edge_map(edge_recovery(mine, truth), share),
+            key="tradeoff-edges",
+            alt=f"Share of runs in which {name} found each true edge, by ε",
+        )
+        st.caption(
+            "Edges of the true graph; the easiest to find stand on top. Computed from the exact "
+            "data: not private."
+        )
+
+    live(sweep, "edges", draw)
+
+
+def effort_view(sweep: BackgroundSweep) -> None:
+    """Tests and time of every algorithm against ε."""
+
+    def draw(rows: list[Row]) -> None:
+        for column, metric, title in zip(
+            st.columns(2), ("tests_run", "seconds"), ("tests", "seconds of engine time"),
+            strict=True,
+        ):  # fmt: skip
+            with column:
+                figure = tradeoff_charts.quality(
+                    summarise(rows, metric), title, order=tradeoff_charts.line_names(sweep.plan),
+                    bounded=False, log=True,
+                )  # fmt: skip
+                charts.show(figure, key=f"tradeoff-{metric}", alt=f"{title} against ε")
+        st.caption(
+            "Times are this machine's while several runs share it; they depend on the data and are "
+            "not private."
+        )
+
+    live(sweep, "effort", draw)
+
+
+def table_view(sweep: BackgroundSweep, view: View) -> None:
+    """One measure of every algorithm at every ε in numbers, and all runs to download."""
+
+    def draw(rows: list[Row]) -> None:
+        table = summarise(rows, view.metric)
+        shown = table[list(COLUMNS)].assign(
+            algorithm=[ALGORITHMS[name].title for name in table["algorithm"]]
+        )
+        st.dataframe(
+            shown, hide_index=True, alt=f"{view.title} by algorithm and ε", column_config=COLUMNS
+        )
+        for sentence in sorted({r["error"] for r in rows if r["error"]}):
+            st.caption(f"Refused: {plain(sentence)}")
+
+    live(sweep, "table", draw)
+    # Not drawn with the rows: a button that is drawn again while it is clicked gives no file.
+    if sweep.running or sweep.rows:
+        with st.container(horizontal=True):
+            for ending, mime in (
+                ("csv", "text/csv"),
+                ("json", "application/json"),
+                ("parquet", "application/vnd.apache.parquet"),
+            ):
+                st.download_button(
+                    ending.upper() if ending != "parquet" else "Parquet",
+                    lambda ending=ending: encode(sweep.look(), sweep.plan, ending),
+                    f"sweep.{ending}",
+                    mime,
+                    on_click="ignore",
+                    key=f"sweep-{ending}",
+                )
+        st.caption("One row for each run, with its seed. Not private: metrics use the exact data.")

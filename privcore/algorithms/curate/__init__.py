@@ -1,0 +1,1 @@
+"""CURATE: one budget for each order of the search."""

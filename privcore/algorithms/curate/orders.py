@@ -1,0 +1,206 @@
+"""The tests of CURATE: Laplace noise with a budget per order, re-solved before each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb, log, sqrt
+
+import numpy as np
+
+from privcore.algorithms.curate.allocation import CostRule, Margins, allocate, planned_tests
+from privcore.algorithms.curate.filter import new_filter
+from privcore.algorithms.priv_pc_parameters import checked_rows
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Run
+from privcore.algorithms.search.per_test import PerTest
+from privcore.algorithms.search.result import Spent
+from privcore.algorithms.search.skeleton import Skeleton
+from privcore.algorithms.search.tie_correction import corrected, share_for_tests
+from privcore.errors import BudgetError, ParameterError
+from privcore.independence import ScoreMeasure, margin
+from privcore.independence.score import strata_of
+from privcore.privacy.accounting import Guarantee, composition
+from privcore.privacy.mechanisms.sieve_examine import amplified
+from privcore.rounding import up
+
+FLAW = (
+    "the total is computed from the tests that happened, which depend on the data, and Equation 16 "
+    "multiplies two sensitivities where a product rule is needed, so its noise is several times "
+    "too small"
+)
+# The reference code's constant for p = 1 − Φ(|Z|); p here is two-sided, twice as large.
+_PUBLISHED_CONSTANT = 2 * 0.3627
+
+
+@dataclass(frozen=True)
+class _Published(ScoreMeasure):
+    """The sensitivity of the reference code, for Kendall's p-value."""
+
+    def sensitivity(self, rows: int, strata: int = 1) -> float:
+        if self.space == "p" and self.score.name == "kendall":
+            return _PUBLISHED_CONSTANT / sqrt(rows)
+        return super().sensitivity(rows, strata)
+
+
+class PerOrder(PerTest):
+    """Laplace noise with an ε of the order's own; a coin between the margins.
+
+    Raises ParameterError for a score whose tests need a δ each, and published without a δ.
+    """
+
+    proofs = ("docs/proofs/curate.md", "docs/proofs/laplace.md")
+    flaw = FLAW
+
+    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+        super().__init__(run, recorder, rounds=1, planned=False)
+        given = run.parameters
+        if self.measure.needs_delta:
+            raise ParameterError(
+                "CURATE spends as many tests as it can pay for, so a test cannot have a δ of its "
+                f"own; choose the score {self.measure.base}-votes, which makes the same decision."
+            )
+        n = run.source.n
+        self._rows = checked_rows(n, given["rate"])
+        if self._rows < n:
+            drawn = run.source.subsample(self._rows, run.noise)
+            self.source = self.measure.prepare(drawn, run.noise)
+        if not self.proven and isinstance(self.measure, ScoreMeasure):
+            self.measure = _Published(**vars(self.measure))
+        self._p = len(run.source.names)
+        limit = given["max_order"]
+        self._last = self._p - 2 if limit is None else min(limit, self._p - 2)
+        self.sensitivity = self.measure.sensitivity(self._rows)
+        # In units of the sensitivity, before ties give each pair a threshold of its own.
+        self._reach = abs(self.measure.threshold(0, 1)) / self.sensitivity
+        self._start()
+        self._epsilon = 0.0
+        self._order_tests: list[tuple[float, int]] = []
+
+    def _start(self) -> None:
+        """Fix the unit and the total, before any data are seen."""
+        given = self.run.parameters
+        tests = comb(self._p, 2)
+        self._delta = given["delta"]
+        self._rule: CostRule = "epsilon"
+        if not self.proven:
+            if not self._delta > 0:
+                raise ParameterError(
+                    "The published accounting of CURATE needs a failure probability above 0; raise "
+                    "delta."
+                )
+            self._rule, self._left = "published", given["epsilon"]
+            return
+        self.filter, self._delta = new_filter(self.run)
+        self._rule = self.filter.unit
+        scale = self.sensitivity / self._guess(tests)
+        self.measure = corrected(self.run, self.measure, 2 * scale * scale)
+
+    def _guess(self, tests: int) -> float:
+        """An ε per test of order 0, for the noise that the threshold correction reckons with."""
+        if self.filter is None:
+            raise RuntimeError("only a proven run has a filter")
+        total = self.filter.total
+        return sqrt(2 * total / tests) if self._rule == "rho" else total / tests
+
+    def begin_order(self, order: int, pairs: int, tests: Callable[[], dict[int, int]]) -> None:
+        """Solve for the budgets of this and later orders, from the edges and the budget left.
+
+        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for those that the
+        graph still allows, which are never more.
+        """
+        if order > self._last or pairs == 0:
+            return
+        budget = self.filter.left if self.filter else self._left_published()
+        if not budget > 0:
+            self._epsilon = 0.0
+            return
+        margins = Margins(
+            keep=self.run.parameters["beta_keep"] * self._reach,
+            delete=self.run.parameters["beta_delete"] * self._reach,
+            slack=self.run.parameters["slack"],
+        )
+        counts = planned_tests(pairs, self._p, order, self._last)
+        if self.proven:
+            allowed = tests()
+            counts = np.array(
+                [max(1, allowed.get(order + k, 0)) for k in range(len(counts))], float
+            )
+        least = 1 / (self.run.parameters["noise_limit"] * self._reach) if self.proven else 0.0
+        self._epsilon = 0.0
+        # As many orders as can be tested with noise within the limit; the first one always.
+        for last in range(self._last, order - 1, -1):
+            planned = counts[: last - order + 1].tolist()
+            split = allocate(planned, budget, margins, self._rule, self._delta)
+            if split.min() >= least or (last == order == 0):
+                self._epsilon = float(split[0])
+                break
+        self._order_tests.append((self._epsilon, 0))
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        if not self._epsilon > 0:
+            raise BudgetError("What is left of the budget would buy nothing but noise.", "noise")
+        charge = self.pay(self._epsilon)
+        epsilon, tests = self._order_tests[-1]
+        self._order_tests[-1] = (epsilon, tests + 1)
+        strata = strata_of(self.run.source, given)
+        scale = up(self.measure.sensitivity(self._rows, strata) / self._epsilon)
+        value = self.measure.value(self.source, x, y, given)
+        noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
+        self.rounds += 1
+        reach = self.measure.threshold(x, y)
+        if noisy > self.run.parameters["beta_delete"] * reach:
+            verdict = True
+        elif noisy < -self.run.parameters["beta_keep"] * reach:
+            verdict = False
+        else:
+            verdict = self.run.noise.coin()
+        self.record(x, y, given, "test", value, scale, noisy, 0.0, verdict, charge)
+        return verdict
+
+    def _left_published(self) -> float:
+        """The total minus what the tests so far cost, as Algorithm 1 refunds it."""
+        spent = sum(self.published_steps())
+        return float(self._left - spent)
+
+    def published_steps(self) -> list[float]:
+        """What each order cost: t ε² + sqrt(2 ln(1/δ) t) ε."""
+        return [
+            tests * e * e + sqrt(2 * log(1 / self._delta) * tests) * e
+            for e, tests in self._order_tests
+        ]
+
+    def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
+        if self.filter is None:
+            return None
+        left = sum(skeleton.unreached.values())
+        steps = [(e, composition.rho_of_pure(e), t) for e, t in self._order_tests if t]
+        # What is left at the noise of the last order that was tested, or at the largest allowed.
+        limit = 1 / (self.run.parameters["noise_limit"] * self._reach)
+        last = self._epsilon if self._epsilon > 0 else limit
+        steps.append((last, composition.rho_of_pure(last), left))
+        inner = composition.total(steps, self._delta)
+        rate = self._rows / self.run.source.n
+        total = inner if rate == 1 else amplified(inner, rate)
+        return total / share_for_tests(self.run)
+
+    def guarantee(self) -> Guarantee:
+        if self.filter:
+            name = "zCDP filter" if self._rule == "rho" else "filter of the sum"
+            sampled = ", amplified by sub-sampling" if self._rows < self.run.source.n else ""
+            return self.proven_guarantee(name + sampled)
+        delta = min(1.0, self._delta * len(self._order_tests))
+        return common.published_guarantee(
+            self.run,
+            sum(self.published_steps()),
+            delta,
+            "advanced composition per order, added up after the run",
+            (*self.measure.flaws, self.flaw),
+        )
+
+    def spent(self) -> Spent:
+        if self.filter:
+            used, total = self.filter.used, self.filter.total
+            # Tests are paid for as they come, so there is no number of them to keep to.
+            return Spent(self.filter.unit, used, total, self.rounds, 0, self.noun)
+        return Spent("epsilon", sum(self.published_steps()), 0.0, self.rounds, noun=self.noun)

@@ -1,0 +1,1 @@
+"""EM-PC: tests chosen by the exponential mechanism."""

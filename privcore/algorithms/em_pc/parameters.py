@@ -1,0 +1,76 @@
+"""What a user may set in EM-PC."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from privcore.algorithms.search import parameters
+from privcore.parameter import Parameter
+
+SOURCE = "Xu, Yuan & Wu 2017, Algorithms 2 and 3"
+
+SELECTION = Parameter(
+    name="selection",
+    advanced=True,
+    title="Selection mechanism",
+    symbol="selection",
+    kind="choice",
+    default="exponential",
+    choices=("exponential", "permute-and-flip"),
+    help="How a candidate is chosen. Permute-and-flip errs less at the same ε; the exponential "
+    "mechanism costs a quarter of it where many choices are added up with δ above 0.",
+    source="McSherry & Talwar 2007; McKenna & Sheldon 2020",
+    calibrations=("proven",),
+)
+NUMBER_SHARE = Parameter(
+    name="number_share",
+    advanced=True,
+    title="Share for how many",
+    symbol="ε₂/(ε₁+ε₂)",
+    kind="float",
+    default=0.5,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    slider=(0.1, 0.9),
+    help="How a round's budget is split between choosing how many neighbours go and which; the "
+    "paper halves it.",
+    source=SOURCE,
+    calibrations=("proven",),
+)
+DIRECTION_SHARE = Parameter(
+    name="direction_share",
+    advanced=True,
+    title="Share for directions",
+    symbol="ε₃/ε",
+    kind="float",
+    default=0.2,
+    low=0.0,
+    high=1.0,
+    open_high=True,
+    slider=(0.0, 0.9),
+    help="Part of the budget kept for choosing the separating sets that directions are read from. "
+    "The paper uses the exact ones, which tells more than it pays for. At 0, only pairs separated "
+    "by nothing give directions, and what the rounds leave over.",
+    source="docs/proofs/em_pc.md",
+    calibrations=("proven",),
+)
+SCORE = replace(
+    parameters.STREAM_SCORE,
+    default=None,
+    auto_help="z-star",
+    choices=tuple(
+        name for name in parameters.STREAM_SCORE.choices if name not in ("kendall", "spearman")
+    ),
+    help="How dependence is measured; each has a proven sensitivity. The published form always "
+    "uses the greedy distance of G².",
+    calibrations=("proven",),
+    limited=(),
+)
+MAX_ORDER = replace(
+    parameters.MAX_ORDER,
+    default=2,
+    help="Rounds condition on at most this many columns. Each order pays for one round of every "
+    "column, so a higher one leaves less for each.",
+)

@@ -1,0 +1,217 @@
+"""The one call that pages, scripts and the command line make."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from privcore.algorithms.registry import get_algorithm
+from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Run
+from privcore.algorithms.search.result import Discovery
+from privcore.counts import CountSource, InMemoryCounts, MixedRows, MomentSource, NumericRows
+from privcore.data import Dataset, constant_columns
+from privcore.data.parquet import ParquetTable
+from privcore.errors import DataError, ParameterError
+from privcore.parameter import Parameter, parse_all
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.text import short
+
+TEST_LIMIT = Parameter(
+    name="test_limit",
+    title="Most tests",
+    symbol="limit",
+    kind="int",
+    default=None,
+    low=1,
+    high=10**12,
+    optional=True,
+    auto_help="no limit",
+    help="A search that asks test by test ends after so many, and says which orders it did not "
+    "finish. It counts tests and never time, which would depend on the exact data.",
+    source="privcore.algorithms.work",
+)
+
+
+def discover(
+    data: Dataset | ParquetTable | MomentSource | MixedRows,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    seed: int | None = None,
+    noise: NoiseSource | None = None,
+    hooks: Hooks | None = None,
+    keep_trace: bool = True,
+    test_limit: int | None = None,
+) -> Discovery:
+    """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
+
+    parameters: by name; those not given take their defaults.
+    seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`.  Private
+        algorithms need one of the two.
+    test_limit: how many tests a search that asks test by test may make, None for any number; edges
+        not tested by then stay (see `work`).
+
+    Raises ParameterError, DataError, or Cancelled if the hooks say so.
+    """
+    chosen = get_algorithm(algorithm)
+    checked = checked_parameters(algorithm, parameters)
+    if seed is not None and noise is not None:
+        raise ParameterError("Give either a seed or a noise source, not both.")
+    if seed is not None:
+        noise = SimulatedNoise(seed)
+    if chosen.private and noise is None:
+        raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
+    given = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
+    source = levelled(given, chosen, checked)
+    if chosen.needs == "tables" and not hasattr(source, "levels"):
+        raise DataError(
+            f"Column {short(source.names[0])!r} is continuous, and {chosen.name} needs levels; cut "
+            "the columns into intervals, or choose an algorithm for numbers, such as privpc-star."
+        )
+
+    # Algorithms that need only moments use nothing else of the source.
+    run = Run(
+        cast(CountSource, source),
+        checked,
+        noise or SimulatedNoise(0),
+        hooks or NoHooks(),
+        keep_trace,
+        TEST_LIMIT.parse(test_limit),
+    )
+    start = time.perf_counter()
+    outcome = chosen.run(run)
+    seconds = time.perf_counter() - start
+    guarantee = outcome.guarantee
+    if chosen.private:
+        guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
+    if isinstance(given, MixedRows):
+        guarantee = replace(guarantee, public=(*guarantee.public, cut_sentence(given, checked)))
+    return Discovery(
+        algorithm=chosen.name,
+        graph=outcome.graph,
+        separating_sets=outcome.separating_sets,
+        guarantee=guarantee,
+        spent=outcome.spent,
+        tests_run=outcome.tests_run,
+        orders_run=outcome.orders_run,
+        seconds=seconds,
+        parameters=checked,
+        noise=noise.kind if chosen.private and noise else "none",
+        stopped=outcome.stopped,
+        unreached=outcome.unreached,
+        unit=outcome.unit,
+        weights=outcome.weights,
+        weight_threshold=outcome.weight_threshold,
+        convergence=outcome.convergence,
+        trace=outcome.trace,
+        planned=_planned(chosen, run),
+        findings=outcome.findings,
+    )
+
+
+def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
+    """Whether an algorithm can work on such columns."""
+    if isinstance(source, MixedRows):
+        return any(parameter.name == "mixed_levels" for parameter in algorithm.parameters)
+    return algorithm.needs != "tables" or hasattr(source, "levels")
+
+
+def levelled(
+    source: MomentSource | MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]
+) -> MomentSource:
+    """What an algorithm works on: of mixed columns, counts with the numbers cut.
+
+    Raises DataError for an algorithm that does not cut them.
+    """
+    if not isinstance(source, MixedRows):
+        return source
+    if not accepts(algorithm, source):
+        level = next(name for name in source.names if name not in source.cut_names)
+        raise DataError(
+            f"Column {short(source.cut_names[0])!r} is continuous and {short(level)!r} has levels; "
+            "cut the continuous columns into levels, leave one kind out, or choose moment-search, "
+            "which cuts them."
+        )
+    return source.counts(checked["mixed_levels"])
+
+
+def cut_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
+    """Which columns of a mixed table are cut for a run, and how."""
+    named = ", ".join(short(name, 20) for name in source.cut_names[:3])
+    more = f" and {len(source.cut_names) - 3} more" if len(source.cut_names) > 3 else ""
+    return (
+        f"{named}{more} cut into {checked['mixed_levels']} levels of equal width between their "
+        "bounds"
+    )
+
+
+def planned_events(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
+) -> tuple[Event, ...]:
+    """The steps that a proven run would take, without running it; empty where none are fixed.
+
+    Of the source only its number of rows, its columns' names and what is public of them are used.
+    Raises ParameterError.
+    """
+    return _planned(get_algorithm(algorithm), _public_run(algorithm, parameters, source))
+
+
+def planned_delta(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
+) -> float:
+    """Total δ of a proven run, from what `planned_events` uses; raises ParameterError."""
+    chosen, run = get_algorithm(algorithm), _public_run(algorithm, parameters, source)
+    if chosen.planned_delta is not None:
+        return chosen.planned_delta(run)
+    declared = {parameter.name: parameter for parameter in chosen.parameters}
+    matters = "delta" in declared and declared["delta"].matters(run.parameters)
+    return float(run.parameters["delta"]) if matters else 0.0
+
+
+def _public_run(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
+) -> Run:
+    checked, chosen = checked_parameters(algorithm, parameters), get_algorithm(algorithm)
+    counts = cast(CountSource, levelled(source, chosen, checked))
+    return Run(counts, checked, SimulatedNoise(0), NoHooks(), keep_trace=False)
+
+
+def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    """All parameters of an algorithm, with defaults; raises ParameterError."""
+    chosen = get_algorithm(algorithm)
+    return parse_all(chosen.parameters, parameters or {}, chosen.name)
+
+
+def _planned(chosen: Algorithm, run: Run) -> tuple[Event, ...]:
+    return chosen.planned(run) if run.parameters.get("calibration") == "proven" else ()
+
+
+def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
+    """`count`, or the counts of a table in Parquet files; raises DataError."""
+    if isinstance(data, Dataset):
+        return count(data)
+    # Imported here, as few runs need a database.
+    from privcore.counts.sql import count_parquet
+
+    return count_parquet(data)
+
+
+def count(dataset: Dataset) -> InMemoryCounts | NumericRows | MixedRows:
+    """What algorithms need of a data set: counts of levels, moments of numbers, or both kinds.
+
+    Raises DataError for constant columns.
+    """
+    constant = constant_columns(dataset)
+    if constant:
+        raise DataError(
+            f"Column {short(constant[0])!r} has the same value in every row; leave it out."
+        )
+    kinds = {column.is_categorical for column in dataset.columns}
+    if len(kinds) == 2:
+        return MixedRows(dataset)
+    if kinds == {False}:
+        return NumericRows.from_dataset(dataset)
+    return InMemoryCounts.from_dataset(dataset)

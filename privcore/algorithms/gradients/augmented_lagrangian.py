@@ -1,0 +1,249 @@
+"""Minimise under h(W) = 0: an outer loop over penalties, an inner one that anyone may supply.
+
+Plain NOTEARS solves each inner problem exactly (`exact_steps`); private forms take a few noisy
+steps (`noisy_steps`).  Both share the penalised minimiser, and the rule by which ρ and α grow
+(Zheng et al. 2018, Algorithm 1).  A run ends early where a loss raises `Exhausted`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from privcore.algorithms.gradients.acyclicity import WeightsTooLarge, acyclicity, safe_weight
+from privcore.algorithms.gradients.least_squares import linearised
+from privcore.threads import one_thread
+
+Matrix = NDArray[np.float64]
+Smooth = Callable[[Matrix], tuple[float, Matrix]]
+
+
+class Penalty(NamedTuple):
+    """λ|W|₁ + α h(W) + ρ h(W)²/2."""
+
+    rho: float
+    alpha: float
+    sparsity: float
+
+    def of(self, weights: Matrix) -> float:
+        """Its value, which needs no data."""
+        h, _ = acyclicity(weights)
+        lasso = self.sparsity * float(np.abs(weights).sum())
+        return lasso + self.alpha * h + 0.5 * self.rho * h * h
+
+
+class Iteration(NamedTuple):
+    """One outer iteration, for a convergence curve.
+
+    objective: loss + λ|W|₁, NaN where knowing it would cost privacy.
+    """
+
+    objective: float
+    h: float
+    rho: float
+    alpha: float
+
+
+class Settings(NamedTuple):
+    """When to stop, and how fast the penalty grows; the defaults are those of Zheng et al.
+
+    sparsity: λ.  progress: ρ grows by `rho_factor` unless h fell to this share.
+    """
+
+    sparsity: float
+    iterations: int = 100
+    tolerance: float = 1e-8
+    rho_factor: float = 10.0
+    rho_limit: float = 1e16
+    progress: float = 0.25
+
+
+class Solution(NamedTuple):
+    """weights: shape (d, d), zero diagonal.  converged: whether h fell to the tolerance."""
+
+    weights: Matrix
+    convergence: tuple[Iteration, ...]
+    converged: bool
+
+
+class Exhausted(Exception):
+    """Raised by a loss that may not be looked at again."""
+
+
+Inner = Callable[[Matrix, Penalty], Matrix]
+Watch = Callable[[int, Iteration], None]
+Search = Callable[[Matrix, Sequence[Matrix], Penalty], Matrix]
+
+
+def solve(
+    inner: Inner,
+    nodes: int,
+    settings: Settings,
+    *,
+    objective: Callable[[Matrix], float] = lambda _: math.nan,
+    watch: Watch = lambda number, iteration: None,
+) -> Solution:
+    """Weights near h(W) = 0, from W = 0.
+
+    inner: from weights and a penalty to better weights; may raise Exhausted, before any is found.
+    objective: of the weights, without the penalties on h.
+    watch: called after each iteration with its number from 1; what it raises ends the run.
+    """
+    with one_thread():
+        return _solve(inner, nodes, settings, objective, watch)
+
+
+def _solve(
+    inner: Inner,
+    nodes: int,
+    settings: Settings,
+    objective: Callable[[Matrix], float],
+    watch: Watch,
+) -> Solution:
+    weights = np.zeros((nodes, nodes))
+    rho, alpha, best = 1.0, 0.0, math.inf
+    record: list[Iteration] = []
+    for number in range(1, settings.iterations + 1):
+        try:
+            weights = inner(weights, Penalty(rho, alpha, settings.sparsity))
+        except Exhausted:
+            break
+        h, _ = acyclicity(weights)
+        record.append(Iteration(objective(weights), h, rho, alpha))
+        watch(number, record[-1])
+        if h <= settings.tolerance:
+            return Solution(weights, tuple(record), True)
+        alpha += rho * h
+        if h > settings.progress * best:
+            rho *= settings.rho_factor
+        if rho > settings.rho_limit:
+            break
+        best = h
+    return Solution(weights, tuple(record), False)
+
+
+def minimise(
+    smooth: Smooth,
+    start: Matrix,
+    penalty: Penalty,
+    limit: float = math.inf,
+    keep: Callable[[Matrix], None] = lambda weights: None,
+) -> Matrix:
+    """A local minimum of smooth(W) + λ|W|₁ + αh + ρh²/2 with |W| at most `limit`.
+
+    smooth: what it raises ends the search.  keep: called with the weights after each iteration.
+    Where columns determine each other the loss is flat, and a first trial of a step may be so long
+    that h overflows; the search then begins again within weights for which it cannot.
+    """
+    try:
+        return _minimised(smooth, start, penalty, limit, keep)
+    except WeightsTooLarge:
+        safe = safe_weight(len(start))
+        if limit <= safe:
+            raise
+        found = _minimised(smooth, start, penalty, safe, keep)
+        # A minimum inside the narrower limit is one without it; at it, none is known.
+        if np.abs(found).max() >= safe:
+            raise
+        return found
+
+
+def _minimised(
+    smooth: Smooth, start: Matrix, penalty: Penalty, limit: float, keep: Callable[[Matrix], None]
+) -> Matrix:
+    """W is split into W⁺ − W⁻, both at least 0, so that |W|₁ is smooth; the diagonal is 0."""
+    nodes = len(start)
+
+    def joined(both: Matrix) -> Matrix:
+        plus, minus = both.reshape(2, nodes, nodes)
+        return np.asarray(plus - minus)
+
+    def value(both: Matrix) -> tuple[float, Matrix]:
+        weights = joined(both)
+        loss, slope = smooth(weights)
+        h, h_slope = acyclicity(weights)
+        # A step far too long makes these infinite, and the line search turns back.
+        with np.errstate(over="ignore"):
+            slope = slope + (penalty.alpha + penalty.rho * h) * h_slope
+        total = loss + penalty.alpha * h + 0.5 * penalty.rho * h * h
+        total += penalty.sparsity * float(both.sum())
+        return total, np.concatenate(
+            ((slope + penalty.sparsity).ravel(), (penalty.sparsity - slope).ravel())
+        )
+
+    upper = np.where(np.eye(nodes, dtype=bool), 0.0, limit).ravel()
+    start = np.clip(start, -limit, limit)
+    split = np.concatenate((np.maximum(start, 0).ravel(), np.maximum(-start, 0).ravel()))
+    bounds = [(0.0, high) for high in np.concatenate((upper, upper))]
+    found = minimize(
+        value,
+        split,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        callback=lambda both: keep(joined(both)),
+    )
+    return joined(found.x)
+
+
+def exact_steps(smooth: Smooth) -> Inner:
+    """Each inner problem solved for a loss that may be looked at freely."""
+    return partial(minimise, smooth)
+
+
+def limited_steps(smooth: Smooth, limit: float) -> Inner:
+    """Each inner problem solved, as far as a loss goes that raises Exhausted in the end."""
+
+    def inner(weights: Matrix, penalty: Penalty) -> Matrix:
+        best = None
+
+        def keep(found: Matrix) -> None:
+            nonlocal best
+            best = found
+
+        try:
+            return minimise(smooth, weights, penalty, limit, keep)
+        except Exhausted:
+            if best is None:
+                raise
+            return best
+
+    return inner
+
+
+def noisy_steps(
+    gradient: Callable[[Matrix], Matrix],
+    steps: Sequence[float],
+    count: int,
+    total: int,
+    limit: float,
+    search: Search | None = None,
+) -> Inner:
+    """Inner problems of `count` noisy gradients each, `total` in all; then weights stay.
+
+    The penalties need no data, so each step minimises them exactly beside the linear model that
+    the gradient gives.
+    steps: public step sizes to try, at most 2 over the largest eigenvalue of the second moments.
+    search: chooses among the weights that they lead to; not needed where there is one.
+    """
+    left = total
+
+    def inner(weights: Matrix, penalty: Penalty) -> Matrix:
+        nonlocal left
+        for _ in range(min(count, left)):
+            slope = gradient(weights)
+            trials = [
+                minimise(partial(linearised, slope, weights, step), weights, penalty, limit)
+                for step in steps
+            ]
+            weights = search(weights, trials, penalty) if search else trials[0]
+            left -= 1
+        return weights
+
+    return inner

@@ -1,0 +1,191 @@
+"""What the score-based algorithms share: units of the columns, checks, and wrapping up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.gradients import Settings, Solution, solve
+from privcore.algorithms.gradients import parameters as own
+from privcore.algorithms.gradients.augmented_lagrangian import Search, noisy_steps
+from privcore.algorithms.gradients.thresholding import strong_edges
+from privcore.algorithms.search.common import Recorder
+from privcore.algorithms.search.model import Outcome, Progress, Run
+from privcore.algorithms.search.result import Spent
+from privcore.errors import Cancelled, DataError, ParameterError
+from privcore.graphs import PDAG
+from privcore.privacy.accounting import Guarantee
+from privcore.text import short
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+# Of the smallest eigenvalue of the correlations: below it, a column is called determined.
+_COLLINEAR = 1e-10
+
+# A variance of columns in −1 … 1 that is nothing but rounding.
+_CONSTANT = 1e-24
+
+
+def prepared(run: Run) -> Run:
+    """The run with its automatic parameters filled in; raises DataError for too few rows."""
+    check_rows(run)
+    numeric = hasattr(run.source, "bounds")
+    return replace(run, parameters=own.settled(run.parameters, numeric=numeric))
+
+
+def half_widths(run: Run) -> Vector:
+    """Half the range of each column in the units asked for, shape (p,); 1 where levels are coded.
+
+    Divided by their root mean square, as a common factor changes no weight.
+    """
+    bounds = getattr(run.source, "bounds", None)
+    if bounds is None or run.parameters["units"] != "original":
+        return np.ones(len(run.source.names))
+    widths = np.array([(high - low) / 2 for low, high in bounds])
+    # Divided first, so that squares of very large ranges do not overflow.
+    widths = widths / widths.max()
+    return np.asarray(widths / math.sqrt(float(widths @ widths) / widths.size))
+
+
+def in_units(run: Run, sigma: Matrix) -> Matrix:
+    """A covariance matrix of columns in −1 … 1, in the units asked for, with mean variance 1."""
+    if run.parameters["units"] == "unit variance":
+        variances = np.diag(sigma)
+        widths = np.where(variances > _CONSTANT, 1 / np.sqrt(np.maximum(variances, _CONSTANT)), 0.0)
+    else:
+        widths = half_widths(run)
+    scaled = sigma * np.outer(widths, widths)
+    return np.asarray(scaled / max(float(np.trace(scaled)), _CONSTANT) * len(scaled))
+
+
+def check_rows(run: Run) -> None:
+    """Raises DataError if there are fewer rows than columns; n is public."""
+    n, p = run.source.n, len(run.source.names)
+    if n < p:
+        raise DataError(
+            f"There are {n:,} rows for {p} columns, too few for least squares; take at least as "
+            "many rows as columns."
+        )
+
+
+def check_finite(numbers: Matrix) -> None:
+    """Raises DataError for moments or rows that are not finite, which no data set read here has."""
+    if not np.isfinite(numbers).all():
+        raise DataError(
+            "Some values are infinite or not numbers; leave their rows out, or fill them in."
+        )
+
+
+def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
+    """Raises DataError for constant or collinear columns; it looks at the data."""
+    variances = np.diag(sigma)
+    for name, variance in zip(names, variances, strict=True):
+        if variance <= _CONSTANT:
+            raise DataError(
+                f"Column {short(name)!r} has the same value in every row; leave it out."
+            )
+    deviations = np.sqrt(variances)
+    values, vectors = np.linalg.eigh(sigma / np.outer(deviations, deviations))
+    if values[0] < _COLLINEAR:
+        worst = names[int(np.argmax(np.abs(vectors[:, 0])))]
+        raise DataError(
+            f"Column {short(worst)!r} is a linear combination of others, so that weights are not "
+            "unique; leave it out."
+        )
+
+
+class Watching:
+    """Tells the run's hooks how far it is, and lets them cancel it, between the smallest steps."""
+
+    def __init__(self, run: Run, noun: Literal["iteration", "gradient"], planned: int) -> None:
+        self._run, self._noun, self._planned = run, noun, planned
+        self._done = self._steps = 0
+
+    def advance(self, *_: object) -> None:
+        """One of those planned is done."""
+        self._done += 1
+        self.step()
+
+    def step(self, *_: object) -> None:
+        """One more step of the optimiser; raises Cancelled if the hooks say so."""
+        self._steps += 1
+        progress = Progress(0, self._done, self._planned, self._steps, self._noun)
+        self._run.hooks.progress(progress)
+        if self._run.hooks.cancelled():
+            raise Cancelled
+
+
+def descend(
+    run: Run,
+    gradient: Callable[[Matrix], Matrix],
+    total: int,
+    steps: Sequence[float],
+    search: Search | None = None,
+) -> Solution:
+    """The augmented Lagrangian with `total` noisy gradients, in stages of equal length.
+
+    steps, search: as in `noisy_steps`.
+    """
+    given = run.parameters
+    count = math.ceil(total / given["stages"])
+    stages = math.ceil(total / count)
+    watching = Watching(run, "gradient", total)
+
+    def watched(weights: Matrix) -> Matrix:
+        watching.advance()
+        return gradient(weights)
+
+    return solve(
+        noisy_steps(watched, steps, count, total, given["weight_limit"], search),
+        len(run.source.names),
+        Settings(given["sparsity"], iterations=stages, tolerance=-1.0),
+    )
+
+
+def too_small(run: Run) -> ParameterError:
+    """That the noise of ε would drown even one gradient."""
+    return ParameterError(
+        f"epsilon is {run.parameters['epsilon']:g}, too small for even one step: the noise would "
+        f"exceed the largest gradient of {run.source.n:,} rows; raise epsilon."
+    )
+
+
+def wrap_up(
+    run: Run,
+    solution: Solution,
+    recorder: Recorder,
+    guarantee: Guarantee,
+    spent: Spent,
+    gradients: int = 0,
+) -> Outcome:
+    """The graph of the weights above the threshold, and all else of an outcome.
+
+    gradients: noisy ones that were asked for, in place of tests.
+    """
+    edges = strong_edges(solution.weights, run.parameters["weight_threshold"])
+    return Outcome(
+        graph=PDAG(run.source.names, directed=edges),
+        separating_sets={},
+        guarantee=guarantee,
+        spent=spent,
+        tests_run=gradients,
+        orders_run=len(solution.convergence),
+        stopped=None,
+        trace=tuple(recorder.steps),
+        unit="|W|",
+        weights=solution.weights,
+        weight_threshold=run.parameters["weight_threshold"],
+        convergence=solution.convergence,
+    )
+
+
+def reference(given: Mapping[str, Any]) -> dict[str, Any]:
+    """NOTEARS with the run's penalty, threshold and units, on columns as they are."""
+    same = {name: given[name] for name in ("sparsity", "weight_threshold", "units")}
+    return {**same, "degenerate": "keep"}

@@ -1,0 +1,87 @@
+"""Score-based CURATE (Bhattacharjee & Tandon 2024, Section III-B and Algorithm 2).
+
+NOLEAKS with a budget that changes from one gradient to the next.  Proven: a number of gradients
+fixed before the run, μ_k in proportion to the schedule, Σ μ_k² = μ² exactly.  Published: ε_k by the
+schedule from ε₀, as many as Lemma 2 allows, each gradient with its own δ, added up after the run.
+"""
+
+from __future__ import annotations
+
+from privcore.algorithms.gradients import curate_score_parameters as own
+from privcore.algorithms.gradients.common import prepared, reference
+from privcore.algorithms.gradients.noisy_gradients import planned_gradients, run_proven
+from privcore.algorithms.gradients.noisy_parameters import BHATTACHARJEE, DESCENT, GRADIENTS
+from privcore.algorithms.gradients.parameters import DELTA
+from privcore.algorithms.gradients.published_gradients import FLAW, SEARCH_FLAW, run_published
+from privcore.algorithms.gradients.schedules import budgets, growing_shares, lemma_count
+from privcore.algorithms.search import parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.errors import ParameterError
+from privcore.privacy.accounting.events import Event
+
+# More gradients than this would take hours, and none of them could be seen through its noise.
+_MOST = 100_000
+
+
+def fit(run: Run) -> Outcome:
+    """Weights and graph from noisy gradients with growing budgets."""
+    run = prepared(run)
+    given = run.parameters
+    if given["calibration"] == "proven":
+        return run_proven(run, _shares(run))
+    return run_published(run, _published_budgets(run), given["epsilon"])
+
+
+def _shares(run: Run) -> list[float]:
+    """Of μ², for each gradient, as the schedule grows."""
+    given = run.parameters
+    shares = growing_shares(given["schedule"], given["growth"], given["gradients"])
+    return [float(share * share) for share in shares]
+
+
+def _planned(run: Run) -> tuple[Event, ...]:
+    run = prepared(run)
+    return planned_gradients(run, _shares(run))
+
+
+def _published_budgets(run: Run) -> list[float]:
+    """ε of each gradient that Lemma 2 allows; raises ParameterError for none, or too many."""
+    given = run.parameters
+    epsilon, first = given["epsilon"], given["first_epsilon"]
+    total = lemma_count(given["schedule"], epsilon, first)
+    if not 1 <= total <= _MOST:
+        what = "less than one gradient" if total < 1 else f"more than {_MOST:,} gradients"
+        change = "raise epsilon or lower" if total < 1 else "lower epsilon or raise"
+        raise ParameterError(
+            f"epsilon {epsilon:g} pays for {what} with a first budget of {first:g} on the "
+            f"{given['schedule']} schedule; {change} first-epsilon."
+        )
+    return [float(charge) for charge in budgets(given["schedule"], first, total)]
+
+
+CURATE_SCORE = Algorithm(
+    name="curate-score",
+    title="CURATE, score-based",
+    citation=BHATTACHARJEE,
+    summary="NOLEAKS with budgets that grow from one gradient to the next, for the last steps are "
+    "those that decide. Levels are coded −1 … 1 in their order.",
+    parameters=(
+        parameters.CALIBRATION,
+        parameters.EPSILON,
+        DELTA,
+        own.SCHEDULE,
+        own.FIRST_EPSILON,
+        GRADIENTS,
+        own.GROWTH,
+        *DESCENT,
+    ),
+    calibrations=("proven", "published"),
+    run=fit,
+    output="dag",
+    reference=reference,
+    reference_algorithm="notears",
+    needs="moments",
+    planned=_planned,
+    published_flaw=f"Not proven: {FLAW}; {SEARCH_FLAW}.",
+    published_epsilon="split",
+)

@@ -1,0 +1,77 @@
+"""NOTEARS on second moments that got noise once (ours).
+
+The least-squares loss depends on the rows through their second moments only, so one noisy release
+of them pays for any number of iterations, of line searches, and of values of the objective.
+Sensitivity and proof: docs/proofs/weighted_moments.md.
+"""
+
+from __future__ import annotations
+
+import math
+from math import nan
+
+from privcore.algorithms.gradients import parameters as own
+from privcore.algorithms.gradients.common import (
+    check_finite,
+    in_units,
+    prepared,
+    reference,
+    wrap_up,
+)
+from privcore.algorithms.gradients.notears import optimise
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.result import Spent, Step
+from privcore.errors import ParameterError
+from privcore.privacy.mechanisms.moment_release import release_moments
+
+PROOF = "docs/proofs/weighted_moments.md"
+
+
+def fit(run: Run) -> Outcome:
+    """Weights and graph from one noisy covariance matrix."""
+    run = prepared(run)
+    given, n, p = run.parameters, run.source.n, len(run.source.names)
+    radius = given["radius"] * math.sqrt(p)
+    moments = run.source.moments(radius)
+    check_finite(moments)
+    released = release_moments(moments, n, radius, given["epsilon"], given["delta"], run.noise)
+    if released.scale > radius * radius:
+        raise ParameterError(
+            f"epsilon is {given['epsilon']:g}, too small for {n:,} rows: the noise would exceed "
+            "the largest second moment; raise epsilon."
+        )
+    recorder = common.Recorder(run.keep_trace)
+    recorder.add(
+        Step(0, -1, -1, (), "release", nan, released.scale, nan, nan, False, given["epsilon"], 1)
+    )
+    solution = optimise(run, in_units(run, released.sigma))
+    guarantee = common.proven_guarantee(run, "one release", (PROOF,))
+    spent = Spent("epsilon", given["epsilon"], given["epsilon"], 1, 1, "releases")
+    return wrap_up(run, solution, recorder, guarantee, spent)
+
+
+MOMENT_NOTEARS = Algorithm(
+    name="moment-notears",
+    title="Moment-NOTEARS",
+    citation="ours",
+    summary="Noise on the second moments of the columns, once; NOTEARS then looks at the noisy "
+    "matrix as often as it likes. Levels are coded −1 … 1 in their order.",
+    parameters=(
+        own.PROVEN_ONLY,
+        parameters.EPSILON,
+        own.DELTA,
+        own.SPARSITY,
+        own.WEIGHT_THRESHOLD,
+        own.RADIUS,
+        own.MOMENT_UNITS,
+        own.ITERATIONS,
+    ),
+    calibrations=("proven",),
+    run=fit,
+    output="dag",
+    reference=reference,
+    reference_algorithm="notears",
+    needs="moments",
+    planned=common.planned_release,
+)

@@ -1,0 +1,163 @@
+"""Noisy gradients of the least-squares loss, each charged, that NOLEAKS and CURATE descend.
+
+The proven form.  A tenth of μ² releases the columns' means and mean squares, by which rows are
+centred and scaled.  Every record's gradient is then clipped to the norm C, so that the mean's L2
+sensitivity is 2C/n (privcore/algorithms/gradients/clipped_gradients.py), and gets Gaussian noise of
+σ_k = 2C/(n μ_k).  With a line search every gradient shares its μ_k² with one release of the slopes
+of the loss (privcore/algorithms/gradients/line_search.py).  The weights at which a gradient is taken follow
+from the releases before it, so the mechanisms are adaptive; together they are one with μ² = Σ μ_k²
+(Dong, Roth & Su 2022, Corollary 2), and μ is the largest for which that is (ε, δ)-DP.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from math import nan
+from typing import cast
+
+import numpy as np
+
+from privcore.algorithms.gradients import Penalty
+from privcore.algorithms.gradients.clipped_gradients import (
+    RowSource,
+    clipped_mean,
+    clipped_sensitivity,
+    off_diagonal,
+    release_gradient,
+)
+from privcore.algorithms.gradients.common import (
+    Matrix,
+    Vector,
+    check_finite,
+    descend,
+    half_widths,
+    too_small,
+    wrap_up,
+)
+from privcore.algorithms.gradients.line_search import (
+    TRIAL_STEPS,
+    best_trial,
+    clipped_slopes,
+    slopes_sensitivity,
+)
+from privcore.algorithms.search.common import Recorder, proven_guarantee
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import Spent, Step
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.column_release import release_columns
+from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
+
+PROOF = "docs/proofs/clipped_gradients.md"
+
+# Shares of μ²: of the whole for the columns, and of each gradient's for its line search.
+COLUMNS_SHARE = 0.1
+SEARCH_SHARE = 0.25
+
+
+def run_proven(run: Run, shares: Sequence[float]) -> Outcome:
+    """Weights and graph from as many noisy gradients as there are `shares`, which add up to 1.
+
+    Raises DataError for values that are not finite, and ParameterError if the noise would drown
+    even a single gradient with all of the budget.
+    """
+    recorder = Recorder(run.keep_trace)
+    gradients = NoisyGradients(run, shares, recorder)
+    if run.parameters["step_rule"] == "line search":
+        solution = descend(run, gradients.gradient, len(shares), TRIAL_STEPS, gradients.search)
+    else:
+        solution = descend(run, gradients.gradient, len(shares), (run.parameters["step"],))
+    guarantee = proven_guarantee(run, "Gaussian composition", (PROOF,))
+    used = min(math.fsum(gradients.charged), 1.0)
+    spent = Spent("share", used, 1.0, gradients.used, len(shares), "rounds")
+    return wrap_up(run, solution, recorder, guarantee, spent, gradients.used)
+
+
+def planned_gradients(run: Run, shares: Sequence[float]) -> tuple[Event, ...]:
+    """All Gaussian releases of `run_proven`, equal ones together."""
+    mu = planned_mu(run.parameters["epsilon"], run.parameters["delta"])
+    columns, gradients, searches = _split(run, shares)
+    counted = Counter(share for share in (columns, *gradients, *searches) if share > 0)
+    return tuple(
+        Event("gaussian", 1 / (mu * math.sqrt(share)), count) for share, count in counted.items()
+    )
+
+
+def _split(run: Run, shares: Sequence[float]) -> tuple[float, list[float], list[float]]:
+    """Shares of μ²: of the columns, of each gradient, and of each line search."""
+    given = run.parameters
+    columns = COLUMNS_SHARE if given["centring"] == "released" else 0.0
+    search = SEARCH_SHARE if given["step_rule"] == "line search" else 0.0
+    left = 1.0 - columns
+    return (
+        columns,
+        [left * (1 - search) * share for share in shares],
+        [left * search * share for share in shares],
+    )
+
+
+class NoisyGradients:
+    """Gradients, and slopes of the loss, with Gaussian noise; one of each for every share.
+
+    used: how many gradients were asked for.  charged: the shares of μ² that went, in order.
+    """
+
+    def __init__(self, run: Run, shares: Sequence[float], recorder: Recorder) -> None:
+        given = run.parameters
+        self.used = 0
+        self.charged: list[float] = []
+        self._run, self._recorder = run, recorder
+        self._mu = planned_mu(given["epsilon"], given["delta"])
+        n, p = run.source.n, len(run.source.names)
+        self._n, self._off, self._clip = n, off_diagonal(p), given["clip"] * p
+        if clipped_sensitivity(self._clip, n) > self._clip * self._mu:
+            raise too_small(run)
+        unique, multiplicities = cast(RowSource, run.source).rows()
+        check_finite(unique)
+        self._rows = unique, np.asarray(multiplicities, dtype=np.float64)
+        self._centre: Vector | float = 0.0
+        columns, self._gradient_shares, self._search_shares = _split(run, shares)
+        if columns > 0:
+            self._standardise()
+        else:
+            self._widths = half_widths(run) * given["reach"]
+
+    def _standardise(self) -> None:
+        """Centre by noisy means; scale so that the mean of the noisy variances is 1."""
+        mu = self._charge(COLUMNS_SHARE)
+        columns = release_columns(*self._rows, mu, self._run.noise)
+        self._record(columns.scale)
+        widths = half_widths(self._run)
+        variance = float((widths * widths * columns.variances).mean())
+        self._widths, self._centre = widths / math.sqrt(variance), columns.means
+
+    def gradient(self, weights: Matrix) -> Matrix:
+        """The next gradient, noisy, shape (d, d)."""
+        mu = self._charge(self._gradient_shares[self.used])
+        self.used += 1
+        sigma = planned_sigma(clipped_sensitivity(self._clip, self._n), mu)
+        exact = clipped_mean(*self._rows, weights, self._clip, self._widths, self._centre)
+        noisy = self._run.noise.gaussian_array(exact[self._off], sigma)
+        self._record(sigma)
+        return release_gradient(exact, noisy)
+
+    def search(self, weights: Matrix, trials: Sequence[Matrix], penalty: Penalty) -> Matrix:
+        """The best of the trials by noisy slopes of the loss towards them."""
+        mu = self._charge(self._search_shares[self.used - 1])
+        sigma = planned_sigma(slopes_sensitivity(self._clip, len(trials), self._n), mu)
+        exact = clipped_slopes(*self._rows, weights, trials, self._clip, self._widths, self._centre)
+        noisy = self._run.noise.gaussian_array(exact, sigma)
+        self._record(sigma)
+        return best_trial(weights, trials, noisy, penalty)
+
+    def _charge(self, share: float) -> float:
+        """μ of a release with that share of μ²."""
+        self.charged.append(share)
+        return self._mu * math.sqrt(share)
+
+    def _record(self, sigma: float) -> None:
+        charge = self.charged[-1]
+        self._recorder.add(
+            Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, charge, self.used)
+        )

@@ -1,0 +1,63 @@
+"""NOLEAKS (Ma, Ji, Pang & Wang 2022): NOTEARS by noisy clipped gradients.
+
+Proven: gradients clipped record by record, a number of them fixed before the run, all composed
+exactly; see `noisy_gradients`.  Published: entries of the mean gradient clipped, the authors'
+sensitivity and line search, and the total computed after the run; see `published_gradients`.
+"""
+
+from __future__ import annotations
+
+from privcore.algorithms.gradients.common import prepared, reference
+from privcore.algorithms.gradients.noisy_gradients import planned_gradients, run_proven
+from privcore.algorithms.gradients.noisy_parameters import DESCENT, GRADIENTS, MA
+from privcore.algorithms.gradients.parameters import DELTA
+from privcore.algorithms.gradients.published_gradients import FLAW, SEARCH_FLAW, run_published
+from privcore.algorithms.search import parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.privacy.accounting.events import Event
+
+
+def fit(run: Run) -> Outcome:
+    """Weights and graph from T noisy gradients of the same budget."""
+    run = prepared(run)
+    total = run.parameters["gradients"]
+    if run.parameters["calibration"] == "proven":
+        return run_proven(run, _shares(run))
+    epsilon = run.parameters["epsilon"]
+    return run_published(run, [epsilon] * total, total * epsilon)
+
+
+def _shares(run: Run) -> list[float]:
+    """Of μ², for each gradient."""
+    total = run.parameters["gradients"]
+    return [1 / total] * total
+
+
+def _planned(run: Run) -> tuple[Event, ...]:
+    run = prepared(run)
+    return planned_gradients(run, _shares(run))
+
+
+NOLEAKS = Algorithm(
+    name="noleaks",
+    title="NOLEAKS",
+    citation=MA,
+    summary="NOTEARS that sees the data through clipped gradients with Gaussian noise. Levels are "
+    "coded −1 … 1 in their order.",
+    parameters=(
+        parameters.CALIBRATION,
+        parameters.EPSILON,
+        DELTA,
+        GRADIENTS,
+        *DESCENT,
+    ),
+    calibrations=("proven", "published"),
+    run=fit,
+    output="dag",
+    reference=reference,
+    reference_algorithm="notears",
+    needs="moments",
+    planned=_planned,
+    published_flaw=f"Not proven: {FLAW}; {SEARCH_FLAW}.",
+    published_epsilon="round",
+)

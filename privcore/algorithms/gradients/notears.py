@@ -1,0 +1,74 @@
+"""NOTEARS (Zheng, Aragam, Ravikumar & Xing 2018): least squares under acyclicity, not private."""
+
+from __future__ import annotations
+
+from privcore.algorithms.gradients import Settings, Solution, solve
+from privcore.algorithms.gradients import parameters as own
+from privcore.algorithms.gradients.augmented_lagrangian import exact_steps
+from privcore.algorithms.gradients.common import (
+    Matrix,
+    Watching,
+    check_columns,
+    check_finite,
+    in_units,
+    prepared,
+    wrap_up,
+)
+from privcore.algorithms.gradients.least_squares import least_squares
+from privcore.algorithms.search.common import Recorder
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.result import Spent
+from privcore.independence.fisher import covariance
+from privcore.privacy.accounting import Guarantee
+
+
+def optimise(run: Run, sigma: Matrix) -> Solution:
+    """Plain NOTEARS on a covariance matrix in the run's units, exact or made private before."""
+    given = run.parameters
+    sparsity = given["sparsity"]
+    watching = Watching(run, "iteration", given["iterations"])
+
+    def smooth(weights: Matrix) -> tuple[float, Matrix]:
+        watching.step()
+        return least_squares(sigma, weights)
+
+    return solve(
+        exact_steps(smooth),
+        len(sigma),
+        Settings(sparsity, iterations=given["iterations"]),
+        objective=lambda w: least_squares(sigma, w)[0] + sparsity * float(abs(w).sum()),
+        watch=watching.advance,
+    )
+
+
+def fit(run: Run) -> Outcome:
+    """Weights and graph; raises DataError for columns that least squares cannot tell apart."""
+    run = prepared(run)
+    moments = run.source.moments()
+    check_finite(moments)
+    sigma = covariance(moments)
+    if run.parameters["degenerate"] == "refuse":
+        check_columns(run.source.names, sigma)
+    solution = optimise(run, in_units(run, sigma))
+    return wrap_up(run, solution, Recorder(False), Guarantee.none(), Spent("none", 0.0, 0.0))
+
+
+NOTEARS = Algorithm(
+    name="notears",
+    title="NOTEARS (not private)",
+    citation=own.ZHENG,
+    summary="Linear weights that explain each column by others at the least squared error, under a "
+    "smooth constraint that forbids cycles. Levels are coded −1 … 1 in their order, which supposes "
+    "that effects are linear in the codes.",
+    parameters=(
+        own.SPARSITY,
+        own.WEIGHT_THRESHOLD,
+        own.MOMENT_UNITS,
+        own.ITERATIONS,
+        own.DEGENERATE,
+    ),
+    calibrations=("none",),
+    run=fit,
+    output="dag",
+    needs="moments",
+)

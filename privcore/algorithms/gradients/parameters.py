@@ -1,0 +1,147 @@
+"""What a user may set in the algorithms that optimise a score, but for noisy gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from privcore.algorithms.search import parameters
+from privcore.parameter import Parameter
+
+ZHENG = "Zheng, Aragam, Ravikumar & Xing 2018"
+_OURS = "choice made here"
+
+# What "auto" means, for columns of numbers and for columns of levels.  Those of levels were chosen
+# on random tables, not on the networks: effects of codes are weaker, and their rare values longer.
+_AUTOMATIC: dict[str, tuple[float, float]] = {
+    "sparsity": (0.05, 0.02),
+    "weight_threshold": (0.3, 0.05),
+    "radius": (0.2, 0.7),
+    "clip": (1.0, 4.0),
+    "reach": (4.0, 1.5),
+}
+
+
+def auto_help(name: str) -> str:
+    """The words for a parameter that is left to the kind of the columns."""
+    numbers, levels = _AUTOMATIC[name]
+    return f"{numbers:g} for numbers, {levels:g} for levels"
+
+
+def settled(given: Mapping[str, Any], *, numeric: bool) -> dict[str, Any]:
+    """The parameters with those left to the kind of the columns filled in."""
+    values = dict(given)
+    for name, (numbers, levels) in _AUTOMATIC.items():
+        if name in values and values[name] is None:
+            values[name] = numbers if numeric else levels
+    if values.get("step_rule", "") is None:
+        values["step_rule"] = "fixed" if values["calibration"] == "proven" else "line search"
+    return values
+
+
+PROVEN_ONLY = replace(
+    parameters.CALIBRATION,
+    choices=("proven",),
+    help="Proven: noise derived and tested here, total (ε, δ) fixed before the run.",
+)
+DELTA = replace(
+    parameters.DELTA,
+    open_low=True,
+    help="Probability with which the bound ε may fail, above 0 for Gaussian noise. Keep it well "
+    "below 1/n; where the total is computed after the run, that of one gradient.",
+)
+SPARSITY = Parameter(
+    name="sparsity",
+    title="Sparsity penalty",
+    symbol="λ",
+    kind="float",
+    default=None,
+    low=0.0,
+    high=10.0,
+    optional=True,
+    auto_help=auto_help("sparsity"),
+    slider=(0.0, 0.5),
+    help="Weight of the sum of all |W|, in units of the columns' mean variance. Larger values give "
+    "fewer edges, and shrink the weights of those that stay.",
+    source=f"{ZHENG}, Equation 3",
+)
+WEIGHT_THRESHOLD = Parameter(
+    name="weight_threshold",
+    title="Weight threshold",
+    symbol="w",
+    kind="float",
+    default=None,
+    low=0.0,
+    high=100.0,
+    optional=True,
+    auto_help=auto_help("weight_threshold"),
+    slider=(0.0, 1.0),
+    help="Edges whose weight is below this in size are left out. A public choice, made without the "
+    "true graph; changing it afterwards costs no privacy. Codes of levels have weaker linear "
+    "effects than numbers.",
+    source=f"{ZHENG}, Section 4.2",
+)
+UNITS = Parameter(
+    name="units",
+    advanced=True,
+    title="Units of the columns",
+    symbol="units",
+    kind="choice",
+    default="original",
+    choices=("original", "bounds"),
+    help="original: columns as they are, only centred; weights are in units of effect per cause. "
+    "bounds: each column scaled to −1 … 1 by its public bounds. Least squares tells directions "
+    "by the columns' variances, so the choice matters. Levels are coded −1 … 1 in their order.",
+    source="Reisach, Seiler & Weichwald 2021",
+)
+MOMENT_UNITS = replace(
+    UNITS,
+    choices=("original", "bounds", "unit variance"),
+    help=f"{UNITS.help} unit variance: each column divided by its standard deviation, which takes "
+    "away what tells directions.",
+)
+DEGENERATE = Parameter(
+    name="degenerate",
+    advanced=True,
+    title="Constant or collinear columns",
+    symbol="degenerate",
+    kind="choice",
+    default="refuse",
+    choices=("refuse", "keep"),
+    help="refuse: such a column is named, and the run ends, because weights are not unique. keep: "
+    "the penalty chooses among weights that explain the columns equally well; so it is for the "
+    "reference of private runs, which cannot look for such columns.",
+    source=_OURS,
+)
+RADIUS = Parameter(
+    name="radius",
+    advanced=True,
+    title="Largest row",
+    symbol="R",
+    kind="float",
+    default=None,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    optional=True,
+    auto_help=auto_help("radius"),
+    slider=(0.05, 1.0),
+    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to it: the "
+    "shorter, the less noise. Shortened rows keep their direction, which is what matters most "
+    "here. A public choice, made without looking at the rows; 1 cuts nothing off.",
+    source="docs/proofs/weighted_moments.md",
+)
+ITERATIONS = Parameter(
+    name="iterations",
+    advanced=True,
+    title="Most iterations",
+    symbol="I",
+    kind="int",
+    default=100,
+    low=1,
+    high=1000,
+    slider=(1, 200),
+    help="How often the penalty on cycles may grow; the search ends before, once there is none.",
+    source=f"{ZHENG}, Algorithm 1",
+)

@@ -1,0 +1,140 @@
+"""The published form of NOLEAKS, and of CURATE on top of it: gradients with the authors' constants.
+
+The entries of the mean gradient are cut to ±s, and its sensitivity is called √(d(d − 1))·2s/n.
+The authors' line search is that of L-BFGS-B: its gradients are noisy, its values those of the loss
+on 1,000 of the rows, without noise, charged once by (ln((n + 1)/(n + 1 − m)), m/n) for m rows (Ma
+et al. 2022, the authors' code, where they are the first rows; here they are drawn at random).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import nan
+from typing import cast
+
+import numpy as np
+
+from privcore.algorithms.gradients import Settings, Solution, solve
+from privcore.algorithms.gradients.augmented_lagrangian import Exhausted, limited_steps
+from privcore.algorithms.gradients.clipped_gradients import (
+    RowSource,
+    off_diagonal,
+    published_gradient,
+    published_sensitivity,
+    release_gradient,
+)
+from privcore.algorithms.gradients.common import (
+    Matrix,
+    Vector,
+    Watching,
+    check_finite,
+    descend,
+    half_widths,
+    too_small,
+    wrap_up,
+)
+from privcore.algorithms.gradients.least_squares import least_squares
+from privcore.algorithms.search.common import Recorder, published_guarantee
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import Spent, Step
+from privcore.independence.fisher import covariance
+from privcore.privacy.mechanisms.gaussian import gaussian_mu
+
+FLAW = (
+    "it clips the mean gradient, not that of each record, so that one record can change all its "
+    "entries by 2s, n times what the sensitivity √(d(d − 1))·2s/n says"
+)
+SEARCH_FLAW = (
+    "its line search looks at 1,000 rows without noise, and the δ that it counts for them is only "
+    "the chance of being one of those rows"
+)
+SEARCH_ROWS = 1_000
+
+
+def run_published(run: Run, charges: Sequence[float], planned: float) -> Outcome:
+    """Weights and graph from at most as many gradients as there are `charges`, each an ε.
+
+    planned: the ε that all of them are said to add up to.
+    Raises DataError for values that are not finite, and ParameterError if the noise would drown
+    even a single gradient with all of the budget.
+    """
+    recorder = Recorder(run.keep_trace)
+    gradients = _Gradients(run, charges, recorder)
+    epsilon, delta = 0.0, 0.0
+    flaws: tuple[str, ...] = (FLAW,)
+    if run.parameters["step_rule"] == "line search":
+        m, n = min(SEARCH_ROWS, run.source.n), run.source.n
+        epsilon, delta = math.log((n + 1) / (n + 1 - m)), m / n
+        recorder.add(Step(0, -1, -1, (), "release", nan, 0.0, nan, nan, False, epsilon))
+        solution = _search(run, gradients, _sample_covariance(run, m), len(charges))
+        flaws = (FLAW, SEARCH_FLAW)
+    else:
+        solution = descend(run, gradients, len(charges), (run.parameters["step"],))
+    used = epsilon + math.fsum(charges[: gradients.used])
+    delta = min(delta + gradients.used * run.parameters["delta"], 1.0)
+    guarantee = published_guarantee(run, used, delta, "basic composition, after the run", flaws)
+    spent = Spent("epsilon", used, planned + epsilon, gradients.used, len(charges), "rounds")
+    return wrap_up(run, solution, recorder, guarantee, spent, gradients.used)
+
+
+def _sample_covariance(run: Run, size: int) -> Matrix:
+    """Covariances of rows drawn without replacement, without noise, in units as the gradients'."""
+    unique, multiplicities = cast(RowSource, run.source).rows()
+    drawn = run.noise.subsample(np.asarray(multiplicities, dtype=np.int64), size)
+    kept = np.flatnonzero(drawn)
+    sample = unique[kept] * _widths(run)
+    return np.asarray(np.cov(sample.T, fweights=drawn[kept], bias=True), dtype=np.float64)
+
+
+def _widths(run: Run) -> Vector:
+    """What columns in −1 … 1 are multiplied by: their supposed mean variance becomes 1."""
+    return np.asarray(half_widths(run) * run.parameters["reach"])
+
+
+def _search(run: Run, gradients: _Gradients, sigma: Matrix, total: int) -> Solution:
+    """L-BFGS-B by noisy gradients and by values from a sample, until no gradient is left."""
+    watching = Watching(run, "gradient", total)
+
+    def smooth(weights: Matrix) -> tuple[float, Matrix]:
+        watching.advance()
+        return least_squares(sigma, weights)[0], gradients(weights)
+
+    given = run.parameters
+    return solve(
+        limited_steps(smooth, given["weight_limit"]),
+        len(run.source.names),
+        Settings(given["sparsity"]),
+    )
+
+
+class _Gradients:
+    """Gradients with Gaussian noise, one for each charge; then raises Exhausted."""
+
+    def __init__(self, run: Run, charges: Sequence[float], recorder: Recorder) -> None:
+        self.used = 0
+        self._run, self._charges, self._recorder = run, charges, recorder
+        n, p = run.source.n, len(run.source.names)
+        moments = run.source.moments()
+        check_finite(moments)
+        widths = _widths(run)
+        self._sigma = covariance(moments) * np.outer(widths, widths)
+        self._off, self._clip = off_diagonal(p), run.parameters["entry_clip"]
+        self._sensitivity = published_sensitivity(p, self._clip, n)
+        self._mus = [gaussian_mu(charge, run.parameters["delta"]) for charge in charges]
+        together = math.sqrt(math.fsum(mu * mu for mu in self._mus))
+        if self._sensitivity > self._clip * math.sqrt(p * (p - 1)) * together:
+            raise too_small(run)
+
+    def __call__(self, weights: Matrix) -> Matrix:
+        if self.used == len(self._charges):
+            raise Exhausted
+        sigma = self._sensitivity / self._mus[self.used]
+        exact = published_gradient(self._sigma, weights, self._clip)
+        noisy = self._run.noise.gaussian_array(exact[self._off], sigma)
+        charge = self._charges[self.used]
+        self.used += 1
+        self._recorder.add(
+            Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, charge, self.used)
+        )
+        return release_gradient(exact, noisy)

@@ -1,0 +1,113 @@
+"""Laplace-PC: the naive baseline, Laplace noise on every test (Wang et al. 2020, Section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import comb
+
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
+from privcore.algorithms.search.tie_correction import corrected
+from privcore.independence import margin
+from privcore.parameter import Parameter
+from privcore.privacy.accounting.events import Event
+
+_FLAW = (
+    "the total is computed after the run from the number of tests, which depends on the data, "
+    "so it is not a bound fixed in advance"
+)
+
+MAX_TESTS = Parameter(
+    name="max_tests",
+    advanced=True,
+    title="Tests paid for",
+    symbol="M",
+    kind="int",
+    default=None,
+    low=1,
+    high=10_000_000,
+    optional=True,
+    auto_help="enough for every test of order 0 and 1",
+    scale="log",
+    slider=(1, 10_000),
+    help="The budget is split evenly over this many tests, fixed before the run; when they are "
+    "used up, the edges that are left stay.",
+    source="docs/guarantees.md",
+    calibrations=("proven",),
+)
+
+
+def default_tests(p: int, max_order: int | None) -> int:
+    """Every pair given nothing and given each other column, within the maximum order."""
+    pairs = comb(p, 2)
+    return pairs if max_order == 0 else pairs * (p - 1)
+
+
+def planned_tests(run: Run) -> int:
+    """The number of tests that a run pays for."""
+    given: int | None = run.parameters["max_tests"]
+    return given or default_tests(len(run.source.names), run.parameters["max_order"])
+
+
+class _NoisyThreshold(PerTest):
+    """The value plus Laplace noise against the threshold."""
+
+    proofs = ("docs/proofs/laplace.md",)
+    flaw = _FLAW
+
+    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+        super().__init__(run, recorder, rounds=planned_tests(run))
+        self._epsilon = self.epsilons[0] if self.proven else run.parameters["epsilon"]
+        if self.proven:
+            variance = 0.0
+            if not self.measure.needs_delta:
+                variance = 2 * (self.measure.sensitivity(run.source.n) / self._epsilon) ** 2
+            self.measure = corrected(run, self.measure, variance)
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        charge = self.pay(self._epsilon)
+        scale = self.measure.laplace_scale(self.source, x, y, given, self._epsilon, self.test_delta)
+        value = self.measure.value(self.source, x, y, given)
+        noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
+        self.rounds += 1
+        self.record(x, y, given, "test", value, scale, noisy, 0.0, noisy >= 0, charge)
+        return noisy >= 0
+
+    def published_steps(self) -> list[float]:
+        return [self._epsilon] * self.rounds
+
+
+def _run(run: Run) -> Outcome:
+    return run_per_test(run, _NoisyThreshold(run, common.Recorder(run.keep_trace)))
+
+
+def _planned(run: Run) -> tuple[Event, ...]:
+    return planned_steps(run, planned_tests(run), ("laplace",))
+
+
+LAPLACE_PC = Algorithm(
+    name="laplace-pc",
+    title="Laplace-PC",
+    citation="Wang, Pang & Song 2020, Section 1",
+    summary="The naive baseline: every test of PC gets its own Laplace noise and its own share "
+    "of the budget.",
+    parameters=(
+        parameters.CALIBRATION,
+        parameters.EPSILON,
+        parameters.DELTA,
+        parameters.SCORE,
+        parameters.BLOCKS,
+        parameters.THRESHOLD,
+        parameters.SPACE,
+        parameters.CORRECTION,
+        MAX_TESTS,
+        replace(parameters.MAX_ORDER, default=1),
+        parameters.STABLE,
+    ),
+    calibrations=("proven", "published"),
+    run=_run,
+    reference=reference,
+    planned=_planned,
+    published_flaw=f"Not proven: {_FLAW}.",
+)

@@ -1,0 +1,110 @@
+"""LapMech: noise once on the full contingency table, then PC (Xu, Yuan & Wu 2017, Section IV-D)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import nan, prod
+from typing import Any
+
+import numpy as np
+
+from privcore.algorithms.pc import Threshold
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.result import Spent, Step
+from privcore.algorithms.search.v_structures import with_v_structures
+from privcore.counts.noisy import NoisyTable
+from privcore.errors import DataError
+from privcore.parameter import Parameter
+from privcore.privacy.accounting.events import Event
+from privcore.rounding import up
+
+_SOURCE = "Xu, Yuan & Wu 2017, Section IV-D"
+_FLAW = (
+    "noise of scale 1/ε hides a record that is added or removed; replacing one changes two cells, "
+    "so it is 2ε that is kept to"
+)
+# A table of 8-byte numbers of this many cells is 128 MB.
+MAX_CELLS = 1 << 24
+
+_NOISE = Parameter(
+    name="table_noise",
+    advanced=True,
+    title="Noise on the counts",
+    symbol="noise",
+    kind="choice",
+    default="discrete",
+    choices=("discrete", "laplace"),
+    help="discrete: whole numbers, with probability proportional to exp(−ε|k|/2). laplace: the "
+    "continuous distribution of the same scale, as in the paper.",
+    source=f"{_SOURCE}; Ghosh, Roughgarden & Sundararajan 2012",
+)
+
+
+def _run(run: Run) -> Outcome:
+    given = run.parameters
+    cells = prod(run.source.levels)
+    if cells > MAX_CELLS:
+        raise DataError(
+            f"The full table over {len(run.source.names)} columns has {cells:.2g} cells, more than "
+            f"{MAX_CELLS:,}; leave columns out, or choose another algorithm."
+        )
+    proven = given["calibration"] == "proven"
+    # A replaced record leaves one cell and enters another: L1 sensitivity 2.
+    scale = up((2 if proven else 1) / given["epsilon"])
+    exact = run.source.table(range(len(run.source.names)))
+    flat = exact.reshape(-1)
+    if given["table_noise"] == "discrete":
+        noisy = run.noise.discrete_laplace_array(flat, scale).astype(np.float64)
+    else:
+        noisy = run.noise.laplace_array(flat.astype(np.float64), scale)
+    recorder = common.Recorder(run.keep_trace)
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given["epsilon"], 1))
+    source = NoisyTable(
+        run.source.names, noisy.reshape(exact.shape), run.source.n, run.source.caveats
+    )
+    decision = Threshold(source, given, recorder)
+    # Tests of what is released cost nothing more.
+    found = with_v_structures(run, common.search(run, decision), decision)
+    if proven:
+        guarantee = common.proven_guarantee(
+            run, "one release", ("docs/proofs/contingency_table.md",), delta=0.0
+        )
+    else:
+        guarantee = common.published_guarantee(run, given["epsilon"], 0.0, "one release", (_FLAW,))
+    spent = Spent("epsilon", given["epsilon"], given["epsilon"], 1, 1, "releases")
+    return common.outcome(found, recorder, guarantee, spent, unit=decision.unit, oriented=True)
+
+
+def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
+    shared = ("score", "threshold", "max_order", "stable")
+    return {name: given[name] for name in (*shared, *parameters.ORIENTATION_NAMES)}
+
+
+def _planned(run: Run) -> tuple[Event, ...]:
+    return (Event("pure", run.parameters["epsilon"]),)
+
+
+LAPMECH = Algorithm(
+    name="lapmech",
+    title="LapMech",
+    citation=_SOURCE,
+    summary="Noise on every cell of the full table, empty ones too, once; PC then looks at the "
+    "noisy counts as often as it likes. For few columns only.",
+    parameters=(
+        parameters.CALIBRATION,
+        parameters.EPSILON,
+        parameters.TABLE_SCORE,
+        parameters.THRESHOLD,
+        _NOISE,
+        parameters.MAX_ORDER,
+        parameters.STABLE,
+        *parameters.ORIENTATION,
+    ),
+    calibrations=("proven", "published"),
+    run=_run,
+    reference=_reference,
+    planned=_planned,
+    published_flaw=f"Not proven: {_FLAW}.",
+    published_epsilon="total",
+)

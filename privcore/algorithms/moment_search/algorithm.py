@@ -1,0 +1,132 @@
+"""Noise-aware search over moments (ours), the algorithm that the product recommends.
+
+Where columns have few combinations of levels, all of them are counted once.  Otherwise all one-way
+and two-way counts are released once; what they show decides which larger tables are released
+next, in a few rounds with fixed shares of the budget.  Everything else is post-processing: tests
+that know the noise, a search over DAGs, and a choice of edges that keeps false ones to a level.
+Proof: docs/proofs/moment_search.md; design and measurements: docs/moment_search.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from privcore.algorithms.gradients.parameters import PROVEN_ONLY
+from privcore.algorithms.moment_search import parameters as own
+from privcore.algorithms.moment_search.dags.dag_search import edges_of
+from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
+from privcore.algorithms.moment_search.numbers import events_on_numbers, run_on_numbers
+from privcore.algorithms.moment_search.rounds import (
+    events_of_rounds,
+    planned_rounds,
+    run_in_rounds,
+)
+from privcore.algorithms.moment_search.whole import (
+    events_of_whole,
+    planned_whole,
+    run_on_whole_table,
+)
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.graphs import cpdag_of_dag
+from privcore.privacy.accounting.events import Event
+from privcore.threads import one_thread
+
+PROOF = "docs/proofs/moment_search.md"
+
+
+def _events(run: Run) -> tuple[Event, ...]:
+    if not hasattr(run.source, "levels"):
+        return events_on_numbers(run)
+    whole = planned_whole(run)
+    return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(run)
+
+
+def _delta(run: Run) -> float:
+    """A whole table needs none."""
+    if hasattr(run.source, "levels") and planned_whole(run) is not None:
+        return 0.0
+    return float(run.parameters["delta"])
+
+
+def _run(run: Run) -> Outcome:
+    # Thousands of tests on matrices of a few rows each: more threads take twice the time.
+    with one_thread():
+        return _searched(run)
+
+
+def _searched(run: Run) -> Outcome:
+    if not hasattr(run.source, "levels"):
+        return run_on_numbers(run)
+    given, whole = run.parameters, planned_whole(run)
+    recorder = common.Recorder(run.keep_trace)
+    if whole is None:
+        found = run_in_rounds(run, planned_rounds(run), recorder)
+    else:
+        found = run_on_whole_table(run, whole, recorder)
+    graph = cpdag_of_dag(run.source.names, edges_of(found.dag))
+    rules = Rules(
+        given["false_edges"], given["candidate_level"], given["reference_effect"],
+        given["max_parents"], found.arrows,
+    )  # fmt: skip
+    separating = {
+        pair: given_set
+        for skeleton in found.searched
+        for pair, given_set in skeleton.separating_sets.items()
+        if pair not in graph.skeleton
+    }
+    return Outcome(
+        graph=graph,
+        separating_sets=separating,
+        guarantee=common.proven_guarantee(run, found.accountant, (PROOF,), _delta(run)),
+        spent=found.spent,
+        tests_run=sum(skeleton.tests_run for skeleton in found.searched),
+        orders_run=max(skeleton.orders_run for skeleton in found.searched),
+        stopped=None,
+        trace=tuple(recorder.steps),
+        unit="p-value",
+        findings=pair_findings(
+            found.seen, found.dag, graph.directed, found.around, separating, rules
+        ),
+    )
+
+
+def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
+    """PC's own choice of a score: G² for levels, Fisher's z for numbers."""
+    shared = ("threshold", "max_order", "mixed_levels")
+    return {"score": None, **{name: given[name] for name in shared}}
+
+
+MOMENT_SEARCH = Algorithm(
+    name="moment-search",
+    title="Moment search",
+    citation="ours",
+    summary="Noise on the counts of all combinations of levels once, where these are few; "
+    "otherwise on those of all pairs, then on a few larger tables that these show to matter. Tests "
+    "and likelihoods that know the noise find the edges and their directions. Of numbers, noise "
+    "on their second moments.",
+    parameters=(
+        PROVEN_ONLY,
+        parameters.EPSILON,
+        own.DELTA,
+        own.LEVEL,
+        own.THRESHOLD,
+        own.CANDIDATES,
+        own.WHOLE,
+        own.SHARE,
+        own.TABLES,
+        own.PENALTY,
+        own.MAX_PARENTS,
+        own.RADIUS,
+        own.REFERENCE,
+        parameters.MAX_ORDER,
+        parameters.MIXED_LEVELS,
+    ),
+    calibrations=("proven",),
+    run=_run,
+    reference=_reference,
+    needs="either",
+    planned=_events,
+    planned_delta=_delta,
+)

@@ -1,0 +1,1 @@
+"""Search over DAGs and orders, and how sure its edges are."""

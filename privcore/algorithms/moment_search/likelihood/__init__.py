@@ -1,0 +1,1 @@
+"""What the release says of a graph: statistics whose null knows the noise."""

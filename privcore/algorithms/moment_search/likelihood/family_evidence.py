@@ -1,0 +1,68 @@
+"""What findings ask of a release, where each column is tested and scored with its causes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Protocol
+
+from privcore.algorithms.moment_search.dags.arrow_confidence import scores_apart
+from privcore.algorithms.moment_search.dags.dag_search import Parents
+from privcore.algorithms.moment_search.likelihood.confidence import Sight
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+
+
+class FamilyEvidence(Protocol):
+    """`confidence.PairEvidence` from tests and scores of a column given others."""
+
+    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """Of independence; decides on edges."""
+        ...
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        """How well the parents explain the column, in units of deviance."""
+        ...
+
+    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """The linear test, on the moments of pairs, which are known of all columns."""
+        ...
+
+    def information(self, x: int, y: int, found: Statistic) -> float:
+        """Noncentrality of such a test for a dependence of size 1."""
+        ...
+
+    def asked(self, freedom: float) -> float:
+        """What a score asks of χ² before it adds an edge."""
+        ...
+
+    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
+        """How many times larger than without noise the variance of scores over columns is."""
+        ...
+
+    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
+        """Given the other causes of the effect."""
+        return self.test(cause, effect, tuple(sorted(dag[effect] - {cause})))
+
+    def effect(self, x: int, y: int) -> float:
+        found = self.first(x, y, ())
+        information = self.information(x, y, found)
+        return min(sqrt(found.noncentrality / information), 1.0) if information > 0 else 0.0
+
+    def sight(self, x: int, y: int, given: tuple[int, ...]) -> Sight | None:
+        found = self.first(x, y, given)
+        if not found.second:
+            return None
+        asked = self.asked(found.freedom)
+        return Sight(found.freedom, asked, self.information(x, y, found))
+
+    def arrow(
+        self,
+        dag: Parents,
+        edge: tuple[int, int],
+        around: Mapping[int, set[int]],
+        max_parents: int,
+    ) -> float:
+        cause, effect = edge
+        columns = frozenset({effect, *dag[effect]})
+        inflation = self.inflation(self.edge(dag, cause, effect), columns)
+        return scores_apart(self.score, dag, edge, around, max_parents) / (2 * inflation)

@@ -1,0 +1,92 @@
+"""How well the parents of a column explain it, on noisy counts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.moment_search.dags.dag_search import DIGITS
+from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.likelihood.strata_tests import CLEAR, StrataTests
+from privcore.algorithms.moment_search.release.moments import Moments
+
+Matrix = NDArray[np.float64]
+
+
+class Evidence:
+    """Tests and scores, each on the best counts that were released for it.
+
+    Scores and tests of edges are of families that a table holds; see `ModelEvidence`.
+    """
+
+    def __init__(self, moments: Moments, *, penalty: float) -> None:
+        """penalty: of `score`."""
+        self.moments = moments
+        self.pairs, self._strata = LinearTests(moments), StrataTests(moments)
+        self._penalty = penalty
+        self._scores: dict[tuple[int, frozenset[int]], float] = {}
+
+    def strength(self, x: int, y: int) -> float:
+        """How far a pair of columns stands out, given nothing."""
+        found = self.pairs.test(x, y)
+        return found.value / found.freedom**0.5 if found.second else 0.0
+
+    def tabulated(self, *columns: int) -> bool:
+        return self.moments.covers(columns)
+
+    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """On a table where one covers x, y and `given` and all of its strata are clear of the
+        noise, otherwise linear, on the pairs."""
+        return self._counted(x, y, given) or self.pairs.test(x, y, given)
+
+    def _counted(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+        if given and self.moments.covers((x, y, *given)):
+            return self._strata.test(x, y, given)
+        return None
+
+    def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """The test that an edge of a DAG has to pass, given the other causes of its effect."""
+        return self.test(x, y, given)
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        """Deviance that the parents explain, less its expectation from noise and a penalty.
+
+        0 without parents; higher is better.
+        """
+        key = (column, parents)
+        if key not in self._scores:
+            found = self._family_score(column, parents) if parents else 0.0
+            self._scores[key] = round(found, DIGITS)
+        return self._scores[key]
+
+    def _family_score(self, column: int, parents: frozenset[int]) -> float:
+        return self._tabulated_score(column, sorted(parents))
+
+    def _tabulated_score(self, column: int, parents: list[int]) -> float:
+        """G² of the column against the parents' configurations, less `penalty` per freedom.
+
+        Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell
+        had 1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` in the
+        place of log n.
+        """
+        counts = self.moments.table([*parents, column])
+        variance = self.moments.cell_variance([*parents, column], of=column)
+        r = self.moments.levels[column]
+        strata = counts.reshape(-1, r)
+        unclear = CLEAR * math.sqrt(self.moments.cell_variance(parents))
+        clear = strata.sum(axis=1) > max(1.0, unclear)
+        # Strata too small to be told from noise count as one, if they can together.
+        rest = strata[~clear].sum(axis=0, keepdims=True)
+        together = rest.sum() > max(1.0, unclear * math.sqrt(len(clear) - clear.sum()))
+        strata = np.maximum(np.concatenate([strata[clear], rest[: int(together)]]), 0.0)
+        if not strata.size:
+            return 0.0
+        sizes = strata.sum(axis=1, keepdims=True)
+        expected = sizes * self.pairs.shares(column)
+        deviance = 2 * float((strata * np.log(np.maximum(strata, 1e-300) / expected)).sum())
+        each = 1 + variance / np.maximum(strata, max(math.sqrt(variance), 1.0))
+        freedom = float((each.sum(axis=1) - each.mean(axis=1)).sum()) - (r - 1)
+        return deviance - self._penalty * freedom

@@ -1,0 +1,219 @@
+"""Log-linear models of sets of columns, from noisy moments: what causes explain, and tests.
+
+The model of a set is the distribution of maximum entropy with the margins of its pairs, and of
+those three of its columns where a released table shows that pairs do not say everything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.moment_search.likelihood.margins import (
+    Axes,
+    fitted,
+    margin,
+    nearest_shares,
+)
+from privcore.algorithms.moment_search.likelihood.model_errors import (
+    closed,
+    model_error,
+    standing_out,
+    tested,
+)
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.release.moments import Columns, Moments
+
+Matrix = NDArray[np.float64]
+# Sets of more combinations of levels have no model.
+_MOST_CELLS = 30_000
+# Margins of more cells have no test: what their moments vary by would have a matrix of the square.
+_MOST_CODES = 1_200
+# Level at which three columns interact.
+_SEEN = 1e-3
+_TINY = 1e-9
+
+
+class Explained(NamedTuple):
+    """deviance: 2n times mutual information.  freedom: of the terms, noise counted as freedom."""
+
+    deviance: float
+    freedom: float
+
+
+class LogLinear:
+    """Models on what was released so far."""
+
+    def __init__(self, moments: Moments, shares: Callable[[int], Matrix]) -> None:
+        """shares: of the levels of a column, none 0."""
+        self._moments, self._shares = moments, shares
+        self._margins: dict[Columns, Matrix | None] = {}
+        self._freedoms: dict[Columns, float] = {}
+        self._explained: dict[Columns, list[Explained] | None] = {}
+        self._tests: dict[tuple[Columns, Columns], Statistic | None] = {}
+
+    def explained(self, column: int, parents: frozenset[int]) -> Explained | None:
+        """What the parents explain of a column; None where these are too many for a model."""
+        columns = tuple(sorted({column, *parents}))
+        if columns not in self._explained:
+            self._explained[columns] = self._explain(columns)
+        found = self._explained[columns]
+        return None if found is None else found[columns.index(column)]
+
+    def _explain(self, columns: Columns) -> list[Explained] | None:
+        terms = self._terms(columns)
+        table = self._model(columns, terms)
+        if table is None:
+            return None
+        axes = tuple(range(len(columns)))
+        whole, held = _entropy(table), closed(terms)
+        found = []
+        for axis in axes:
+            rest = _entropy(margin(table, (*axes[:axis], *axes[axis + 1 :])))
+            information = _entropy(margin(table, (axis,))) + rest - whole
+            freedom = math.fsum(
+                self._freedom(columns_of(columns, term))
+                for term in held
+                if axis in term and len(term) > 1
+            )
+            found.append(Explained(2 * self._moments.n * max(information, 0.0), freedom))
+        return found
+
+    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+        """Of the moments of x and y being those of the model with no term of both.
+
+        None where the columns are too many for a model.
+        """
+        key = ((min(x, y), max(x, y)), tuple(sorted(given)))
+        if key not in self._tests:
+            self._tests[key] = self._test(*key)
+        return self._tests[key]
+
+    def _test(self, pair: Columns, given: Columns) -> Statistic | None:
+        columns = tuple(sorted({*pair, *given}))
+        asked = tuple(columns.index(c) for c in pair)
+        terms = self._terms(columns, apart=asked)
+        if _codes([self._moments.levels[c] for c in columns], [*terms, asked]) > _MOST_CODES:
+            return None
+        table = self._model(columns, terms)
+        if table is None:
+            return None
+        released = self._moments
+        difference = released.sums(*pair) / released.n - _moments_of(margin(table, asked))
+        error = model_error(table, terms, asked, lambda axes: self._noise(columns, axes))
+        floor = max(math.sqrt(released.variance(*pair)) / released.n, _TINY)
+        return tested(difference, error, released.n, floor)
+
+    def _noise(self, columns: Columns, axes: Axes) -> float:
+        """Variance of that on a mean of codes, times n."""
+        return self._moments.variance(*columns_of(columns, axes)) / self._moments.n
+
+    def _freedom(self, columns: Columns) -> float:
+        """Of the term of two columns, or of three that interact.
+
+        Noise of variance v on a cell of m counts adds about v/m to the deviance.
+        """
+        if columns not in self._freedoms:
+            levels = [self._moments.levels[c] for c in columns]
+            variance = self._moments.variance(*columns) * math.prod(1 - 1 / r for r in levels)
+            counts = self._moments.n * self._known(columns)
+            noise = variance / np.maximum(counts, max(math.sqrt(variance), 1.0))
+            self._freedoms[columns] = math.prod(r - 1 for r in levels) + float(noise.sum())
+        return self._freedoms[columns]
+
+    def _terms(self, columns: Columns, apart: Axes = ()) -> list[Axes]:
+        """Axes of the margins that the model has, the largest ones; apart: in none of them."""
+        axes = range(len(columns))
+        held: list[Axes] = [
+            three for three in combinations(axes, 3)
+            if not (apart and apart[0] in three and apart[1] in three)
+            and self._interaction(columns_of(columns, three)) is not None
+        ]  # fmt: skip
+        within = {apart, *(pair for three in held for pair in combinations(three, 2))}
+        held += [pair for pair in combinations(axes, 2) if pair not in within]
+        alone = set(axes).difference(*held)
+        return held + [(axis,) for axis in sorted(alone)]
+
+    def _model(self, columns: Columns, terms: list[Axes]) -> Matrix | None:
+        levels = [self._moments.levels[c] for c in columns]
+        if math.prod(levels) > _MOST_CELLS:
+            return None
+        margins = {term: self._known(columns_of(columns, term)) for term in terms}
+        return fitted(np.full(levels, 1 / math.prod(levels)), margins)
+
+    def _known(self, columns: Columns) -> Matrix:
+        """Shares of one or two columns, or of three that interact."""
+        if len(columns) == 1:
+            return self._shares(columns[0])
+        if len(columns) == 3:
+            found = self._interaction(columns)
+            assert found is not None
+            return found
+        if columns not in self._margins:
+            least = _TINY + 0.1 / self._moments.n / math.prod(
+                self._moments.levels[c] for c in columns
+            )
+            shares = nearest_shares(self._moments.table(columns), least)
+            alone: dict[Axes, Matrix] = {(axis,): self._shares(c) for axis, c in enumerate(columns)}
+            self._margins[columns] = fitted(shares, alone)
+        found = self._margins[columns]
+        assert found is not None
+        return found
+
+    def _interaction(self, columns: Columns) -> Matrix | None:
+        """Shares of three columns where a table shows that pairs do not say everything."""
+        if columns not in self._margins:
+            self._margins[columns] = self._seen(columns)
+        return self._margins[columns]
+
+    def _seen(self, columns: Columns) -> Matrix | None:
+        released = self._moments
+        if not released.covers(columns):
+            return None
+        levels = [released.levels[c] for c in columns]
+        terms: list[Axes] = [(0, 1), (0, 2), (1, 2)]
+        if _codes(levels, [*terms, (0, 1, 2)]) > _MOST_CODES:
+            return None
+        table = self._model(columns, terms)
+        if table is None:
+            return None
+        difference = released.sums(*columns) / released.n - _moments_of(table)
+        error = model_error(table, terms, (0, 1, 2), lambda axes: self._noise(columns, axes))
+        floor = max(math.sqrt(released.variance(*columns)) / released.n, _TINY)
+        found = tested(difference, error, released.n, floor)
+        if found.p_value > _SEEN:
+            return None
+        more, freedom = standing_out(difference, error, released.n, floor, found)
+        self._freedoms[columns] = freedom
+        for axis, r in enumerate(levels):
+            more = np.moveaxis(np.tensordot(sum_zero_basis(r), more, axes=(1, axis)), 0, axis)
+        pairs = {term: self._known(columns_of(columns, term)) for term in terms}
+        return fitted(np.maximum(table + more, _TINY), pairs)
+
+
+def _codes(levels: Sequence[int], margins: Sequence[Axes]) -> int:
+    """Cells of margins."""
+    return sum(math.prod(levels[axis] for axis in axes) for axes in margins)
+
+
+def columns_of(columns: Columns, axes: Axes) -> Columns:
+    return tuple(columns[axis] for axis in axes)
+
+
+def _moments_of(table: Matrix) -> Matrix:
+    """Means of the products of the codes of all axes."""
+    for axis, r in enumerate(table.shape):
+        turned = np.tensordot(sum_zero_basis(r).T, table, axes=(1, axis))
+        table = np.moveaxis(turned, 0, axis)
+    return table
+
+
+def _entropy(table: Matrix) -> float:
+    shares = table.reshape(-1)
+    return -float((shares * np.log(np.maximum(shares, 1e-300))).sum())

@@ -1,0 +1,119 @@
+"""Tables of shares with given margins: iterative proportional fitting (Deming & Stephan 1940).
+
+From equal shares it leads to the distribution of maximum entropy with these margins, which is a
+log-linear model: its terms are the margins' (Darroch & Ratcliff 1972).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.kernels import compiled
+
+Matrix = NDArray[np.float64]
+Axes = tuple[int, ...]
+# Fitting ends where the margins together are this near, or after so many rounds: margins that were
+# cut one by one may be those of no table.
+_ENOUGH = 1e-5
+_MOST_ROUNDS = 40
+# What one margin costs in numpy, in visits of a row, and each of its cells.
+_VISITS = 3_000
+_VISITS_OF_CELL = 2
+
+
+def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
+    """The table nearest to `start`, in relative entropy, with the margins.
+
+    margins: by axes, ascending; they add up to 1.
+    """
+    if kernels := compiled.ready():
+        cells = np.ascontiguousarray(start.reshape(-1)).copy()
+        places, starts = _places(kernels, start.shape, tuple(margins))
+        wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
+        kernels.fit_margins(cells, places, wanted, starts, _ENOUGH, _MOST_ROUNDS)
+        return np.asarray(cells.reshape(start.shape))
+    return _in_numpy(start, margins)
+
+
+def _in_numpy(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
+    """The same sums as in the kernel, in the same order, so that no bit differs."""
+    cells = start.reshape(-1)
+    goals = [
+        (_places_of(start.shape, axes), wanted.reshape(-1)) for axes, wanted in margins.items()
+    ]
+    for _ in range(_MOST_ROUNDS):
+        compiled.note(len(margins) * (_VISITS + _VISITS_OF_CELL * start.size))
+        gap = 0.0
+        for places, wanted in goals:
+            found = np.bincount(places, cells, wanted.size)
+            # One after the other, which `np.sum` would not do.
+            gap = float(np.add.accumulate(np.concatenate(([gap], np.abs(wanted - found))))[-1])
+            ratio = np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)
+            cells = cells * ratio[places]
+        if gap < _ENOUGH:
+            break
+    return np.asarray(cells.reshape(start.shape))
+
+
+def margin(table: Matrix, axes: Axes) -> Matrix:
+    """Sums over the other axes."""
+    others = tuple(axis for axis in range(table.ndim) if axis not in axes)
+    return np.asarray(table.sum(axis=others))
+
+
+def products(table: Matrix, margins: Sequence[Axes]) -> Matrix:
+    """Of each two cells of margins, the share of the table that is in both.
+
+    Shape (m, m), m the cells of all margins, one after the other.
+    """
+    if kernels := compiled.ready():
+        places, starts = _places(kernels, table.shape, tuple(margins))
+        cells = np.ascontiguousarray(table.reshape(-1))
+        return np.asarray(kernels.margin_products(cells, places, starts))
+    compiled.note(len(margins) ** 2 * (_VISITS + _VISITS_OF_CELL * table.size))
+    within = [_places_of(table.shape, axes) for axes in margins]
+    sizes = [int(places.max()) + 1 for places in within]
+    rows = [
+        [
+            np.bincount(one * width + other, table.reshape(-1), height * width).reshape(height, -1)
+            for other, width in zip(within, sizes, strict=True)
+        ]
+        for one, height in zip(within, sizes, strict=True)
+    ]
+    return np.block(rows)
+
+
+def nearest_shares(counts: Matrix, least: float) -> Matrix:
+    """The table of shares, none below `least`, that is nearest to counts in sum of squares.
+
+    What is cut at 0 is taken from all others alike, so that they are not too large in sum.
+    """
+    flat = counts.reshape(-1) / counts.sum() - least
+    total = 1 - least * flat.size
+    ordered = np.sort(flat)[::-1]
+    excess = (np.cumsum(ordered) - total) / np.arange(1, flat.size + 1)
+    over = excess[np.flatnonzero(ordered > excess)[-1]]
+    return np.asarray((np.maximum(flat - over, 0.0) + least).reshape(counts.shape))
+
+
+def _places_of(shape: Sequence[int], axes: Axes) -> NDArray[np.intp]:
+    """Of each cell of a table, its place in a margin."""
+    sizes = [shape[axis] for axis in axes]
+    others = tuple(axis for axis in range(len(shape)) if axis not in axes)
+    places = np.expand_dims(np.arange(math.prod(sizes)).reshape(sizes), others)
+    return np.broadcast_to(places, shape).reshape(-1)
+
+
+def _places(
+    kernels: Any, shape: Sequence[int], margins: tuple[Axes, ...]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Of each margin and cell, the cell's place in it; where each margin begins."""
+    members = np.array([[axis in axes for axis in range(len(shape))] for axes in margins])
+    places = kernels.margin_places(np.array(shape, dtype=np.int64), members)
+    sizes = [math.prod(shape[axis] for axis in axes) for axes in margins]
+    return places, np.cumsum([0, *sizes])

@@ -1,0 +1,71 @@
+"""Scores of families and tests of edges from log-linear models, where few tables are counted."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import inf
+
+from privcore.algorithms.moment_search.dags.dag_search import Parents
+from privcore.algorithms.moment_search.likelihood.local_score import Evidence
+from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.release.moments import Moments
+
+
+class ModelEvidence(Evidence):
+    """Of pairs, which all are known, and of some tables.
+
+    Families without a table have a model all the same; in those with one it is less at the mercy
+    of the noise on single cells.
+    """
+
+    def __init__(self, moments: Moments, *, penalty: float) -> None:
+        super().__init__(moments, penalty=penalty)
+        self._models = LogLinear(moments, self.pairs.shares)
+
+    def unexplained(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+        """The test of two columns without an edge; None where they are too many for a model."""
+        return self.edge(x, y, given) if self._models.test(x, y, given) is not None else None
+
+    def surely_unexplained(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+        """The same; None, too, where the model may lack an interaction that no table shows.
+
+        What that says of x or of y would pass for a dependence of the two.
+        """
+        if all(self.tabulated(end, *two) for two in combinations(given, 2) for end in (x, y)):
+            return self.unexplained(x, y, given)
+        return None
+
+    def borne_out(self, dag: Parents, x: int, y: int) -> bool:
+        """Whether, besides a model, a table shows x and y with the causes of y, or the score of one
+        of the two gains by the other as a cause.
+
+        A score takes away what noise may add: where it would lose, what a test finds is more
+        likely what the model leaves out.
+        """
+        if self._counted(x, y, tuple(sorted(dag[y]))) is not None:
+            return True
+        return any(
+            self.score(effect, dag[effect] | {cause}) > self.score(effect, dag[effect])
+            for cause, effect in ((x, y), (y, x))
+        )
+
+    def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        """Of the model and, where a table shows it well, of the strata, the one that is less
+        sure."""
+        modelled, counted = self._models.test(x, y, given), self._counted(x, y, given)
+        if modelled is None:
+            return counted or self.pairs.test(x, y, given)
+        if counted is None or counted.p_value <= modelled.p_value:
+            return modelled
+        return counted
+
+    def _family_score(self, column: int, parents: frozenset[int]) -> float:
+        """The larger of what a model and what a table, if one holds the family, explain."""
+        found, listed = -inf, sorted(parents)
+        explained = self._models.explained(column, parents)
+        if explained is not None:
+            found = explained.deviance - self._penalty * explained.freedom
+        if self.tabulated(column, *listed):
+            found = max(found, self._tabulated_score(column, listed))
+        return found

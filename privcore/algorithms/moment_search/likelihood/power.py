@@ -1,0 +1,43 @@
+"""Which dependences a test on noisy counts or moments can see.
+
+The test compares a statistic of f degrees of freedom with a threshold.  A dependence of size V
+makes it noncentral χ², with V² times the test's information as noncentrality; the smallest V that
+is seen with probability `POWER` follows.  Exact where all parts of the statistic weigh the same;
+otherwise the dependence is taken as spread evenly over them, and the distribution as that of a
+scaled χ² (see `statistic`).
+
+V is Cramér's V of two columns with levels, the size of the correlation of two numbers; given other
+columns, that of what these leave unexplained.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import chndtr, chndtrinc
+
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+
+POWER = 0.9
+
+
+def table_information(n: float, levels: tuple[int, int], found: Statistic) -> float:
+    """Noncentrality of a test of two columns with levels for V = 1.
+
+    n: rows.  found: of the test, for the weights of its (r − 1)(s − 1) parts.
+    """
+    r, s = levels
+    return n * (min(r, s) - 1) * found.first / ((r - 1) * (s - 1))
+
+
+def seen_probability(freedom: float, threshold: float, noncentrality: float) -> float:
+    """That a noncentral χ² exceeds the threshold."""
+    return 1 - float(chndtr(threshold, freedom, noncentrality))
+
+
+def smallest_visible(freedom: float, threshold: float, information: float) -> float | None:
+    """The smallest V from 0 to 1 that is seen with probability `POWER`; None if not even 1 is."""
+    if not (freedom > 0 and information > 0):
+        return None
+    needed = math.sqrt(max(float(chndtrinc(threshold, freedom, 1 - POWER)), 0.0) / information)
+    return needed if needed <= 1 else None

@@ -1,0 +1,38 @@
+"""What findings ask of releases of counts."""
+
+from __future__ import annotations
+
+from privcore.algorithms.moment_search.dags.dag_search import Parents
+from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
+from privcore.algorithms.moment_search.likelihood.local_score import Evidence
+from privcore.algorithms.moment_search.likelihood.power import table_information
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+
+
+class TableEvidence(FamilyEvidence):
+    """Of counts of pairs and of tables."""
+
+    def __init__(self, evidence: Evidence, penalty: float) -> None:
+        self._evidence, self._penalty = evidence, penalty
+
+    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        return self._evidence.test(x, y, given)
+
+    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
+        return self._evidence.edge(cause, effect, tuple(sorted(dag[effect] - {cause})))
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        return self._evidence.score(column, parents)
+
+    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        return self._evidence.pairs.test(x, y, given)
+
+    def information(self, x: int, y: int, found: Statistic) -> float:
+        moments = self._evidence.moments
+        return table_information(moments.n, (moments.levels[x], moments.levels[y]), found)
+
+    def asked(self, freedom: float) -> float:
+        return self._penalty * freedom
+
+    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
+        return 1 / found.scale if found.second else 1.0

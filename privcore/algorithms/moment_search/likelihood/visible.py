@@ -1,0 +1,161 @@
+"""Which dependences a budget can see, from public facts, before anything is spent.
+
+Columns with levels are taken as balanced, numbers as normal, and all as independent but for the
+pair itself; rarer levels need larger dependences.  What is asked is what `edge_selection` asks of
+the only edge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from math import comb
+from statistics import median_low
+from typing import NamedTuple
+
+from scipy.special import gammainc
+
+from privcore.algorithms.moment_search.likelihood.power import (
+    smallest_visible,
+    table_information,
+)
+from privcore.algorithms.moment_search.likelihood.statistic import (
+    Statistic,
+    chi_squared_quantile,
+    chosen_among,
+)
+from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan
+from privcore.algorithms.moment_search.release.plan import MomentPlan
+from privcore.algorithms.moment_search.release.whole_plan import WholePlan
+
+Levels = tuple[int, int]
+
+
+class Visible(NamedTuple):
+    """The smallest dependence that is seen with probability `power.POWER`, of two columns in the
+    middle of all pairs: given nothing, given one column, and two.
+
+    Of columns with levels Cramér's V.  Where no whole table is counted it is on the pairs alone
+    given nothing, and given others on one of as many tables as columns in a single round; what
+    other releases add makes it more likely.  Of numbers the size of a correlation, and all three
+    are the same.  None where not even 1 is, or no such table fits.
+    """
+
+    alone: float | None
+    given_one: float | None
+    given_two: float | None
+
+
+def visible_in_tables(
+    plan: MomentPlan,
+    n: int,
+    levels: Sequence[int],
+    *,
+    false_edges: float,
+    candidates: float,
+    penalty: float,
+) -> Visible:
+    """n: rows.  levels: of each column.  false_edges, candidates: levels of significance.
+    penalty: of a score on tables, per degree of freedom."""
+    level = false_edges / comb(len(levels), 2)
+
+    def on_pairs(pair: Levels, level: float) -> float | None:
+        return _smallest(n, pair, 1, plan.pairs_sigma, level, 0.0)
+
+    typical, alone = _typical(levels, lambda pair: on_pairs(pair, min(level, candidates)))
+    candidate = on_pairs(typical, candidates)
+    found = [alone]
+    for k in (1, 2):
+        strata = median_low(levels) ** k
+        fits = strata * math.prod(typical) <= plan.cells and k < len(levels) - 1
+        least = None
+        if fits and candidate is not None:
+            sigma = plan.tables_sigma(len(levels))
+            seen = _smallest(n, typical, strata, sigma, level, penalty)
+            least = None if seen is None else max(seen, candidate)
+        found.append(least)
+    return Visible(*found)
+
+
+def visible_in_whole(
+    plan: WholePlan, levels: Sequence[int], *, false_edges: float, penalty: float
+) -> Visible:
+    """Of columns all of whose combinations of levels are counted."""
+    level = false_edges / comb(len(levels), 2)
+
+    def least(pair: Levels, others: int) -> float | None:
+        # As `whole_evidence` has it; with little noise tests decide, which have no such factor.
+        among = 1 if plan.little_noise else chosen_among(len(levels), others)
+        strata = median_low(levels) ** others
+        return _weighed(plan.n, pair, strata, plan.weight, level / among, penalty)
+
+    typical, alone = _typical(levels, lambda pair: least(pair, 0))
+    given = [least(typical, k) if k < len(levels) - 1 else None for k in (1, 2)]
+    return Visible(alone, *given)
+
+
+def _typical(
+    levels: Sequence[int], seen: Callable[[Levels], float | None]
+) -> tuple[Levels, float | None]:
+    """The pair in the middle of all by what is seen of it, and that."""
+    pairs = [(min(pair), max(pair)) for pair in combinations(levels, 2)]
+    least = {pair: seen(pair) for pair in set(pairs)}
+    typical = sorted(pairs, key=lambda pair: least[pair] or math.inf)[len(pairs) // 2]
+    return typical, least[typical]
+
+
+def _smallest(
+    n: int, pair: Levels, strata: int, sigma: float, level: float, penalty: float
+) -> float | None:
+    # A balanced column's codes have variance 1/r each, and all parts weigh the same.
+    weight = 1 / (1 + sigma * sigma * strata / n * pair[0] * pair[1])
+    return _weighed(n, pair, strata, weight, level, penalty)
+
+
+def _weighed(
+    n: int, pair: Levels, strata: int, weight: float, level: float, penalty: float
+) -> float | None:
+    """weight: of each part of the statistic."""
+    r, s = pair
+    parts = (r - 1) * (s - 1)
+    freedom = strata * parts
+    threshold = max(chi_squared_quantile(freedom, level), penalty * freedom)
+    within = Statistic(0.0, parts * weight, parts * weight * weight)
+    return smallest_visible(freedom, threshold, table_information(n, pair, within))
+
+
+def visible_in_numbers(plan: NumbersPlan, *, false_edges: float, penalty: float) -> Visible:
+    """Of normal numbers; units are taken to fit them."""
+    n, columns = plan.n, plan.columns
+    left = _shortened(columns, plan.radius)
+    noise = n * (plan.correlation_noise / left.variance) ** 2
+    threshold = max(chi_squared_quantile(1, false_edges / comb(columns, 2)), penalty)
+    # The test supposes a sampling variance of 1.
+    spread = left.sampling + noise
+    least = smallest_visible(1, threshold * (1 + noise) / spread, n * left.slope**2 / spread)
+    return Visible(least, least if columns > 2 else None, least if columns > 3 else None)
+
+
+class _Shortened(NamedTuple):
+    """What is left of independent normal numbers of variance 1 when long rows are shortened.
+
+    variance: of each.  slope: of their correlation in that of whole rows, at 0.  sampling: the
+    variance of √n times it.
+    """
+
+    variance: float
+    slope: float
+    sampling: float
+
+
+def _shortened(p: int, radius: float) -> _Shortened:
+    """Rows no longer than radius · √p; with g = min(1, R²/|x|²) and |x|² a χ² of p degrees of
+    freedom, E g x² = E g|x|²/p, E g x²y² = E g|x|⁴/(p(p + 2)), and so with g²."""
+    most = p * radius * radius
+    below = [float(gammainc(p / 2 + k, most / 2)) for k in range(3)]
+    fourth = p * (p + 2) * below[2]
+    variance = below[1] + most * (1 - below[0]) / p
+    slope = (fourth + most * p * (1 - below[1])) / (p * (p + 2)) / variance
+    sampling = (fourth + most * most * (1 - below[0])) / (p * (p + 2)) / variance**2
+    return _Shortened(variance, slope, sampling)

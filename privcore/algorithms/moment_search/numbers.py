@@ -1,0 +1,80 @@
+"""Moment search on numbers: second moments released once in units that fit, then an order search.
+
+Everything after the two releases is post-processing: a search over orders of the columns whose
+scores know the noise, and a choice of edges that keeps false ones to a level.  It sees linear
+dependence.
+Proof: docs/proofs/moment_search.md, statement 4.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import cast
+
+from privcore.algorithms.moment_search.dags.arrow_confidence import ON_NUMBERS
+from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
+from privcore.algorithms.moment_search.dags.order_search import search_orders
+from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
+from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan, plan_numbers
+from privcore.algorithms.moment_search.release.numeric_moments import NumericMoments
+from privcore.algorithms.moment_search.steps import between, record_release
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import Spent, Step
+from privcore.counts import NumberSource
+from privcore.graphs import cpdag_of_dag
+from privcore.privacy.accounting.events import Event
+
+_PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
+
+
+def planned_on_numbers(run: Run) -> NumbersPlan:
+    given = run.parameters
+    return plan_numbers(
+        run.source.n, len(run.source.names), given["epsilon"], given["delta"],
+        radius=given["longest_row"],
+    )  # fmt: skip
+
+
+def events_on_numbers(run: Run) -> tuple[Event, ...]:
+    plan = planned_on_numbers(run)
+    return tuple(Event("gaussian", 1 / mu) for mu in (plan.mu_scales, plan.mu_moments))
+
+
+def run_on_numbers(run: Run) -> Outcome:
+    """Both releases are always made; the penalty is BIC's, log n."""
+    given, names, n = run.parameters, run.source.names, run.source.n
+    plan = planned_on_numbers(run)
+    source = cast(NumberSource, run.source)
+    evidence = NumericMoments(source, plan, run.noise, penalty=log(n))
+    recorder = common.Recorder(run.keep_trace)
+    share = plan.mu_scales**2 / (plan.mu_scales**2 + plan.mu_moments**2)
+    for number, (sigma, part) in enumerate(
+        ((plan.scales_sigma, share), (plan.moments_sigma, 1 - share)), start=1
+    ):
+        record_release(recorder, sigma, part, number)
+
+    found = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
+    found = kept_edges(evidence, found, given["false_edges"])
+    tested = edge_p_values(evidence, found)
+    for (cause, effect), p_value in tested.items():
+        others = tuple(sorted(found[effect] - {cause}))
+        recorder.add(
+            Step(len(others), cause, effect, others, "test", p_value, 0.0, p_value,
+                 given["false_edges"], False)
+        )  # fmt: skip
+    graph = cpdag_of_dag(names, set(tested))
+    around = {c: set(range(len(names))) - {c} for c in range(len(names))}
+    rules = Rules(given["false_edges"], 1.0, given["reference_effect"], len(names), ON_NUMBERS)
+    return Outcome(
+        graph=graph,
+        separating_sets={},
+        guarantee=common.proven_guarantee(run, "Gaussian DP", _PROOFS),
+        spent=Spent("share", 1.0, 1.0, 2, 2, "releases"),
+        tests_run=len(tested),
+        orders_run=1 + max((len(parents) for parents in found), default=0),
+        stopped=None,
+        trace=tuple(recorder.steps),
+        unit="p-value",
+        findings=pair_findings(evidence, found, graph.directed, around, {}, rules),
+    )

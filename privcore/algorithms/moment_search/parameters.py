@@ -1,0 +1,161 @@
+"""What a user may set in the noise-aware search over moments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from privcore.algorithms.gradients import parameters as score_based_parameters
+from privcore.algorithms.search import parameters
+from privcore.parameter import Parameter
+
+_OURS = "choice made here, on random networks; docs/moment_search.md"
+
+LEVEL = Parameter(
+    name="false_edges",
+    title="False edges",
+    symbol="q",
+    kind="float",
+    default=0.03,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    scale="log",
+    slider=(1e-4, 0.5),
+    help="Share of the edges in the graph that may be there by chance, the noise included, on "
+    "average; where nothing depends on anything, the probability of any edge at all.",
+    source="Benjamini & Hochberg 1995",
+)
+DELTA = replace(
+    score_based_parameters.DELTA,
+    help=f"{score_based_parameters.DELTA.help} Not used where all combinations of levels are "
+    "counted at once: δ is 0 then.",
+)
+THRESHOLD = replace(
+    parameters.THRESHOLD,
+    advanced=True,
+    default=0.03,
+    help="A pair is called independent given others when the test on noisy counts does not reject "
+    "at this level, the variance of the noise included.",
+)
+CANDIDATES = Parameter(
+    name="candidate_level",
+    advanced=True,
+    title="Level of candidates",
+    symbol="a",
+    kind="float",
+    default=0.15,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    scale="log",
+    slider=(1e-3, 0.5),
+    help="Pairs that the first release tells apart at this level are looked at closer. Higher "
+    "levels look at more pairs, with more noise on each.",
+    source=_OURS,
+)
+WHOLE = Parameter(
+    name="whole_table",
+    advanced=True,
+    title="Most combinations of levels",
+    symbol="K",
+    kind="int",
+    default=2048,
+    low=0,
+    high=100_000,
+    slider=(0, 5000),
+    help="Columns with no more combinations of levels than this are counted all at once, with "
+    "noise on each combination, and δ is 0. With more, pairs are counted first and then larger "
+    "tables. 0: always pairs first; that finds less, but costs less of a budget kept in zCDP.",
+    source=_OURS,
+)
+SHARE = Parameter(
+    name="table_share",
+    advanced=True,
+    title="Share of the tables",
+    symbol="s",
+    kind="float",
+    default=0.45,
+    low=0.01,
+    high=0.99,
+    slider=(0.1, 0.9),
+    help="Part of the budget, as μ², that goes to tables of columns with their likely neighbours. "
+    "The rest goes to all pairs of columns.",
+    source=_OURS,
+)
+TABLES = Parameter(
+    name="table_noise_ratio",
+    advanced=True,
+    title="Noise against sampling in a table",
+    symbol="c",
+    kind="float",
+    default=100.0,
+    low=0.01,
+    high=10_000.0,
+    scale="log",
+    slider=(1.0, 1000.0),
+    help="How much larger than the sampling variance the noise's may be in a test on a whole "
+    "table. It limits the size of the tables; where not even a small one fits, all of the budget "
+    "goes to the pairs.",
+    source=_OURS,
+)
+PENALTY = Parameter(
+    name="penalty",
+    advanced=True,
+    title="Penalty per degree of freedom",
+    symbol="λ",
+    kind="float",
+    default=3.0,
+    low=0.0,
+    high=100.0,
+    slider=(1.0, 20.0),
+    help="What a cause must explain, in units of deviance, for each number that it adds. The place "
+    "of log n in BIC.",
+    source=f"Schwarz 1978; {_OURS}",
+)
+REFERENCE = Parameter(
+    name="reference_effect",
+    advanced=True,
+    title="Dependence worth seeing",
+    symbol="V",
+    kind="float",
+    default=0.1,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    slider=(0.01, 0.5),
+    help="As Cramér's V: 0.1 is a difference of 10 percentage points between two balanced yes/no "
+    "columns; of numbers, a correlation. Pairs without an edge are told apart by whether such a "
+    "dependence would have been seen. It changes no edge.",
+    source="Cohen 1988: a small effect",
+)
+RADIUS = Parameter(
+    name="longest_row",
+    advanced=True,
+    title="Longest row",
+    symbol="R",
+    kind="float",
+    default=None,
+    optional=True,
+    auto_help="from 1 to 3, shorter where there is more noise",
+    low=0.1,
+    high=100.0,
+    slider=(0.5, 5.0),
+    help="Of numbers: rows longer than R times √p, in standard deviations of their columns, are "
+    "shortened to it. The shorter, the less noise, but the more is cut off.",
+    source=_OURS,
+)
+MAX_PARENTS = Parameter(
+    name="max_parents",
+    advanced=True,
+    title="Most causes of a column",
+    symbol="m",
+    kind="int",
+    default=4,
+    low=1,
+    high=10,
+    slider=(1, 8),
+    help="No column gets more direct causes than this.",
+    source=_OURS,
+)

@@ -1,0 +1,1 @@
+"""What is released: moments and tables with Gaussian noise, and their plan."""

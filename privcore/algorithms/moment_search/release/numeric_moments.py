@@ -1,0 +1,185 @@
+"""Moments of numbers, released in units that fit them, with tests and scores that know the noise.
+
+First the mean and mean square of each column get noise, a small part of the budget; rows are then
+shifted and scaled by what these say, shortened to a public length, and their second moments get
+the rest (docs/proofs/moment_search.md, statement 4).  Tests are of partial correlations, so they
+see the linear part of a dependence.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.moment_search.dags.dag_search import DIGITS
+from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
+from privcore.algorithms.moment_search.likelihood.statistic import NOTHING, Statistic
+from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan
+from privcore.counts import NumberSource
+from privcore.independence.fisher import covariance, fisher_z, partial_correlation
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
+from privcore.privacy.mechanisms.second_moments import upper_triangle
+
+Matrix = NDArray[np.float64]
+# A residual variance is told from 0 where it is this many standard deviations of its noise.
+_CLEAR = 3.0
+
+
+class NumericMoments(FamilyEvidence):
+    """Noisy moments, and what they say.
+
+    plan: of the two releases.  penalty: what a score asks for each cause.
+    """
+
+    def __init__(
+        self, source: NumberSource, plan: NumbersPlan, noise: NoiseSource, penalty: float
+    ) -> None:
+        self.n, self.sigma, self._penalty = source.n, plan.moments_sigma, penalty
+        p = len(source.names)
+        centre, scale = _released_scales(source, plan.scales_sigma, noise)
+        exact = source.moments_about(centre, scale, plan.radius * math.sqrt(p))
+        weight = np.ones(p + 1)
+        weight[0] = MEAN_SHARE
+        rows, columns = upper_triangle(p, centred=True)
+        noisy = noise.gaussian_array((exact * np.outer(weight, weight))[rows, columns], self.sigma)
+        moments = np.eye(p + 1)
+        moments[rows, columns] = moments[columns, rows] = noisy
+        self._means = moments[0, 1:] / MEAN_SHARE
+        moments[0, 1:] = self._means
+        self._covariance = positive(covariance(moments), self.sigma)
+        self._tests: dict[tuple[int, int, tuple[int, ...]], Statistic] = {}
+        self._scores: dict[tuple[int, frozenset[int]], float] = {}
+        self._gains: dict[tuple[int, frozenset[int]], Matrix] = {}
+        self._slopes: dict[tuple[int, tuple[int, ...]], Matrix] = {}
+
+    def test(self, x: int, y: int, given: tuple[int, ...] = ()) -> Statistic:
+        """Fisher's z of the partial correlation, the noise's variance in the null."""
+        key = (min(x, y), max(x, y), tuple(sorted(given)))
+        if key not in self._tests:
+            self._tests[key] = self._test(*key)
+        return self._tests[key]
+
+    def _test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        sampled = self.n - len(given) - 3
+        a, left_x = self._residual(x, given)
+        b, left_y = self._residual(y, given)
+        if sampled <= 0 or min(left_x, left_y) <= 0:
+            return NOTHING
+        # First order in the noise N of the moments: the residual covariance moves by aᵀ N b, and
+        # N is symmetric, with independent entries and none at (1, 1).
+        inner = float(a @ b)
+        squares = a * a * b * b
+        spread = float((a @ a) * (b @ b)) + inner * inner - float(squares.sum()) - float(squares[0])
+        noise = self.sigma * self.sigma * spread / (left_x * left_y)
+        weight = 1 / (1 + sampled * noise)
+        z = fisher_z(partial_correlation(self._covariance, x, y, given), self.n, len(given))
+        clear = min(left_x / self._spread(a), left_y / self._spread(b)) > _CLEAR * self.sigma
+        return Statistic((weight * z) ** 2, weight, weight * weight, float(clear))
+
+    def _spread(self, a: Matrix) -> float:
+        """Standard deviation of the noise on a residual variance, in units of sigma."""
+        squares = a * a
+        return math.sqrt(max(2 * squares.sum() ** 2 - (squares * squares).sum(), 0.0))
+
+    def _residual(self, column: int, given: tuple[int, ...]) -> tuple[Matrix, float]:
+        """What is left of a column, as weights of (a, x), and its variance."""
+        key = (column, given)
+        if key not in self._slopes:
+            weights = np.zeros(len(self._means) + 1)
+            weights[1 + column] = 1.0
+            if given:
+                known = np.array(given)
+                among = self._covariance[known[:, None], known]
+                weights[1 + known] = -np.linalg.solve(among, self._covariance[known, column])
+            # The noise on means is that of the products over their share.
+            weights[0] = -float(weights[1:] @ self._means) / MEAN_SHARE
+            self._slopes[key] = weights
+        weights = self._slopes[key]
+        return weights, float(weights[1:] @ self._covariance @ weights[1:])
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        """Gaussian deviance that the parents explain, less its expectation from noise, penalised.
+
+        0 without parents; higher is better.  Without noise this is BIC's form, with the penalty in
+        the place of log n.
+        """
+        key = (column, parents)
+        if key not in self._scores:
+            listed = tuple(sorted(parents))
+            left = self._residual(column, listed)[1] / float(self._covariance[column, column])
+            tests = [self.test(column, other, listed[:k]) for k, other in enumerate(listed)]
+            freedom = sum(1 / found.first if found.first else math.inf for found in tests)
+            deviance = -self.n * math.log(max(left, 1e-300))
+            score = deviance - self._penalty * freedom if listed else 0.0
+            self._scores[key] = round(score, DIGITS)
+        return self._scores[key]
+
+    def gains(self, column: int, parents: frozenset[int]) -> Matrix:
+        """What each column would add to the score as a further cause, shape (p,)."""
+        key = (column, parents)
+        if key not in self._gains:
+            gains = self._all_gains(column, tuple(sorted(parents)))
+            self._gains[key] = np.round(gains, DIGITS)
+        return self._gains[key]
+
+    def _all_gains(self, column: int, given: tuple[int, ...]) -> Matrix:
+        p = len(self._means)
+        weights = np.zeros((p, p + 1))
+        weights[:, 1:] = np.eye(p)
+        known = np.array(given, dtype=np.intp)
+        if given:
+            among = self._covariance[known[:, None], known]
+            weights[:, 1 + known] -= np.linalg.solve(among, self._covariance[known]).T
+        weights[:, 0] = -weights[:, 1:] @ self._means / MEAN_SHARE
+        a, across = weights[column], weights[:, 1:] @ self._covariance
+        left = np.einsum("ij,ij->i", across, weights[:, 1:])
+        inner, squares = weights @ a, weights * weights
+        own = squares[column]
+        spread = (a @ a) * squares.sum(axis=1) + inner * inner - squares @ own
+        spread -= squares[:, 0] * own[0]
+        safe = np.maximum(left * left[column], 1e-300)
+        shared = (across @ a[1:]) ** 2 / safe
+        deviance = -self.n * np.log(np.maximum(1 - shared, 1e-300))
+        extra = (self.n - len(given) - 3) * self.sigma * self.sigma * spread / safe
+        found = deviance - self._penalty * (1 + extra)
+        found[[column, *given]] = -math.inf
+        return np.asarray(found)
+
+    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+        return self.test(x, y, given)
+
+    def information(self, x: int, y: int, found: Statistic) -> float:
+        """Noncentrality of a test for a correlation of 1, as n r²: a little low for large r."""
+        return self.n * found.first
+
+    def asked(self, freedom: float) -> float:
+        return self._penalty * freedom
+
+    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
+        return 1 / found.first if found.first else 1.0
+
+
+def _released_scales(
+    source: NumberSource, sigma: float, noise: NoiseSource
+) -> tuple[Matrix, Matrix]:
+    """Middle and spread of each column, from noisy means and mean squares."""
+    p = len(source.names)
+    exact = source.moments(math.sqrt(p))
+    means_and_squares = np.concatenate([exact[0, 1:], np.diag(exact)[1:]])
+    noisy = noise.gaussian_array(means_and_squares, sigma)
+    centre = np.clip(noisy[:p], -1, 1)
+    variance = noisy[p:] - centre * centre
+    # Shrunk to their mean as far as they differ by no more than noise (James & Stein 1961).
+    own = max(1 - sigma * sigma / max(float(np.var(variance)), 1e-300), 0.0)
+    shrunk = own * variance + (1 - own) * variance.mean()
+    return centre, np.sqrt(np.clip(shrunk, min(sigma, 1.0), 1.0))
+
+
+def positive(matrix: Matrix, floor: float) -> Matrix:
+    """The matrix with its eigenvalues raised to at least `floor` (and 10⁻¹²)."""
+    values, vectors = np.linalg.eigh(matrix)
+    raised = np.maximum(values, max(floor, 1e-12))
+    return np.asarray((vectors * raised) @ vectors.T)

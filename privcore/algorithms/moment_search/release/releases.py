@@ -1,0 +1,56 @@
+"""What is released: pairs of columns and tables over a few sets of them, or all columns at once.
+
+The only code of the search that sees exact counts; docs/proofs/moment_search.md has the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.release.moments import Columns, Moments
+from privcore.algorithms.moment_search.release.whole_plan import WholePlan
+from privcore.counts import CountSource
+from privcore.privacy.mechanisms import NoiseSource
+
+
+def release_pairs(source: CountSource, sigma: float, noise: NoiseSource) -> Moments:
+    """Moments of all columns and all pairs of columns, each with noise of deviation sigma."""
+    bases = [sum_zero_basis(r) for r in source.levels]
+    exact: dict[Columns, NDArray[np.float64]] = {
+        (c,): basis.T @ source.table([c]) for c, basis in enumerate(bases)
+    }
+    for c, d in combinations(range(len(bases)), 2):
+        exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
+    together = np.concatenate([sums.ravel() for sums in exact.values()])
+    noisy = noise.gaussian_array(together, sigma)
+    released = Moments(source.n, source.levels)
+    ends = np.cumsum([sums.size for sums in exact.values()])
+    for (columns, sums), part in zip(exact.items(), np.split(noisy, ends[:-1]), strict=True):
+        released.add(columns, part.reshape(sums.shape), sigma * sigma)
+    return released
+
+
+def release_tables(
+    released: Moments,
+    source: CountSource,
+    sets: Sequence[Columns],
+    sigma: float,
+    noise: NoiseSource,
+) -> None:
+    """Adds counts over each of the sets, each cell with noise of deviation sigma."""
+    for columns in sets:
+        exact = source.table(columns).astype(np.float64)
+        noisy = noise.gaussian_array(exact.reshape(-1), sigma)
+        released.add_table(columns, noisy.reshape(exact.shape), sigma * sigma)
+
+
+def release_whole(source: CountSource, plan: WholePlan, noise: NoiseSource) -> NDArray[np.float64]:
+    """Counts of all combinations of levels, each with discrete Laplace noise; shape = levels."""
+    exact = source.table(range(len(source.levels)))
+    noisy = noise.discrete_laplace_array(exact.reshape(-1).astype(np.int64), plan.scale)
+    return noisy.reshape(exact.shape).astype(np.float64)

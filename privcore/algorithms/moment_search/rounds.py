@@ -1,0 +1,69 @@
+"""Moment search where the columns have many combinations of levels: pairs, then rounds of tables.
+
+What one round of tables shows decides which tables the next one counts.
+"""
+
+from __future__ import annotations
+
+from privcore.algorithms.moment_search.dags.arrow_confidence import ON_LEVELS
+from privcore.algorithms.moment_search.explaining import explaining_search, sparsest_dag
+from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
+from privcore.algorithms.moment_search.likelihood.table_choice import choose_tables
+from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
+from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_moments
+from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Run
+from privcore.algorithms.search.result import Spent
+from privcore.privacy.accounting.events import Event
+
+# What an edge costs beside its score between rounds, per row, against what is wrong in scores.
+_BETWEEN_ROUNDS = 0.003
+
+
+def planned_rounds(run: Run) -> MomentPlan:
+    given = run.parameters
+    return plan_moments(
+        run.source.n, run.source.levels, given["epsilon"], given["delta"],
+        share=given["table_share"], tables=given["table_noise_ratio"],
+    )  # fmt: skip
+
+
+def events_of_rounds(plan: MomentPlan) -> tuple[Event, ...]:
+    shares = (plan.mu_pairs, *(plan.mu_round for _ in range(plan.rounds)))
+    return tuple(Event("gaussian", 1 / mu) for mu in shares)
+
+
+def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Found:
+    """Spends what the plan allows, and searches for edges in between."""
+    given = run.parameters
+    moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
+    record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
+    evidence = ModelEvidence(moments, penalty=given["penalty"])
+    candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
+    searched, around, made = [candidates], neighbours(candidates), 0
+    while made < plan.rounds:
+        best, _ = explaining_search(run, evidence, around, _BETWEEN_ROUNDS)
+        chosen = choose_tables(
+            neighbours(searched[-1]), best, evidence.strength, run.source.levels, plan.cells
+        )
+        if not chosen:
+            break
+        made += 1
+        sigma = plan.tables_sigma(len(chosen))
+        release_tables(moments, run.source, chosen, sigma, run.noise)
+        record_release(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, 1 + made)
+        evidence = ModelEvidence(moments, penalty=given["penalty"])
+        # Tables measure pairs again, so that an edge that was lost before may be seen now.
+        candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
+        searched += [candidates, narrowed(run, None, evidence, recorder, candidates)]
+        for column, others in neighbours(candidates).items():
+            around[column] |= others
+    if plan.refined:
+        around = neighbours(searched[-1])
+    seen = TableEvidence(evidence, given["penalty"])
+    dag, around = sparsest_dag(run, evidence, seen, around)
+    used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
+    spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
+    return Found(dag, seen, around, tuple(searched), ON_LEVELS, spent, "Gaussian DP")

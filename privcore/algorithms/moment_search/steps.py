@@ -1,0 +1,116 @@
+"""What moment search does with a release, whichever it was."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import NamedTuple
+
+from privcore.algorithms.moment_search.dags.arrow_confidence import ArrowScale
+from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
+from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
+from privcore.algorithms.moment_search.likelihood.confidence import PairEvidence
+from privcore.algorithms.moment_search.likelihood.local_score import Evidence
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Progress, Run
+from privcore.algorithms.search.result import Spent, Step
+from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
+from privcore.errors import Cancelled
+
+Around = dict[int, set[int]]
+
+
+class Found(NamedTuple):
+    """dag: the result.  seen: what findings ask.  around: per column, what it may be adjacent to.
+
+    searched: the skeletons found on the way, the last one last.  arrows: how scores become
+    confidences.  accountant: of the guarantee.
+    """
+
+    dag: Parents
+    seen: PairEvidence
+    around: Around
+    searched: tuple[Skeleton, ...]
+    arrows: ArrowScale
+    spent: Spent
+    accountant: str
+
+
+class _NoiseAware(Decision):
+    """Independent when the test that knows the noise does not reject, and could have.
+
+    tabulated: conditioning sets of two and more columns count only where a table holds them.
+    """
+
+    def __init__(
+        self, evidence: Evidence, level: float, recorder: common.Recorder, *, tabulated: bool
+    ) -> None:
+        self._evidence, self._level, self._tabulated = evidence, level, tabulated
+        self._recorder = recorder
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        if self._tabulated and len(given) > 1 and not self._evidence.tabulated(x, y, *given):
+            return False
+        tested = self._evidence.test(x, y, given)
+        found = tested.p_value
+        verdict = found > self._level and tested.telling
+        self._recorder.add(
+            Step(len(given), x, y, given, "test", found, 0.0, found, self._level, verdict)
+        )
+        return verdict
+
+
+def record_release(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:
+    """sigma: scale of its noise.  share: of the budget.  number: from 1."""
+    recorder.add(Step(0, -1, -1, (), "release", nan, sigma, nan, nan, False, share, number))
+
+
+def narrowed(
+    run: Run,
+    order: int | None,
+    evidence: Evidence,
+    recorder: common.Recorder,
+    within: Skeleton | None,
+) -> Skeleton:
+    """PC's search: over all pairs, or within the edges that an earlier one left.
+
+    order: most columns that it conditions on, where the run does not ask for fewer.
+    """
+    limits = [k for k in (run.parameters["max_order"], order) if k is not None]
+    level = run.parameters["candidate_level" if within is None else "threshold"]
+    return search_skeleton(
+        run.source.names,
+        _NoiseAware(evidence, level, recorder, tabulated=within is not None),
+        max_order=min(limits, default=None),
+        hooks=run.hooks,
+        start=None if within is None else within.graph,
+    )
+
+
+def neighbours(skeleton: Skeleton) -> Around:
+    """Of each column."""
+    return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
+
+
+def searched_among(
+    run: Run, score: Scorer, candidates: Around, start: Parents | None = None
+) -> Parents:
+    """The best DAG by scores of families, of edges among the candidates.
+
+    start: one of these; what is found is no worse.
+    """
+    return best_of_orders(
+        score, candidates, max_parents=run.parameters["max_parents"],
+        between=lambda moves: between(run, moves), start=start,
+    )  # fmt: skip
+
+
+def between(run: Run, moves: int) -> None:
+    """Tells how far a search is; raises Cancelled when it is to end."""
+    run.hooks.progress(Progress(0, moves, 0, moves, "change"))
+    end_if_cancelled(run)
+
+
+def end_if_cancelled(run: Run) -> None:
+    """Raises Cancelled."""
+    if run.hooks.cancelled():
+        raise Cancelled

@@ -1,0 +1,147 @@
+"""PC: the non-private reference (Spirtes, Glymour & Scheines 2000; Wang et al. 2020, Alg. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from math import log
+from typing import Any
+
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.result import Edge, Spent, Step
+from privcore.algorithms.search.skeleton import Answer, conditioning_sets
+from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
+from privcore.counts import CountSource, MomentSource
+from privcore.errors import DataError
+from privcore.independence import Score, get_score, z_threshold
+from privcore.independence.order_scan import Scanned, scan_every, scan_order
+from privcore.privacy.accounting import Guarantee
+
+
+class Threshold(FreeDecision):
+    """Independent when the exact p-value is at least the significance level."""
+
+    def __init__(
+        self, source: CountSource, given: Mapping[str, Any], recorder: common.Recorder
+    ) -> None:
+        self._source = source
+        self._score = score_of(source, given)
+        self._level = given["threshold"]
+        self._bound = z_threshold(self._level)
+        self._recorder = recorder
+        self.unit = "|Z|" if self._score.scale == "z" else "p-value"
+
+    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        return self._score.fits(self._source, x, y, given)
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        value, threshold, verdict = self._tested(x, y, given)
+        self._recorder.add(
+            Step(len(given), x, y, given, "test", value, 0.0, value, threshold, verdict)
+        )
+        return verdict
+
+    def answer(self, x: int, y: int, given: tuple[int, ...]) -> Answered:
+        *_, verdict = self._tested(x, y, given)
+        return Answered(verdict, self._score.log_p(self._source, x, y, given))
+
+    def _tested(self, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float, bool]:
+        """What is compared, what with, and whether that means independence."""
+        if self._score.scale == "z":
+            # |Z| against its quantile, not p against the level: the same test, but as the
+            # private algorithms make it, so that they agree to the last bit without noise.
+            value = abs(self._score.value(self._source, x, y, given))
+            return value, self._bound, value <= self._bound
+        value = self._score.evaluate(self._source, x, y, given).p_value
+        return value, self._level, value >= self._level
+
+    def whole_order(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer | None] | None:
+        scanned = scan_order(self._source, self._score.name, self._level, order, pairs, adjacent)
+        if scanned is None:
+            return None
+        return (
+            found and self._answer(x, y, order, adjacent, found)
+            for (x, y), found in zip(pairs, scanned, strict=True)
+        )
+
+    def answers(
+        self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[list[Answered] | None] | None:
+        scanned = scan_every(self._source, self._score.name, first, last, pairs, adjacent)
+        if scanned is None:
+            return None
+        level = log(self._level)
+        # Where rounding may matter, the verdict is that of the exact p-value.
+        return (
+            None
+            if logs is None or (abs(logs - level) <= 1e-8 * (1 - level)).any()
+            else [Answered(value >= level, value) for value in logs.tolist()]
+            for logs in scanned
+        )
+
+    def _answer(
+        self, x: int, y: int, order: int, adjacent: list[set[int]], found: Scanned
+    ) -> Answer:
+        last = found.separated_by
+        if last is None and not self._recorder.keep:
+            return Answer(None, found.tests)
+        sets = list(islice(conditioning_sets(adjacent, x, y, order), found.tests))
+        if self._recorder.keep:
+            for number, (given, p_value) in enumerate(
+                zip(sets, found.p_values.tolist(), strict=True)
+            ):
+                self._recorder.add(
+                    Step(
+                        order, x, y, given, "test", p_value, 0.0, p_value, self._level,
+                        number == last,
+                    )
+                )  # fmt: skip
+        return Answer(None if last is None else sets[last], found.tests)
+
+
+def score_of(source: MomentSource, given: Mapping[str, Any]) -> Score:
+    """The score asked for; auto is G² for levels and Fisher's z for numbers.
+
+    Raises DataError for a score that needs levels where there are numbers.
+    """
+    numeric = not hasattr(source, "levels")
+    score = get_score(given["score"] or ("fisher-z" if numeric else "g2"))
+    if numeric and score.name != "fisher-z":
+        raise DataError(
+            f"The score {score.name} needs levels, and these columns are continuous; cut them into "
+            "intervals, or choose the score fisher-z."
+        )
+    return score
+
+
+def _run(run: Run) -> Outcome:
+    recorder = common.Recorder(run.keep_trace)
+    decision = Threshold(run.source, run.parameters, recorder)
+    found = with_v_structures(run, common.search(run, decision), decision)
+    return common.outcome(
+        found, recorder, Guarantee.none(), Spent("none", 0.0, 0.0), unit=decision.unit,
+        oriented=True,
+    )  # fmt: skip
+
+
+PC = Algorithm(
+    name="pc",
+    title="PC (not private)",
+    citation="Spirtes, Glymour & Scheines 2000; Colombo & Maathuis 2014",
+    summary="The constraint-based search that the private algorithms protect: tests every "
+    "adjacent pair given growing sets of neighbours and deletes the independent ones.",
+    parameters=(
+        parameters.ANY_SCORE,
+        parameters.THRESHOLD,
+        parameters.MAX_ORDER,
+        parameters.STABLE,
+        *parameters.ORIENTATION,
+        parameters.MIXED_LEVELS,
+    ),
+    calibrations=("none",),
+    run=_run,
+    needs="moments",
+)

@@ -1,0 +1,1 @@
+"""PrivPC*: PC on one noisy correlation matrix."""

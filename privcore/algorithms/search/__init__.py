@@ -1,0 +1,1 @@
+"""What constraint-based algorithms share, and what any algorithm is; knows no algorithm."""

@@ -1,0 +1,133 @@
+"""What all algorithms share: recording, guarantees, and wrapping up a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import Spent, Step, Unreached
+from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
+from privcore.graphs import orient
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.guarantee import REPLACE_ONE
+from privcore.privacy.mechanisms.gaussian import planned_mu
+
+
+def public_facts(run: Run) -> tuple[str, ...]:
+    """What every guarantee takes as known."""
+    numeric = not hasattr(run.source, "levels")
+    return (
+        f"number of rows ({run.source.n:,})",
+        "column names, and their bounds" if numeric else "column names, and their levels in order",
+        "every parameter of the run",
+    )
+
+
+@dataclass
+class Recorder:
+    """Collects the steps of a run, if anyone wants them, and the order being tested."""
+
+    keep: bool
+    steps: list[Step] = field(default_factory=list)
+
+    def add(self, step: Step) -> None:
+        if self.keep:
+            self.steps.append(step)
+
+
+def search(run: Run, decision: Decision) -> Skeleton:
+    """The skeleton search with the run's settings."""
+    return search_skeleton(
+        run.source.names,
+        decision,
+        stable=run.parameters["stable"],
+        max_order=run.parameters["max_order"],
+        hooks=run.hooks,
+        # Not every source can make use of that.
+        prepare=getattr(run.source, "prepare", None),
+        limit=run.test_limit,
+    )
+
+
+def outcome(
+    skeleton: Skeleton,
+    recorder: Recorder,
+    guarantee: Guarantee,
+    spent: Spent,
+    *,
+    unit: str,
+    epsilon_to_finish: float | None = None,
+    rounds_to_finish: int = 0,
+    oriented: bool = False,
+) -> Outcome:
+    """Wrap up; a skeleton that is not oriented yet is, by its separating sets.
+
+    Of v-structures that contradict each other those stay whose ends fewer columns separate.
+
+    epsilon_to_finish: the total that would have paid for the tests left undone, split over
+    `rounds_to_finish` planned rounds.
+    """
+    unreached = None
+    # No budget would have finished what a limit on the work ended.
+    limited = skeleton.stopped in ("work", "size")
+    if skeleton.stopped:
+        orders = [order for order, tests in skeleton.unreached.items() if tests]
+        unreached = Unreached(
+            first=min(orders, default=skeleton.orders_run - 1),
+            last=max(orders, default=skeleton.orders_run - 1),
+            tests=sum(skeleton.unreached.values()),
+            epsilon=None if limited else epsilon_to_finish,
+            rounds=0 if limited else rounds_to_finish,
+        )
+    return Outcome(
+        graph=skeleton.graph if oriented else orient(skeleton.graph, skeleton.found_sets),
+        separating_sets=skeleton.separating_sets,
+        guarantee=guarantee,
+        spent=spent,
+        tests_run=skeleton.tests_run,
+        orders_run=skeleton.orders_run,
+        stopped=skeleton.stopped,
+        trace=tuple(recorder.steps),
+        unreached=unreached,
+        unit=unit,
+    )
+
+
+def proven_guarantee(
+    run: Run, accountant: str, proofs: tuple[str, ...], delta: float | None = None
+) -> Guarantee:
+    """The run's total (ε, δ), fixed before it; delta: where it is less than the parameter."""
+    return Guarantee(
+        epsilon=run.parameters["epsilon"],
+        delta=run.parameters["delta"] if delta is None else delta,
+        neighbours=REPLACE_ONE,
+        public=public_facts(run),
+        calibration="proven",
+        accountant=accountant,
+        proof=", ".join(dict.fromkeys(proof for proof in proofs if proof)),
+    )
+
+
+def planned_release(run: Run) -> tuple[Event, ...]:
+    """One release that takes all of the budget, by Gaussian noise unless "laplace" is asked for."""
+    given = run.parameters
+    if given.get("mechanism", "gaussian") == "laplace":
+        return (Event("pure", given["epsilon"]),)
+    return (Event("gaussian", 1 / planned_mu(given["epsilon"], given["delta"])),)
+
+
+def published_guarantee(
+    run: Run, epsilon: float, delta: float, accountant: str, flaws: tuple[str, ...]
+) -> Guarantee:
+    """A paper's own figure, with the reasons why it is not a guarantee."""
+    return Guarantee(
+        epsilon=epsilon,
+        delta=delta,
+        neighbours=REPLACE_ONE,
+        public=public_facts(run),
+        calibration="published",
+        accountant=accountant,
+        proof="",
+        caveats=tuple(flaw for flaw in flaws if flaw),
+    )

@@ -1,0 +1,186 @@
+"""What an algorithm is, what it is given and hands back, and who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.gradients.augmented_lagrangian import Iteration
+from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.algorithms.search.result import Edge, Spent, Step, Stopped, Unreached
+from privcore.counts import CountSource
+from privcore.errors import ParameterError
+from privcore.graphs import PDAG
+from privcore.parameter import CALIBRATIONS, Parameter
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms import NoiseSource
+
+
+class Progress(NamedTuple):
+    """Where a search is: testing `order`, `done` of `pairs` pairs of this order looked at.
+
+    noun: what is counted, where it is not pairs; an optimiser's steps then stand for its tests.
+    Of changes to a graph it is not known how many there will be: pairs is 0.
+    """
+
+    order: int
+    done: int
+    pairs: int
+    tests_run: int
+    noun: Literal["pair", "iteration", "gradient", "change"] = "pair"
+
+
+class Hooks(Protocol):
+    """What a caller may listen to; `cancelled` is asked between tests."""
+
+    def progress(self, progress: Progress) -> None: ...
+
+    def cancelled(self) -> bool: ...
+
+
+class NoHooks:
+    """Nobody listens."""
+
+    def progress(self, progress: Progress) -> None:
+        return None
+
+    def cancelled(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that an algorithm is given: counts, checked parameters, noise, and who listens.
+
+    source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
+    test_limit: how many tests a search may make, None for any number; see `work`.
+    """
+
+    source: CountSource
+    parameters: Mapping[str, Any]
+    noise: NoiseSource
+    hooks: Hooks
+    keep_trace: bool = True
+    test_limit: int | None = None
+
+
+class Outcome(NamedTuple):
+    """What an algorithm hands back; `discover` adds the time and the parameters."""
+
+    graph: PDAG
+    separating_sets: Mapping[Edge, frozenset[int]]
+    guarantee: Guarantee
+    spent: Spent
+    tests_run: int
+    orders_run: int
+    stopped: Stopped | None
+    trace: tuple[Step, ...]
+    unreached: Unreached | None = None
+    unit: str = ""
+    weights: NDArray[np.float64] | None = None
+    weight_threshold: float | None = None
+    convergence: tuple[Iteration, ...] = ()
+    findings: Mapping[Edge, PairFinding] = MappingProxyType({})
+
+
+def _no_plan(run: Run) -> tuple[Event, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm, as declared in its own file and listed in the registry.
+
+    calibrations: those it has, the default first; `published_flaw` says, for the page, why the
+    published one is not proven.  published_epsilon: what ε is then: the cost of one "round" or test
+    with the total computed after the run, a total to "split" of which what was spent is computed
+    after the run, or the "total" itself as in the proven form.
+    planned: the steps of a proven run, from public facts alone: its parameters, number of rows,
+    and columns.  planned_delta: its total δ from the same facts, where that may be less than the
+    parameter δ says.
+    needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
+    well, or "either": tables where there are levels, moments of numbers.
+    reference: parameters to those of the non-private algorithm that the run is compared with, PC
+    unless it says otherwise.  output: a CPDAG, or one DAG.
+
+    Raises ParameterError for a declaration that contradicts itself.
+    """
+
+    name: str
+    title: str
+    citation: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+    calibrations: tuple[Literal["proven", "published", "none"], ...]
+    run: Callable[[Run], Outcome]
+    reference: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    reference_algorithm: Literal["pc", "notears"] = "pc"
+    output: Literal["cpdag", "dag"] = "cpdag"
+    needs: Literal["tables", "moments", "either"] = "tables"
+    published_flaw: str = ""
+    published_epsilon: Literal["round", "split", "total"] = "round"
+    planned: Callable[[Run], tuple[Event, ...]] = _no_plan
+    planned_delta: Callable[[Run], float] | None = None
+
+    def __post_init__(self) -> None:
+        for wrong, sentence in self._faults():
+            if wrong:
+                raise ParameterError(f"The algorithm {self.name!r} {sentence}.")
+
+    def _faults(self) -> Iterator[tuple[bool, str]]:
+        """What must not be, with the end of a sentence that says so."""
+        declared = {parameter.name: parameter for parameter in self.parameters}
+        had = self.calibrations
+        yield (
+            not all((self.name, self.title, self.citation, self.summary)),
+            "does not say what it is",
+        )
+        yield len(declared) < len(self.parameters), "has two parameters of one name"
+        yield (
+            not 0 < len(set(had) & set(CALIBRATIONS)) == len(had),
+            f"has the calibrations {had}; they must be of {CALIBRATIONS}, each once",
+        )
+        yield (
+            "none" in had and len(had) > 1,
+            "is private or not, but has calibrations of both kinds",
+        )
+        for parameter in self.parameters:
+            if parameter.only_with is not None:
+                other, values = parameter.only_with
+                known = other in declared and any(map(declared[other].takes, values))
+                yield not known, f"has {parameter.name!r} depend on what {other!r} is never"
+        calibration = declared.get("calibration")
+        if not self.private:
+            yield (
+                calibration is not None or "epsilon" in declared,
+                "spends nothing, but has a budget",
+            )
+            return
+        offered = (calibration.choices, calibration.default) if calibration else ((), None)
+        yield (
+            offered != (had, had[0]),
+            f"has the calibrations {had}, but offers {offered[0]}, {offered[1]} by default",
+        )
+        yield "epsilon" not in declared, "is private, but has no parameter 'epsilon'"
+        yield (
+            ("published" in had) != bool(self.published_flaw),
+            "must say why its published calibration is not proven, and only then",
+        )
+        yield "proven" in had and self.planned is _no_plan, "is proven, but has no plan"
+        yield self.reference is dict, "does not say what its runs are compared with"
+
+    @property
+    def private(self) -> bool:
+        return "none" not in self.calibrations
+
+    @property
+    def data_kinds(self) -> tuple[str, ...]:
+        """Kinds of columns that it can work on."""
+        levels = ("nominal", "ordinal")
+        return levels if self.needs == "tables" else (*levels, "continuous")

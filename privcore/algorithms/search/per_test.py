@@ -1,0 +1,219 @@
+"""What the algorithms that decide test by test share: the measure, the plan and its filter."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import Phase, Spent, Step
+from privcore.algorithms.search.skeleton import Decision, Skeleton
+from privcore.algorithms.search.tie_correction import planned_release, share_for_tests
+from privcore.errors import ParameterError
+from privcore.independence import (
+    Measure,
+    MedianMeasure,
+    ScoreMeasure,
+    VoteMeasure,
+    get_score,
+    value_at,
+)
+from privcore.independence.score import strata_of
+from privcore.privacy.accounting import Guarantee, Plan, PrivacyFilter, composition, plan_rounds
+from privcore.privacy.accounting.events import Event, Kind
+from privcore.privacy.mechanisms import SmoothMedian
+from privcore.rounding import down
+
+
+def resolved_score(parameters: Mapping[str, Any]) -> str:
+    """The score asked for; auto is Z* when proven and the paper's Kendall τ when published."""
+    if parameters["score"] is not None:
+        return str(parameters["score"])
+    return "kendall" if parameters["calibration"] == "published" else "z-star"
+
+
+def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Non-private PC with the same score, or with the one that the blocks compute."""
+    score = resolved_score(parameters).removesuffix("-votes").removesuffix("-median")
+    shared = ("threshold", "max_order", "stable")
+    return {"score": score, **{name: parameters[name] for name in shared}}
+
+
+def measure_of(parameters: Mapping[str, Any]) -> Measure:
+    """What the run compares.  Raises ParameterError if its sensitivity is not known."""
+    name, level = resolved_score(parameters), parameters["threshold"]
+    base, _, kind = name.rpartition("-")
+    if kind == "votes":
+        if parameters["calibration"] == "published":
+            raise ParameterError(
+                f"No paper publishes the score {name}; choose kendall, spearman or {base}-median, "
+                "or the proven calibration."
+            )
+        return VoteMeasure(base, parameters["blocks"], level)
+    if kind == "median":
+        SmoothMedian.proven(1.0, parameters["delta"])  # Refuses δ = 0 before anything is spent.
+        return MedianMeasure(base, parameters["blocks"], level, parameters["calibration"])
+    score = get_score(name)
+    score.sensitivity(2, parameters["calibration"])  # As does a score without a bound.
+    return ScoreMeasure(score, parameters["calibration"], parameters["space"], level)
+
+
+def plan_of(
+    run: Run, measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
+) -> tuple[Plan, float]:
+    """A proven run's plan, and the δ that each of its tests has for its own where it needs one."""
+    epsilon = run.parameters["epsilon"] * share_for_tests(run)
+    delta = test_delta = float(run.parameters["delta"])
+    if measure.needs_delta:
+        # Half of δ for the tests' own, half for their composition.
+        delta /= 2
+        test_delta = down(delta / rounds)
+    return plan_rounds(epsilon, delta, rounds, tuple(shares)), test_delta
+
+
+def planned_steps(
+    run: Run, rounds: int, kinds: Sequence[Kind] = ("pure",), shares: Sequence[float] = (1.0,)
+) -> tuple[Event, ...]:
+    """A proven run's steps, one kind for each share; all pure where a test has a δ of its own."""
+    measure = measure_of(run.parameters)
+    plan, test_delta = plan_of(run, measure, rounds, shares)
+    steps = zip(kinds, plan.step_epsilons, strict=True)
+    if measure.needs_delta:
+        events = [Event("pure", epsilon, rounds, test_delta) for _, epsilon in steps]
+    else:
+        events = [Event(kind, epsilon, rounds) for kind, epsilon in steps]
+    return (*events, *planned_release(run))
+
+
+class PerTest(Decision):
+    """A decision with a plan: equal rounds of one or more steps, paid for before they are made.
+
+    planned: whether the plan is that of pure steps (`plan_rounds`), or the decision's own affair.
+    plan, filter: of a proven run; None when published.  rounds: how many were opened.
+    """
+
+    noun: Literal["tests", "rounds", "deletions"] = "tests"
+    proofs: tuple[str, ...] = ()
+    flaw = ""
+    accountant_when_published = "advanced composition, after the run"
+
+    def __init__(
+        self,
+        run: Run,
+        recorder: common.Recorder,
+        *,
+        rounds: int,
+        shares: Sequence[float] = (1.0,),
+        planned: bool = True,
+    ) -> None:
+        self.run = run
+        self.recorder = recorder
+        self.measure = measure_of(run.parameters)
+        self.proven = run.parameters["calibration"] == "proven"
+        self.rounds = 0
+        self.plan: Plan | None = None
+        self.filter: PrivacyFilter | None = None
+        self.epsilons: tuple[float, ...] = ()
+        self.test_delta = float(run.parameters["delta"])
+        if self.proven and planned:
+            self.plan, self.test_delta = plan_of(run, self.measure, rounds, shares)
+            self.epsilons = self.plan.step_epsilons
+            self.filter = self.plan.new_filter()
+        self.source = self.measure.prepare(run.source, run.noise)
+
+    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        return self.measure.fits(self.source, x, y, given)
+
+    def pay(self, epsilon: float) -> float:
+        """Charge a step before it is made; what it cost."""
+        return self.filter.charge(epsilon) if self.filter else epsilon
+
+    def stretch(self, given: tuple[int, ...]) -> float:
+        """By how much the published sensitivity grows with the conditioning set's strata."""
+        if self.proven:
+            return 1.0
+        n, strata = self.run.source.n, strata_of(self.run.source, given)
+        return self.measure.sensitivity(n, strata) / self.measure.sensitivity(n)
+
+    def record(
+        self, x: int, y: int, given: tuple[int, ...], phase: Phase, value: float, scale: float,
+        noisy_margin: float, margin_threshold: float, verdict: bool, charge: float,
+    ) -> None:  # fmt: skip
+        """Add a step, with margins turned back into values."""
+        if not self.recorder.keep:
+            return
+        self.recorder.add(
+            Step(
+                order=len(given),
+                x=x,
+                y=y,
+                given=given,
+                phase=phase,
+                score=value,
+                noise_scale=scale,
+                noisy=value_at(self.measure, noisy_margin, x, y),
+                threshold=value_at(self.measure, margin_threshold, x, y),
+                independent=verdict,
+                charge=charge,
+                round=self.rounds,
+            )
+        )
+
+    @abstractmethod
+    def published_steps(self) -> list[float]:
+        """ε of each step that the published form charges, after the run."""
+
+    def rounds_to_finish(self, skeleton: Skeleton) -> int:
+        """At most how many rounds would have finished the search."""
+        return self.rounds + sum(skeleton.unreached.values())
+
+    def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
+        """The total ε that would have paid for them, at the same noise."""
+        if self.plan is None:
+            return None
+        return self.plan.epsilon_of(self.rounds_to_finish(skeleton)) / share_for_tests(self.run)
+
+    def guarantee(self) -> Guarantee:
+        """What is promised: the plan's total, or the published figure."""
+        if self.plan:
+            return self.proven_guarantee(self.plan.accountant)
+        delta = self.run.parameters["delta"]
+        total = composition.published_total(self.published_steps(), delta)
+        return common.published_guarantee(
+            self.run, total, delta, self.accountant_when_published, (*self.measure.flaws, self.flaw)
+        )
+
+    def proven_guarantee(self, accountant: str) -> Guarantee:
+        """The run's total, with the proofs of all its parts."""
+        proofs = [*self.measure.proofs, *self.proofs]
+        if self.run.parameters["correction"] != "none":
+            proofs.append("docs/proofs/one_way_marginals.md")
+            accountant = f"{accountant}, and a tenth of ε for one-column counts"
+        return common.proven_guarantee(self.run, accountant, tuple(proofs))
+
+    def spent(self) -> Spent:
+        """How much of the plan was used."""
+        if self.plan and self.filter:
+            return Spent(
+                self.plan.unit, self.filter.used, self.plan.total, self.rounds, self.plan.rounds,
+                self.noun,
+            )  # fmt: skip
+        steps = self.published_steps()
+        return Spent("epsilon", sum(steps), 0.0, len(steps), noun=self.noun)
+
+
+def run_per_test(run: Run, decision: PerTest) -> Outcome:
+    """Search with a decision, orient, and wrap up."""
+    skeleton = common.search(run, decision)
+    spent = decision.spent()
+    return common.outcome(
+        skeleton,
+        decision.recorder,
+        decision.guarantee(),
+        spent,
+        unit=decision.measure.unit,
+        epsilon_to_finish=decision.epsilon_to_finish(skeleton) if skeleton.stopped else None,
+        rounds_to_finish=decision.rounds_to_finish(skeleton) if spent.planned_rounds else 0,
+    )

@@ -1,0 +1,209 @@
+"""One skeleton search for every constraint-based algorithm.
+
+The search of PC (Spirtes, Glymour & Scheines 2000, Section 5.4.2) asks a `Decision` whether x
+and y are independent given S.  Who decides, and at what cost, is the algorithm's business.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+from privcore.algorithms.search.model import Hooks, NoHooks, Progress
+from privcore.algorithms.search.result import Edge, Stopped
+from privcore.errors import BudgetError, Cancelled
+from privcore.graphs import PDAG
+
+
+class Answer(NamedTuple):
+    """The set that separates a pair, None if none does, and after how many tests."""
+
+    given: tuple[int, ...] | None
+    tests: int
+
+
+class Decision(ABC):
+    """Who decides."""
+
+    @abstractmethod
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        """Whether x and y count as independent given `given`.
+
+        Raises BudgetError when the budget covers no further question; the search then ends.
+        """
+
+    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        """Whether that can be asked, from public facts alone; if not, the set is passed over."""
+        return True
+
+    def whole_order(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer | None] | None:
+        """Answers for the pairs in turn, where all questions of an order can be asked at once.
+
+        adjacent: frozen for the order.  None in place of an answer: this pair is asked about by
+        `independent`; None in place of them all: every pair is.
+        """
+        return None
+
+    def begin_order(  # noqa: B027
+        self, order: int, pairs: int, tests: Callable[[], dict[int, int]]
+    ) -> None:
+        """Called before each order.
+
+        pairs: how many are still adjacent.  tests: how many tests the graph still allows in this
+        and each later order, at most; a function, since counting them takes time.
+        """
+
+
+class Skeleton(NamedTuple):
+    """Undirected edges, separating sets of the pairs removed, and how the search went.
+
+    unreached: per order not finished, how many tests are left if nothing more is deleted.
+    stopped: "size" where tests that do not fit were passed over, and nothing else ended the search.
+    """
+
+    graph: PDAG
+    separating_sets: dict[Edge, frozenset[int]]
+    tests_run: int
+    orders_run: int
+    stopped: Stopped | None
+    unreached: dict[int, int]
+
+    @property
+    def found_sets(self) -> dict[Edge, set[frozenset[int]]]:
+        """The one separating set of each pair that was removed, as `orient` takes them."""
+        return {pair: {given} for pair, given in self.separating_sets.items()}
+
+
+def search_skeleton(
+    nodes: tuple[str, ...],
+    decision: Decision,
+    *,
+    stable: bool = True,
+    max_order: int | None = None,
+    hooks: Hooks | None = None,
+    start: PDAG | None = None,
+    prepare: Callable[[list[tuple[int, ...]]], None] | None = None,
+    limit: int | None = None,
+) -> Skeleton:
+    """Remove edges from the complete graph, by conditioning sets of growing size.
+
+    stable: adjacencies are frozen while an order is tested, so the result does not depend on
+        the order of the columns (Colombo & Maathuis 2014); otherwise they change at once, as in
+        the original.  Sets are taken from the neighbours of either end, each set once.
+    max_order: the largest conditioning set, None for no limit.
+    start: a graph to begin with in place of the complete one.
+    prepare: told before each order, if given, within which sets of columns tests will be.
+    limit: how many tests may be made, None for any number.
+
+    When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
+    A test that does not fit removes none.
+    Raises Cancelled if the hooks say so.
+    """
+    hooks = hooks or NoHooks()
+    p = len(nodes)
+    adjacent = [start.adjacent(i) if start else set(range(p)) - {i} for i in range(p)]
+    separating: dict[Edge, frozenset[int]] = {}
+    tests = 0
+    order = 0
+    orders_run = 0
+    stopped: Stopped | None = None
+    unreached: dict[int, int] = {}
+    unfit: dict[int, int] = {}
+
+    while stopped is None and (max_order is None or order <= max_order):
+        frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
+        pairs = [(x, y) for x in range(p) for y in sorted(adjacent[x]) if x < y]
+        # Order 0 is always asked; later ones only while some neighbourhood is large enough.
+        if not any(len(frozen[i] - {j}) >= order for x, y in pairs for i, j in ((x, y), (y, x))):
+            break
+        orders_run = order + 1
+        if prepare:
+            prepare(
+                [(i, *sorted(around)) for i, around in enumerate(frozen) if len(around) > order]
+            )
+        decision.begin_order(order, len(pairs), partial(_tests_from, adjacent, order, max_order))
+        # Answers to a whole order may be more than the limit allows.
+        within = limit is None or _tests_within(frozen, pairs, order, limit - tests)
+        answers = decision.whole_order(order, pairs, frozen) if stable and within else None
+        for done, (x, y) in enumerate(pairs):
+            hooks.progress(Progress(order, done, len(pairs), tests))
+            answer = next(answers) if answers else None
+            if answer is not None:
+                if hooks.cancelled():
+                    raise Cancelled
+                tests += answer.tests
+                if answer.given is not None:
+                    adjacent[x].discard(y)
+                    adjacent[y].discard(x)
+                    separating[(x, y)] = frozenset(answer.given)
+                continue
+            for asked, given in enumerate(conditioning_sets(frozen, x, y, order)):
+                if hooks.cancelled():
+                    raise Cancelled
+                if not decision.fits(x, y, given):
+                    unfit[order] = unfit.get(order, 0) + 1
+                    continue
+                try:
+                    if tests == limit:
+                        raise BudgetError("The limit of tests is reached.", "work")
+                    independent = decision.independent(x, y, given)
+                except BudgetError as error:
+                    stopped = error.reason
+                    here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
+                    unreached = {order: sum(here) - asked}
+                    unreached |= _tests_from(adjacent, order + 1, max_order)
+                    break
+                tests += 1
+                if independent:
+                    adjacent[x].discard(y)
+                    adjacent[y].discard(x)
+                    separating[(x, y)] = frozenset(given)
+                    break
+            if stopped:
+                break
+        order += 1
+
+    if unfit and stopped is None:
+        stopped, unreached = "size", unfit
+    edges = frozenset((x, y) for x in range(p) for y in adjacent[x] if x < y)
+    graph = PDAG(nodes, undirected=edges)
+    return Skeleton(graph, separating, tests, orders_run, stopped, unreached)
+
+
+def conditioning_sets(
+    adjacent: list[set[int]], x: int, y: int, order: int
+) -> Iterator[tuple[int, ...]]:
+    """Sets of size `order` among the neighbours of x, then of y, each once, in sorted order."""
+    yield from combinations(sorted(adjacent[x] - {y}), order)
+    of_x = adjacent[x]
+    for given in combinations(sorted(adjacent[y] - {x}), order):
+        if not all(node in of_x for node in given):
+            yield given
+
+
+def count_sets(adjacent: list[set[int]], x: int, y: int, order: int) -> int:
+    """How many sets `conditioning_sets` gives."""
+    of_x, of_y = adjacent[x] - {y}, adjacent[y] - {x}
+    both = comb(len(of_x & of_y), order)
+    return comb(len(of_x), order) + comb(len(of_y), order) - both
+
+
+def _tests_within(adjacent: list[set[int]], pairs: list[Edge], order: int, left: int) -> bool:
+    return sum(count_sets(adjacent, x, y, order) for x, y in pairs) <= left
+
+
+def _tests_from(adjacent: list[set[int]], first: int, max_order: int | None) -> dict[int, int]:
+    """Tests of each order from `first`, if nothing more is deleted."""
+    pairs = [(x, y) for x in range(len(adjacent)) for y in adjacent[x] if x < y]
+    largest = max((len(neighbours) - 1 for neighbours in adjacent), default=0)
+    last = largest if max_order is None else min(largest, max_order)
+    return {
+        order: sum(count_sets(adjacent, x, y, order) for x, y in pairs)
+        for order in range(first, last + 1)
+    }

@@ -1,0 +1,70 @@
+"""Thresholds that know how tied each column is, from one-way counts released once.
+
+Proof and derivation: docs/proofs/one_way_marginals.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+
+from privcore.algorithms.search.model import Run
+from privcore.errors import ParameterError
+from privcore.independence import Measure, ScoreMeasure, z_threshold
+from privcore.privacy.accounting.events import Event
+from privcore.rounding import down, up
+
+# Of the total ε; the tests get the rest, and all of δ.
+SHARE = 0.1
+# Their variance under independence shrinks with ties in the same proportion.
+_RANK_SCORES = ("z-star", "kendall-fixed", "spearman-fixed")
+
+
+def share_for_tests(run: Run) -> float:
+    """The part of ε that is left for tests, a hair less."""
+    return 1.0 if run.parameters["correction"] == "none" else down(1.0 - SHARE)
+
+
+def planned_release(run: Run) -> tuple[Event, ...]:
+    """The release of one-column counts, if the run asks for one."""
+    if run.parameters["correction"] == "none":
+        return ()
+    return (Event("pure", down(SHARE * run.parameters["epsilon"])),)
+
+
+def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
+    """The measure with a threshold for each pair, if the run asks for one.
+
+    noise_variance: of the noise on a test, in units of Z².  Releases the counts of every column
+    with Laplace noise: SHARE·ε-DP, since a replaced record changes two counts of each column.
+    """
+    wanted = run.parameters["correction"]
+    if wanted == "none":
+        return measure
+    if (
+        not isinstance(measure, ScoreMeasure)
+        or measure.space != "z"
+        or measure.score.name not in _RANK_SCORES
+    ):
+        raise ParameterError(
+            "The threshold correction is for rank scores in z: choose the score z-star, "
+            "kendall-fixed or spearman-fixed and space z, or correction none."
+        )
+    p = len(run.source.names)
+    scale = up(2 * p / down(SHARE * run.parameters["epsilon"]))
+    spread = []
+    for column in range(p):
+        counts = run.source.table([column]).astype(np.float64)
+        noisy = np.maximum(run.noise.laplace_array(counts, scale), 0.0)
+        shares = noisy / max(noisy.sum(), 1.0)
+        # At least that of a level with one record, so that no threshold is 0.
+        spread.append(max(3.0 / run.source.n, 1.0 - float((shares**3).sum())))
+    extra = noise_variance if wanted == "ties and noise" else 0.0
+    quantile = z_threshold(measure.level)
+    thresholds = {
+        (x, y): quantile * sqrt(spread[x] * spread[y] + extra) for x, y in combinations(range(p), 2)
+    }
+    return replace(measure, corrected=thresholds)

@@ -1,0 +1,181 @@
+"""The sets that v-structures are read from, where a further test costs nothing.
+
+A search stops at the first set that separates a pair, so that its verdict on the pair's common
+neighbours hangs on one test.  Where tests are made on exact data, or on a noisy release that is
+paid for, all sets of neighbours can be looked at.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import NamedTuple
+
+from privcore.algorithms.search.model import Hooks, Run
+from privcore.algorithms.search.result import Edge
+from privcore.algorithms.search.skeleton import (
+    Decision,
+    Skeleton,
+    conditioning_sets,
+    count_sets,
+)
+from privcore.errors import Cancelled
+from privcore.graphs import orient, unshielded
+from privcore.graphs.meek import Triple
+from privcore.graphs.orientation import ConflictRule
+
+
+class Answered(NamedTuple):
+    """A test: whether it found independence, and the logarithm of its p-value."""
+
+    independent: bool
+    log_p: float
+
+
+class FreeDecision(Decision):
+    """One that can be asked at no cost, also after the search."""
+
+    @abstractmethod
+    def answer(self, x: int, y: int, given: tuple[int, ...]) -> Answered:
+        """The same verdict as `independent`."""
+
+    def answers(
+        self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[list[Answered] | None] | None:
+        """For the pairs in turn, given each set of `first` to `last` neighbours, if it is faster.
+
+        By their number, then as in `conditioning_sets`.  None in place of a list, or of them all:
+        `answer` is asked.
+        """
+        return None
+
+
+class _Wanted(NamedTuple):
+    """Pairs to test given each set of `first` to `last` of their neighbours."""
+
+    first: int
+    last: int
+    pairs: list[Edge]
+    adjacent: list[set[int]]
+
+    def tests(self) -> Counter[int]:
+        """How many, by the number of neighbours."""
+        return Counter(
+            {
+                order: sum(count_sets(self.adjacent, x, y, order) for x, y in self.pairs)
+                for order in range(self.first, self.last + 1)
+            }
+        )
+
+    def families(self) -> Iterator[tuple[int, ...]]:
+        """Sets of columns within which the tests are."""
+        for x, y in self.pairs:
+            for end in (x, y):
+                yield tuple({x, y} | self.adjacent[end])
+
+    def sets(self, x: int, y: int) -> Iterator[tuple[int, ...]]:
+        for order in range(self.first, self.last + 1):
+            yield from conditioning_sets(self.adjacent, x, y, order)
+
+
+class _Tests:
+    """All tests of some pairs, of which only what orientation reads is kept.
+
+    separating: the sets given which each pair is independent.
+    """
+
+    def __init__(self, wanted: Iterable[_Wanted], decision: FreeDecision, hooks: Hooks) -> None:
+        self.separating: dict[Edge, list[tuple[int, ...]]] = {}
+        self._largest: dict[tuple[Edge, int], float] = {}
+        for each in wanted:
+            quick = decision.answers(*each)
+            for x, y in each.pairs:
+                if hooks.cancelled():
+                    raise Cancelled
+                sets = list(each.sets(x, y))
+                answers = next(quick) if quick else None
+                if answers is None:
+                    sets = [given for given in sets if decision.fits(x, y, given)]
+                    answers = [decision.answer(x, y, given) for given in sets]
+                self._keep((x, y), sets, answers)
+
+    def _keep(self, pair: Edge, sets: list[tuple[int, ...]], answers: list[Answered]) -> None:
+        asked = list(zip(sets, answers, strict=True))
+        self.separating[pair] = [given for given, found in asked if found.independent]
+        for given, found in asked:
+            for node in given:
+                known = self._largest.get((pair, node), -inf)
+                if found.log_p > known:
+                    self._largest[pair, node] = found.log_p
+
+    def strength(self, triple: Triple) -> float:
+        """Of a v-structure: how surely its ends depend on each other given its middle.
+
+        The smallest −log p among the sets that hold the middle, to nine digits, so that the last
+        bits of a sum, which the order of the columns may change, decide nothing.
+        """
+        x, z, y = triple
+        return float(f"{-self._largest.get(((x, y), z), 0.0):.9g}")
+
+
+def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> Skeleton:
+    """The skeleton, oriented by the run's rules.
+
+    Further tests are as many as the limit of the run, at most; if that does not cover them all,
+    none is made, and the search's own separating sets decide, as under the rule "first".  Raises
+    Cancelled if the hooks say so.
+    """
+    rule, conflicts = run.parameters["collider_rule"], run.parameters["conflict_rule"]
+    in_turn = run.parameters["in_turn"]
+    graph = skeleton.graph
+    if rule == "first":
+        return _by_first(skeleton, conflicts, in_turn=in_turn)
+    pairs = sorted({(x, y) for x, _, y in unshielded(graph)} & skeleton.separating_sets.keys())
+    around: list[_Wanted] = []
+    if rule != "union" or conflicts == "strength":
+        adjacent = [graph.adjacent(node) for node in range(len(graph.nodes))]
+        most = max(map(len, adjacent))
+        allowed = run.parameters["max_order"]
+        around = [_Wanted(0, most if allowed is None else min(allowed, most), pairs, adjacent)]
+    level = list(_levels(skeleton, pairs)) if rule == "union" else []
+
+    left: Counter[int] = Counter()
+    for wanted in (*around, *level):
+        left += wanted.tests()
+    if run.test_limit is not None and left.total() > run.test_limit:
+        unreached = skeleton.unreached if skeleton.stopped else dict(left)
+        return _by_first(skeleton, conflicts, in_turn=in_turn)._replace(
+            stopped=skeleton.stopped or "work", unreached=unreached
+        )
+
+    # Not every source can make use of that; one outside memory reads its rows once for each.
+    if prepare := getattr(run.source, "prepare", None):
+        prepare([family for wanted in (*around, *level) for family in wanted.families()])
+    tests = _Tests(around, decision, run.hooks)
+    looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
+    return skeleton._replace(
+        graph=orient(graph, looked.separating, rule, conflicts, tests.strength, in_turn=in_turn)
+    )
+
+
+def _by_first(skeleton: Skeleton, conflicts: ConflictRule, *, in_turn: bool) -> Skeleton:
+    return skeleton._replace(
+        graph=orient(skeleton.graph, skeleton.found_sets, conflicts=conflicts, in_turn=in_turn)
+    )
+
+
+def _levels(skeleton: Skeleton, pairs: Iterable[Edge]) -> Iterator[_Wanted]:
+    """Each pair with the neighbours that its ends had when the order began that separated it."""
+    by_order: dict[int, list[Edge]] = {}
+    for pair in pairs:
+        by_order.setdefault(len(skeleton.separating_sets[pair]), []).append(pair)
+    for order, own in by_order.items():
+        # A pair that was separated at this order or later was adjacent then.
+        there = {p for p, given in skeleton.separating_sets.items() if len(given) >= order}
+        adjacent: list[set[int]] = [set() for _ in skeleton.graph.nodes]
+        for i, j in there | skeleton.graph.skeleton:
+            adjacent[i].add(j)
+            adjacent[j].add(i)
+        yield _Wanted(order, order, own, adjacent)

@@ -1,0 +1,149 @@
+"""SG-PC: Gaussian noise on a fresh sub-sample for every test (Wang et al. 2020, Section 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log, sqrt
+
+import numpy as np
+
+from privcore.algorithms.laplace_pc import MAX_TESTS, planned_tests
+from privcore.algorithms.priv_pc_parameters import RATE, checked_rows
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.per_test import PerTest, reference, run_per_test
+from privcore.algorithms.search.result import Spent
+from privcore.algorithms.search.skeleton import Skeleton
+from privcore.algorithms.search.tie_correction import (
+    corrected,
+    planned_release,
+    share_for_tests,
+)
+from privcore.errors import BudgetError, ParameterError
+from privcore.independence import margin
+from privcore.independence.score import strata_of
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.sampled_gaussian import SampledGaussian
+from privcore.rounding import up
+
+_FLAW = (
+    "the total is computed after the run from the number of tests, which depends on the data, "
+    "so it is not a bound fixed in advance"
+)
+SAMPLE_RATE = replace(
+    RATE,
+    help="Every test sees this fraction of the rows, drawn anew. At rate 1 signal over noise is "
+    "best: a sub-sample shrinks the signal by more than it saves.",
+    source="Wang, Pang & Song 2020, Section 4.2",
+)
+
+
+def _planned_multiplier(run: Run) -> float:
+    """σ over sensitivity of every test of a proven run."""
+    given, n = run.parameters, run.source.n
+    mechanism = SampledGaussian(n, checked_rows(n, given["rate"]))
+    epsilon = given["epsilon"] * share_for_tests(run)
+    return mechanism.multiplier(epsilon, given["delta"], planned_tests(run))
+
+
+class _SampledGaussian(PerTest):
+    """|Z| on m rows drawn without replacement, plus Gaussian noise, against the threshold."""
+
+    proofs = ("docs/proofs/subsampled_gaussian.md",)
+    flaw = _FLAW
+
+    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+        super().__init__(run, recorder, rounds=planned_tests(run), planned=False)
+        given = run.parameters
+        if not given["delta"] > 0:
+            raise ParameterError(
+                "Gaussian noise needs a failure probability above 0; raise delta, or choose "
+                "laplace-pc."
+            )
+        n = run.source.n
+        self._rows = checked_rows(n, given["rate"])
+        self._planned = planned_tests(run)
+        self.mechanism = SampledGaussian(n, self._rows)
+        if self.proven:
+            self._multiplier = _planned_multiplier(run)
+        else:
+            # The classic calibration of one Gaussian release, as the moments accountant starts.
+            self._multiplier = sqrt(2 * log(1.25 / given["delta"])) / given["epsilon"]
+        if self.proven:
+            sigma = self._multiplier * self.measure.sensitivity(self._rows)
+            self.measure = corrected(run, self.measure, sigma * sigma)
+
+    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+        if self.proven and self.rounds == self._planned:
+            raise BudgetError("All tests that were paid for are used.")
+        source = self.source
+        if self._rows < self.run.source.n:
+            drawn = self.run.source.subsample(self._rows, self.run.noise)
+            source = self.measure.prepare(drawn, self.run.noise)
+        sensitivity = self.measure.sensitivity(self._rows, strata_of(self.run.source, given))
+        sigma = up(self._multiplier * sensitivity)
+        value = self.measure.value(source, x, y, given)
+        away = np.array([margin(self.measure, value, x, y)])
+        noisy = float(self.run.noise.gaussian_array(away, sigma)[0])
+        self.rounds += 1
+        charge = 1 / self._planned if self.proven else 0.0
+        self.record(x, y, given, "test", value, sigma, noisy, 0.0, noisy >= 0, charge)
+        return noisy >= 0
+
+    def published_steps(self) -> list[float]:
+        return []
+
+    def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
+        if not self.proven:
+            return None
+        tests = self.rounds_to_finish(skeleton)
+        total = self.mechanism.epsilon(self._multiplier, self.run.parameters["delta"], tests)
+        return total / share_for_tests(self.run)
+
+    def guarantee(self) -> Guarantee:
+        if self.proven:
+            return self.proven_guarantee(self.mechanism.accountant)
+        delta = self.run.parameters["delta"]
+        total = self.mechanism.epsilon(self._multiplier, delta, self.rounds)
+        flaws = (*self.measure.flaws, self.flaw)
+        return common.published_guarantee(
+            self.run, total, delta, "moments accountant, after the run", flaws
+        )
+
+    def spent(self) -> Spent:
+        if self.proven:
+            used = self.rounds / self._planned
+            return Spent("share", used, 1.0, self.rounds, self._planned, self.noun)
+        return Spent("share", 0.0, 0.0, self.rounds, noun=self.noun)
+
+
+def _run(run: Run) -> Outcome:
+    return run_per_test(run, _SampledGaussian(run, common.Recorder(run.keep_trace)))
+
+
+def _planned(run: Run) -> tuple[Event, ...]:
+    """Without what sub-sampling amplifies, which these events do not know of."""
+    tests = Event("gaussian", _planned_multiplier(run), planned_tests(run))
+    return (tests, *planned_release(run))
+
+
+SG_PC = Algorithm(
+    name="sg-pc",
+    title="SG-PC",
+    citation="Wang, Pang & Song 2020, Section 4.2; Wang, Balle & Kasiviswanathan 2019",
+    summary="Gaussian noise on every test, each on a fresh sub-sample, added up by a moments "
+    "accountant (Rényi differential privacy).",
+    parameters=(
+        *parameters.PER_TEST,
+        SAMPLE_RATE,
+        MAX_TESTS,
+        replace(parameters.MAX_ORDER, default=1),
+        parameters.STABLE,
+    ),
+    calibrations=("proven", "published"),
+    run=_run,
+    reference=reference,
+    planned=_planned,
+    published_flaw=f"Not proven: {_FLAW}.",
+)

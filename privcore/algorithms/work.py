@@ -1,0 +1,193 @@
+"""How much work a search will be, from public facts, and a limit on it.
+
+The limit counts tests and never time.  How many tests a private search has made follows from its
+own noisy answers, so that stopping there is post-processing; how long they took depends on the
+exact data, and so would a graph that was cut off by a clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privcore.algorithms.engine import checked_parameters, count, discover
+from privcore.algorithms.registry import get_algorithm
+from privcore.data import Column, Dataset
+from privcore.parameter import Parameter
+
+# Of every column after order 0, where nothing is known: real networks rarely have more.
+USUAL_DEGREE = 8
+# From so many likely tests on, a run is worth a word beforehand.
+LARGE = 20_000
+
+DEGREE = Parameter(
+    name="degree",
+    title="Neighbours supposed",
+    symbol="d",
+    kind="int",
+    default=USUAL_DEGREE,
+    low=1,
+    high=10_000,
+    help="How many neighbours a column is supposed to keep after order 0, for the likely number "
+    "of tests.",
+    source="docs/performance.md",
+)
+
+# The stand-in that is measured on: small, and so dependent that no order comes to an end.
+_COLUMNS, _ROWS, _TESTS = 10, 20_000, 150
+
+
+class OrderWork(NamedTuple):
+    """Tests of one order: the most that any data can ask for, and with columns of `DEGREE`."""
+
+    order: int
+    at_most: int
+    likely: int
+
+
+class Estimate(NamedTuple):
+    """Of a whole search.  seconds_each: of one test here, measured on simulated rows."""
+
+    orders: tuple[OrderWork, ...]
+    seconds_each: float
+
+    @property
+    def tests(self) -> int:
+        """Likely tests of all orders."""
+        return sum(work.likely for work in self.orders)
+
+    @property
+    def tests_at_most(self) -> int:
+        return sum(work.at_most for work in self.orders)
+
+    @property
+    def seconds(self) -> float:
+        """Likely seconds, counting the rows apart."""
+        return self.tests * self.seconds_each
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "orders": [work._asdict() for work in self.orders],
+            "tests": self.tests,
+            "tests_at_most": self.tests_at_most,
+            "seconds": self.seconds,
+        }
+
+    def sentence(self) -> str:
+        """Such as "About 19,000 tests up to order 3, 12 s (4,400,000 tests at most)."."""
+        return (
+            f"About {_rounded(self.tests)} tests up to order {self.orders[-1].order}, "
+            f"{_time(self.seconds)} ({_rounded(self.tests_at_most)} tests at most)."
+        )
+
+
+def most_tests(columns: int, order: int, degree: int | None = None) -> int:
+    """The most tests of one order with so many columns, each with at most `degree` neighbours.
+
+    Every pair of neighbours is tested given each set of that size from the neighbours of either
+    end; with all pairs adjacent the two ends have the same neighbours.
+    """
+    all_sets = comb(columns, 2) * comb(columns - 2, order)
+    if degree is None or degree >= columns - 1 or order == 0:
+        return all_sets
+    return min(all_sets, columns * degree // 2 * 2 * comb(degree - 1, order))
+
+
+def searches_by_tests(algorithm: str) -> bool:
+    """Whether an algorithm asks test by test, so that its work is their number."""
+    names = {parameter.name for parameter in get_algorithm(algorithm).parameters}
+    return "stable" in names or algorithm == "em-pc"
+
+
+def estimate(
+    n: int,
+    levels: tuple[int, ...],
+    algorithm: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    degree: int | str = USUAL_DEGREE,
+) -> Estimate | None:
+    """The work of a run on n rows of columns with so many levels; None if it is not by tests.
+
+    No row of any data is looked at.  Raises ParameterError.
+    """
+    checked = checked_parameters(algorithm, parameters)
+    if not searches_by_tests(algorithm):
+        return None
+    orders = _orders(len(levels), checked["max_order"], DEGREE.parse(degree))
+    shape = tuple(sorted(levels, reverse=True)[:_COLUMNS])
+    settled = tuple(sorted(checked.items()))
+    return Estimate(orders, _measured(min(n, _ROWS), shape, algorithm, settled))
+
+
+def large_work_sentence(
+    n: int, levels: tuple[int, ...], algorithm: str, parameters: Mapping[str, Any]
+) -> str:
+    """What to expect of a run with many tests; empty for a smaller one.  Raises ParameterError."""
+    checked = checked_parameters(algorithm, parameters)
+    if not searches_by_tests(algorithm):
+        return ""
+    orders = _orders(len(levels), checked["max_order"], USUAL_DEGREE)
+    if sum(work.likely for work in orders) < LARGE:
+        return ""
+    found = estimate(n, levels, algorithm, parameters)
+    return found.sentence() if found else ""
+
+
+def _orders(columns: int, largest: int | None, degree: int) -> tuple[OrderWork, ...]:
+    last = columns - 2 if largest is None else min(largest, columns - 2)
+    orders = []
+    for order in range(last + 1):
+        likely = most_tests(columns, order, degree)
+        if not likely:
+            break
+        orders.append(OrderWork(order, most_tests(columns, order), likely))
+    return tuple(orders)
+
+
+@lru_cache(maxsize=64)
+def _measured(
+    rows: int, levels: tuple[int, ...], algorithm: str, settled: tuple[tuple[str, Any], ...]
+) -> float:
+    """Seconds for each test of a short run on simulated rows.
+
+    Beyond `_ROWS` rows a test hardly costs more, as rows are merged before they are counted.
+    """
+    hidden = np.random.default_rng(1)
+    share = hidden.random(rows)
+    values = []
+    for count_of in levels:
+        own = hidden.random(rows)
+        codes = np.floor(np.where(hidden.random(rows) < 0.7, share, own) * count_of)
+        values.append(codes.astype(np.uint16))
+    columns = tuple(
+        Column(f"c{i}", "ordinal", tuple(map(str, range(k))), declared=True)
+        for i, k in enumerate(levels)
+    )
+    source = count(Dataset("stand-in", columns, tuple(values)))
+    start = time.perf_counter()
+    run = discover(source, algorithm, dict(settled), seed=1, keep_trace=False, test_limit=_TESTS)
+    return (time.perf_counter() - start) / max(run.tests_run, 1)
+
+
+def _rounded(number: int) -> str:
+    """Two digits of a large number, or its power of ten."""
+    if number >= 10**9:
+        return f"{number:.1e}"
+    digits = max(len(str(number)) - 2, 0)
+    return f"{round(number, -digits):,}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 120:
+        return f"about {seconds:.0f} s"
+    if seconds < 7200:
+        return f"about {seconds / 60:.0f} minutes"
+    return f"about {seconds / 3600:,.0f} hours"

@@ -1,9 +1,0 @@
-"""Levels, bounds and cut points that are released from the rows with noise, for a part of ε and δ.
-
-Proof: docs/proofs/bought_domain.md.
-"""
-
-from privcore.bought_domain.buying import buy_domain
-from privcore.bought_domain.plan import DomainPlan, plan_domain
-
-__all__ = ["DomainPlan", "buy_domain", "plan_domain"]

@@ -1,0 +1,64 @@
+"""A data set as bytes that do not depend on the order of its rows or columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.data.model import Column, Dataset, Described
+
+_BLOCK = 1 << 20
+
+
+def canonical_bytes(dataset: Dataset) -> Iterator[bytes]:
+    """Names, kinds, levels and bounds in the order of the names, then the rows, sorted.
+
+    For fingerprints: the same table gives the same bytes however it is ordered, another table other
+    bytes.  The data set's own name is left out.
+    """
+    yield _header(dataset)
+    ordered = np.sort(_records(dataset.columns, dataset.values))
+    for start in range(0, len(ordered), _BLOCK):
+        yield ordered[start : start + _BLOCK].tobytes()
+
+
+def canonical_bytes_of_unique(
+    described: Described, configurations: Sequence[NDArray[Any]], multiplicities: NDArray[np.int64]
+) -> Iterator[bytes]:
+    """The bytes that `canonical_bytes` would give, of rows known by their unique configurations.
+
+    configurations: per column its codes in each unique row, shape (u,); multiplicities: (u,).
+    """
+    yield _header(described)
+    records = _records(described.columns, configurations)
+    order = np.argsort(records)
+    ends = np.cumsum(multiplicities[order])
+    for start in range(0, described.n, _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, described.n))
+        yield records[order[np.searchsorted(ends, rows, side="right")]].tobytes()
+
+
+def _order(columns: Sequence[Column]) -> list[int]:
+    return sorted(range(len(columns)), key=lambda i: columns[i].name)
+
+
+def _header(described: Described) -> bytes:
+    columns = [described.columns[i] for i in _order(described.columns)]
+    listed = [[c.name, c.kind, list(c.levels), c.bounds] for c in columns]
+    return json.dumps([described.n, listed]).encode()
+
+
+def _records(columns: Sequence[Column], values: Sequence[NDArray[Any]]) -> NDArray[np.void]:
+    """One item of bytes for each row, which sort as the rows do."""
+    cells = []
+    for i in _order(columns):
+        # Adding 0 turns −0.0, which is the same number, into 0.0.
+        wide = values[i].astype(">u2") if columns[i].is_categorical else values[i] + 0.0
+        cells.append(wide.astype(wide.dtype.newbyteorder(">"))[:, None])
+    rows = np.concatenate([np.ascontiguousarray(cell).view(np.uint8) for cell in cells], axis=1)
+    rows = np.ascontiguousarray(rows)
+    return rows.view(np.dtype((np.void, rows.shape[1]))).ravel()

@@ -1,0 +1,121 @@
+"""Cutting numeric columns into intervals at public points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.data.model import Column, Dataset, code_type
+from privcore.errors import DataError
+from privcore.text import short
+
+MAX_INTERVALS = 100
+
+
+def discretise(dataset: Dataset, cuts: Mapping[str, int | Sequence[float]]) -> Dataset:
+    """The data set with continuous columns cut into ordinal ones.
+
+    cuts: per column name, either inner boundaries, which must be chosen without looking at the
+        rows and count as public, or a number of equal-width intervals over the column's bounds,
+        which are as public as those bounds.
+    The recipe is dropped, as it does not tell these cuts.
+    Raises DataError for names that are no continuous columns, and for impossible cuts.
+    """
+    unknown = [name for name in cuts if name not in dataset.names]
+    if unknown:
+        raise DataError(f"There is no column {short(unknown[0])!r} to cut; correct its name.")
+    columns, values = list(dataset.columns), list(dataset.values)
+    for position, column in enumerate(dataset.columns):
+        if column.name not in cuts:
+            continue
+        if column.bounds is None or column.is_categorical:
+            raise DataError(f"Column {short(column.name)!r} has levels already; do not cut it.")
+        wanted = cuts[column.name]
+        if isinstance(wanted, int):
+            points, declared = equal_width(column.bounds, wanted, column.name), column.declared
+        else:
+            points, declared = tuple(wanted), True
+        values[position] = cut(dataset.values[position], points, column.name)
+        columns[position] = Column(
+            column.name,
+            "ordinal",
+            interval_labels(points),
+            cut_points=tuple(points),
+            declared=declared,
+        )
+    return replace(dataset, columns=tuple(columns), values=tuple(values), recipe=None)
+
+
+def intervals(dataset: Dataset, count: int) -> Dataset:
+    """The data set with every continuous column cut into `count` intervals of equal width.
+
+    They divide the column's bounds, so that they are as public as those; a recipe notes them.
+    Raises DataError if no column is continuous, or unless count is from 2 to 100.
+    """
+    numeric = [column.name for column in dataset.columns if not column.is_categorical]
+    if not numeric:
+        raise DataError("Every column has levels already; leave the number of intervals out.")
+    recipe = None if dataset.recipe is None else {**dataset.recipe, "intervals": count}
+    return replace(discretise(dataset, dict.fromkeys(numeric, count)), recipe=recipe)
+
+
+def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tuple[float, ...]:
+    """Inner boundaries of `bins` intervals of the same width over public bounds.
+
+    Raises DataError unless the bounds are finite and increasing and bins is from 2 to 100.
+    """
+    low, high = finite_bounds(bounds, name)
+    if not 2 <= bins <= MAX_INTERVALS:
+        raise DataError(
+            f"Column {short(name)!r} asks for {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+        )
+    return tuple(float(c) for c in np.linspace(low, high, bins + 1)[1:-1])
+
+
+def finite_bounds(bounds: tuple[float, float] | None, name: str) -> tuple[float, float]:
+    """The bounds; raises DataError unless they increase and can be added up without overflow."""
+    if bounds is None or not bounds[0] < bounds[1]:
+        raise DataError(f"Column {short(name)!r} needs a lower bound below its upper bound.")
+    # Otherwise it would depend on the rows whether scaling to −1 … 1 gives numbers.
+    if not math.isfinite(4 * max(-bounds[0], bounds[1])):
+        raise DataError(
+            f"Column {short(name)!r} has bounds too far apart to compute with; leave out its "
+            "largest values, or declare closer bounds."
+        )
+    return bounds
+
+
+def check_cuts(cuts: Sequence[float], name: str) -> None:
+    """Raises DataError unless there are points, finite and increasing."""
+    if not len(cuts):
+        raise DataError(f"Column {short(name)!r} has no cut points; give at least one.")
+    if not all(math.isfinite(c) for c in cuts):
+        raise DataError(f"The cut points of column {short(name)!r} must be finite numbers.")
+    if any(a >= b for a, b in pairwise(cuts)):
+        raise DataError(f"The cut points of column {short(name)!r} must increase.")
+
+
+def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArray[Any]:
+    """Codes 0..len(cuts) of the intervals (−∞, c₁), [c₁, c₂), …, [c_k, ∞).
+
+    The points are public, so the intervals never depend on the data.
+    Raises DataError unless there are points, finite and increasing.
+    """
+    check_cuts(cuts, name)
+    return np.searchsorted(np.asarray(cuts), numbers, side="right").astype(code_type(len(cuts) + 1))
+
+
+def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
+    """Readable names such as "< 10", "10 – 20", "≥ 20", distinct however close the points are."""
+    for digits in range(3, 18):
+        texts = [f"{c:.{digits}g}" for c in cuts]
+        if len(set(texts)) == len(texts):
+            break
+    inner = [f"{a} – {b}" for a, b in pairwise(texts)]
+    return (f"< {texts[0]}", *inner, f"≥ {texts[-1]}")

@@ -1,0 +1,117 @@
+"""Structural equations over a graph: weights, forward sampling, and bounds known without rows.
+
+Nothing here is read from rows: scales and bounds follow from the weights, so they are public as
+the model is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.data.random_graph import RandomDag
+
+Matrix = NDArray[np.float64]
+Bounds = tuple[tuple[float, float], ...]
+
+
+def random_weights(
+    dag: RandomDag, low: float, high: float, generator: np.random.Generator
+) -> Matrix:
+    """w[i, j] of each edge i → j uniform in ±[low, high], 0 elsewhere; shape (p, p)."""
+    weights = np.zeros((len(dag.order), len(dag.order)))
+    for cause, effect in dag.edges:
+        weights[cause, effect] = generator.uniform(low, high) * generator.choice((-1.0, 1.0))
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGaussian:
+    """X_j = Σ_i w_ij X_i + ε_j with independent standard Gaussian ε, each column then divided by
+    its population standard deviation, if `standardised`.
+
+    The noise has the same scale in every column, so that scale would cancel in the division:
+    weights alone say how strong a dependence is.  bound: in standard deviations of each column.
+    """
+
+    dag: RandomDag
+    weights: Matrix
+    bound: float
+    standardised: bool = True
+
+    @property
+    def covariance(self) -> Matrix:
+        """Of the columns before the division: (I − W)⁻ᵀ (I − W)⁻¹, shape (p, p)."""
+        effects = np.eye(len(self.weights))
+        # Adding up in causal order cancels nothing, as inverting may when weights are large.
+        for node in self.dag.order:
+            effects[:, node] += effects @ self.weights[:, node]
+        return effects.T @ effects
+
+    @property
+    def correlation(self) -> Matrix:
+        """The covariance of the columns as sampled, but for values moved to the bounds."""
+        covariance = self.covariance
+        scale = np.sqrt(np.diag(covariance))
+        correlation: Matrix = covariance / np.outer(scale, scale)
+        return correlation
+
+    @property
+    def bounds(self) -> Bounds:
+        reach = self.bound * self._scale
+        return tuple((-float(r), float(r)) for r in reach)
+
+    @property
+    def _scale(self) -> Matrix:
+        """Standard deviation of each column as sampled, shape (p,)."""
+        deviations = np.sqrt(np.diag(self.covariance))
+        return np.ones_like(deviations) if self.standardised else deviations
+
+    def draw(self, rows: int, generator: np.random.Generator) -> list[Matrix]:
+        """Per column, `rows` values; unbounded."""
+        scale = np.sqrt(np.diag(self.covariance))
+        columns: dict[int, Matrix] = {}
+        if not self.standardised:
+            scale = np.ones_like(scale)
+        for node in self.dag.order:
+            values = generator.standard_normal(rows)
+            values /= scale[node]
+            for cause in self.dag.parents[node]:
+                values += self.weights[cause, node] * scale[cause] / scale[node] * columns[cause]
+            columns[node] = values
+        return [columns[node] for node in range(len(columns))]
+
+
+@dataclass(frozen=True, eq=False)
+class NonlinearModel:
+    """X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε of standard deviation `noise_sd`.
+
+    waves: whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is; shape (p, p).
+    Both stay within ±1, so that Σ_i |w_ij| bounds what the causes add.  bound: how far the public
+    bounds reach beyond that, in standard deviations of the noise.
+    """
+
+    dag: RandomDag
+    weights: Matrix
+    waves: NDArray[np.bool_]
+    noise_sd: float
+    bound: float
+
+    @property
+    def bounds(self) -> Bounds:
+        reach = np.abs(self.weights).sum(axis=0) + self.bound * self.noise_sd
+        return tuple((-float(r), float(r)) for r in reach)
+
+    def draw(self, rows: int, generator: np.random.Generator) -> list[Matrix]:
+        """Per column, `rows` values; unbounded."""
+        columns: dict[int, Matrix] = {}
+        for node in self.dag.order:
+            values = generator.standard_normal(rows)
+            values *= self.noise_sd
+            for cause in self.dag.parents[node]:
+                shape = np.sin if self.waves[cause, node] else np.tanh
+                values += self.weights[cause, node] * shape(2 * columns[cause])
+            columns[node] = values
+        return [columns[node] for node in range(len(columns))]

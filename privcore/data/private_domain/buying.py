@@ -1,0 +1,142 @@
+"""Buying the levels, bounds and cut points of a table's columns.
+
+Whatever the rows say, a valid domain comes out: what nobody can be shown falls to "(other)", and
+numbers come from a public grid.  Everything after the noise is post-processing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privcore.data.private_domain.plan import MOST_LEVELS, DomainPlan
+from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.privacy.mechanisms.quantile import cut_utilities, quantile_utilities
+from privcore.privacy.mechanisms.selection import select
+
+Vector = NDArray[np.float64]
+
+# The grid: 0, and from 2^−30 to 2^63 in size 512 numbers for each doubling.
+_LOWEST, _HIGHEST, _STEPS = -30, 63, 512
+# A bound leaves out so many rows, in units of 2/ε of its selection: about as many as one that is
+# drawn beyond all rows would have to win by, as the grid is far longer there.
+_RANK = 13.0
+
+
+def buy_domain(
+    cells: Mapping[str, pd.Series[Any]], plan: DomainPlan, noise: NoiseSource
+) -> list[ColumnSchema]:
+    """The plan's columns with levels, bounds or cut points; (plan.epsilon, plan.delta)-DP.
+
+    cells: of each column its text, None where it is missing; as many as plan.rows.
+    Never fails because of what the cells hold.
+    """
+    return [bought_column(column, cells[column.name], plan, noise) for column in plan.columns]
+
+
+def bought_column(
+    column: ColumnSchema, cells: pd.Series[Any], plan: DomainPlan, noise: NoiseSource
+) -> ColumnSchema:
+    """One of the plan's columns."""
+    if column.kind == "continuous":
+        numbers = cell_numbers(cells)
+        return bought_numbers(column, numbers[~np.isnan(numbers)], plan, noise)
+    return bought_levels(column, level_counts(cells), plan, noise)
+
+
+def level_counts(cells: pd.Series[Any]) -> dict[str, int]:
+    """How often each value occurs, without missing ones and those that read as a level's name."""
+    owner, distinct = pd.factorize(cells)
+    counts = np.bincount(owner[owner >= 0], minlength=len(distinct)).tolist()
+    return {
+        str(value): count
+        for value, count in zip(distinct, counts, strict=True)
+        if value not in (MISSING_LEVEL, OTHER_LEVEL)
+    }
+
+
+def cell_numbers(cells: pd.Series[Any]) -> Vector:
+    """The cells as floats, NaN where they hold no finite number; shape (n,)."""
+    owner, distinct = pd.factorize(cells)
+    # A missing cell, whose owner is −1, gets the last one.
+    numbers = np.append(parse_numbers(pd.Series(distinct, dtype=object)), np.nan)[owner]
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def bought_levels(
+    column: ColumnSchema, counts: Mapping[str, int], plan: DomainPlan, noise: NoiseSource
+) -> ColumnSchema:
+    """The levels that are shown, at most `MOST_LEVELS` of them, and "(other)".
+
+    In order of their text, or of an ordinal column's numbers.  Where none is shown, "(missing)" is
+    a level too, so that there are always two.
+    """
+    if plan.histogram is None:
+        raise ValueError("the plan has no column with levels")
+    shown = plan.histogram.shown(counts, noise)
+    kept = sorted(shown, key=lambda level: (-shown[level], level))[:MOST_LEVELS]
+    levels = (*_ordered(kept, column.kind), OTHER_LEVEL)
+    if len(levels) < 2:
+        levels = (*levels, MISSING_LEVEL)
+    return replace(column, levels=levels, declared=True)
+
+
+def _ordered(levels: list[str], kind: str) -> list[str]:
+    if kind != "ordinal":
+        return sorted(levels)
+    numbers = parse_numbers(pd.Series(levels, dtype=object))
+    if not np.isfinite(numbers).all():
+        return sorted(levels)
+    return [level for _, level in sorted(zip(numbers.tolist(), levels, strict=True))]
+
+
+def bought_numbers(
+    column: ColumnSchema, numbers: Vector, plan: DomainPlan, noise: NoiseSource
+) -> ColumnSchema:
+    """Cut points that part the numbers evenly, or bounds that leave few of them outside.
+
+    numbers: the finite ones, shape (m,).  m may be below the number of rows for cut points.
+    """
+    grid, epsilon = public_grid(), plan.selection_epsilon(column)
+    if column.bins is not None:
+        parts = column.bins
+        chosen = [
+            # Utilities of sensitivity `parts`.
+            select(cut_utilities(numbers, part, parts, grid), epsilon / parts, noise, "exponential")
+            for part in range(1, parts)
+        ]
+        cuts = tuple(float(grid[k]) for k in sorted(set(chosen)))
+        return replace(column, bins=None, cut_points=cuts, declared=True)
+    rank = max(min(plan.rows // 4, math.ceil(2 * _RANK / epsilon)), 1)
+    first, last = sorted(
+        select(_ranked(numbers, share, plan.rows, grid), epsilon, noise, "exponential")
+        for share in (rank / plan.rows, (plan.rows + 1 - rank) / plan.rows)
+    )
+    if first == last:
+        first, last = max(first - 1, 0), min(last + 1, grid.size - 1)
+    return replace(column, bounds=(float(grid[first]), float(grid[last])), declared=True)
+
+
+def _ranked(numbers: Vector, share: float, rows: int, grid: Vector) -> Vector:
+    """`quantile_utilities` of as many numbers as there are rows; those that are missing are 0."""
+    whole = np.concatenate((numbers, np.zeros(rows - numbers.size)))
+    return quantile_utilities(whole, min(share, 1.0), grid)
+
+
+@cache
+def public_grid() -> Vector:
+    """The numbers that bounds and cut points are chosen from, increasing; none depends on rows."""
+    mantissas = np.arange(_STEPS, 2 * _STEPS) / _STEPS
+    powers = np.arange(_LOWEST, _HIGHEST)[:, None]
+    positive = np.append(np.ldexp(mantissas, powers).ravel(), 2.0**_HIGHEST)
+    grid = np.concatenate((-positive[::-1], [0.0], positive))
+    grid.flags.writeable = False
+    return grid

@@ -1,0 +1,162 @@
+"""How the ε and δ of a bought domain are split over its columns, from public facts alone.
+
+Public are the number of rows, which columns are used, and of each its kind, into how many intervals
+it is cut, and whether missing values have a level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from privcore.data.discretise import MAX_INTERVALS
+from privcore.data.schema import ColumnSchema
+from privcore.errors import DataError, ParameterError
+from privcore.parameter import Parameter
+from privcore.privacy.accounting.composition import rho_for
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.stable_histogram import StableHistogram
+from privcore.text import short
+
+# Levels of a column that are shown, besides the ones that it has in any case.
+MOST_LEVELS = 10
+# Part of δ that hides values of one row; the other part is that of the composition.
+_HIDING = 0.5
+# Of ε, δ and ρ: with less, noise would be far larger than any number of rows.
+_LEAST = 1e-15
+
+
+PROOF = "docs/proofs/bought_domain.md"
+
+SHARE = Parameter(
+    name="buy_domain",
+    title="Share of the domain",
+    symbol="share",
+    kind="float",
+    default=0.2,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    help="The part of ε and δ that buys levels, bounds and cut points from the rows, with noise.",
+    source=PROOF,
+)
+OWN_DELTA = Parameter(
+    name="domain_delta",
+    title="δ of the domain",
+    symbol="δ₁",
+    kind="float",
+    default=None,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    optional=True,
+    auto_help="its share of the run's δ",
+    help="Of a run that has no δ of its own.",
+    source=PROOF,
+)
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """What a domain may cost: its share of a run's ε and δ.
+
+    delta: of the domain, where the run has none of its own.
+    """
+
+    share: float
+    delta: float | None = None
+
+    def __post_init__(self) -> None:
+        SHARE.parse(self.share)
+        OWN_DELTA.parse(self.delta)
+
+
+@dataclass(frozen=True)
+class DomainPlan:
+    """The steps of one purchase; together they are (epsilon, delta)-DP.
+
+    rows: of the table.  columns: those to be bought, as stated.  histogram: of the columns with
+    levels, one step each.  rho: of each column.
+    """
+
+    epsilon: float
+    delta: float
+    rows: int
+    columns: tuple[ColumnSchema, ...]
+    histogram: StableHistogram | None
+    hiding: float
+    rho: float
+
+    def selection_epsilon(self, column: ColumnSchema) -> float:
+        """ε of each of a numeric column's selections, by the exponential mechanism: ρ = ε²/8."""
+        # A hair less, so that rounding never makes the steps' ρ more than the column's.
+        return math.sqrt(8 * self.rho / selections(column)) * (1 - 1e-12)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The steps, to be listed and checked by others."""
+        steps = []
+        if self.histogram is not None:
+            levelled = sum(column.kind != "continuous" for column in self.columns)
+            rho = 1 / self.histogram.sigma**2
+            steps.append(Event("zcdp", rho, levelled, self.hiding))
+        steps += [
+            Event("exponential", self.selection_epsilon(column), selections(column))
+            for column in self.columns
+            if column.kind == "continuous"
+        ]
+        return tuple(steps)
+
+
+def selections(column: ColumnSchema) -> int:
+    """How many numbers are selected for a numeric column: its cut points, or its two bounds."""
+    return 2 if column.bins is None else column.bins - 1
+
+
+def plan_domain(
+    columns: Sequence[ColumnSchema], rows: int, epsilon: float, delta: float
+) -> DomainPlan:
+    """Split (ε, δ) evenly over columns of stated kinds.
+
+    Raises ParameterError for impossible ε and δ, and for too little of them; DataError for no
+    columns, for columns that have levels, bounds or cut points already, and for impossible numbers
+    of intervals.
+    """
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ParameterError(f"The ε of a bought domain is {epsilon}; it must be above 0.")
+    if not 0 < delta < 1:
+        raise ParameterError(
+            f"The δ of a bought domain is {delta}; it must be above 0 and below 1, as a value that "
+            "one row has could be shown: raise delta."
+        )
+    if not columns:
+        raise DataError("Every column has its levels or bounds; there is nothing to buy.")
+    for column in columns:
+        _check(column)
+    levelled = sum(column.kind != "continuous" for column in columns)
+    hiding = _HIDING * delta / levelled if levelled else 0.0
+    # The thresholds' part as it adds up, and a hair for the sum's rounding.
+    left = (delta - hiding * levelled) * (1 - 1e-12)
+    enough = min(epsilon, delta) > _LEAST
+    rho = rho_for(epsilon, left) / len(columns) * (1 - 1e-12) if enough else 0.0
+    if not rho > _LEAST:
+        raise ParameterError(
+            f"ε = {epsilon:g} and δ = {delta:g} are too little for the levels and bounds of "
+            f"{len(columns)} columns; give the domain a larger share."
+        )
+    histogram = StableHistogram.proven(rho, hiding) if levelled else None
+    return DomainPlan(epsilon, delta, rows, tuple(columns), histogram, hiding, rho)
+
+
+def _check(column: ColumnSchema) -> None:
+    name = short(column.name)
+    if column.has_domain:
+        raise DataError(f"Column {name!r} has its levels or bounds already; do not buy them.")
+    bins = column.bins if column.kind == "continuous" else None
+    if bins is not None and not 2 <= bins <= MAX_INTERVALS:
+        raise DataError(
+            f"Column {name!r} asks for {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+        )

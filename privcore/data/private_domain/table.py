@@ -1,0 +1,172 @@
+"""A table whose owner states the columns' kinds; the rest is public once a domain is bought."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from privcore.data import Column, Dataset, Missing, RawTable, build_dataset, refusals
+from privcore.data.building import DROPPED, column_of, used_columns
+from privcore.data.model import BOUGHT, code_type
+from privcore.data.private_domain.buying import cell_numbers
+from privcore.data.private_domain.plan import MOST_LEVELS, Purchase
+from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
+from privcore.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class StatedTable:
+    """Rows of which no column's levels, bounds or cuts are known beforehand, or only some.
+
+    schema: of the columns that are used; of those to be bought only the kind, `bins` and `missing`
+    are public.  cells: of these columns, as text, with a missing cell where a column of numbers
+    holds none; shape (n, p).  missing: what `build_dataset` does with gaps.  purchase: what the
+    domain may cost.  notes: as of a `Dataset`.
+    """
+
+    name: str
+    schema: tuple[ColumnSchema, ...]
+    cells: pd.DataFrame
+    missing: Missing
+    purchase: Purchase
+    notes: tuple[str, ...] = ()
+    true_edges: tuple[tuple[str, str], ...] | None = None
+
+    @classmethod
+    def state(
+        cls,
+        raw: RawTable,
+        schema: Sequence[ColumnSchema],
+        *,
+        name: str,
+        purchase: Purchase,
+        missing: Missing = "refuse",
+        true_edges: tuple[tuple[str, str], ...] | None = None,
+    ) -> StatedTable:
+        """The table as `build_dataset` would take it, but for what is to be bought.
+
+        A cell of a column of numbers that holds no finite number is missing; with "level", every
+        column that is cut or has levels gets one for missing values, whether or not there are any.
+        Raises what `build_dataset` raises, all of it before anything is charged: once a domain is
+        bought, no row makes `with_domain` fail.
+        """
+        used = used_columns(schema, raw.names, missing)
+        cells = raw.frame[[column.name for column in used]].copy()
+        for column in used:
+            if column.kind == "continuous":
+                cells.loc[np.isnan(cell_numbers(cells[column.name])), column.name] = None
+        if missing == "level":
+            used = [_with_gaps(column) for column in used]
+        strict = [column.name for column in used if not column.has_missing_level]
+        gaps = {str(k): int(v) for k, v in cells[strict].isna().sum().items() if v}
+        if gaps and missing == "refuse":
+            raise DataError(refusals.gaps(gaps))
+        if missing == "drop":
+            cells = cells.dropna(subset=strict)
+            if len(cells) < 2:
+                raise DataError(refusals.too_few_left(len(cells)))
+        # From the setting: that there were any is private.
+        notes = (DROPPED,) if missing == "drop" and strict else ()
+        cells = cells.reset_index(drop=True)
+        stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges)
+        if not stated.bought:
+            raise DataError(
+                "Every column of the schema has its levels or bounds, so there is nothing to buy; "
+                "leave --buy-domain out."
+            )
+        # What is wrong with columns that have their levels or bounds is said here.
+        stated.with_domain([_simplest(column) for column in stated.bought])
+        return stated
+
+    @property
+    def n(self) -> int:
+        return len(self.cells)
+
+    @property
+    def bought(self) -> tuple[ColumnSchema, ...]:
+        """The columns that are to be bought."""
+        return tuple(column for column in self.schema if not column.has_domain)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """As of a `Dataset` whose levels and bounds are public."""
+        return self.notes
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        """Names of columns of which the owner has not confirmed what the schema says."""
+        return tuple(column.name for column in self.schema if not column.declared)
+
+    def canonical(self) -> Iterator[bytes]:
+        """The rows in a fixed order, whatever theirs is, to know the same data again."""
+        names = sorted(self.cells.columns)
+        cells = self.cells[names].astype(object)
+        rows = cells.where(cells.notna(), None).itertuples(index=False, name=None)
+        for row in (names, *sorted(rows, key=repr)):
+            yield (json.dumps(list(row)) + "\n").encode()
+
+    @property
+    def bought_cells(self) -> Mapping[str, pd.Series[Any]]:
+        """The cells of each column that is to be bought."""
+        return {column.name: self.cells[column.name] for column in self.bought}
+
+    def with_domain(self, domain: Sequence[ColumnSchema]) -> Dataset:
+        """The data set under a domain; domain: of the columns that are to be bought.
+
+        What is none of the levels falls to "(other)", numbers outside bounds to the nearer one.
+        """
+        known = {column.name: column for column in domain}
+        dataset = build_dataset(
+            RawTable(self.cells, "", ""),
+            [known.get(column.name, column) for column in self.schema],
+            name=self.name,
+            missing=self.missing,
+            true_edges=self.true_edges,
+        )
+        return replace(dataset, notes=self.notes, source=BOUGHT)
+
+    def largest(self) -> Dataset:
+        """As many rows, all alike, under a domain with as many levels as can be bought.
+
+        Only what is public goes into it.
+        """
+        domain = {column.name: _largest(column) for column in self.bought}
+        columns = [column_of(domain.get(column.name, column)) for column in self.schema]
+        values = tuple(_alike(column, self.n) for column in columns)
+        return Dataset(self.name, tuple(columns), values, self.true_edges, BOUGHT, self.notes)
+
+
+def _with_gaps(column: ColumnSchema) -> ColumnSchema:
+    """A column that is to be bought, with a level for missing values if it can have one."""
+    levelled = column.kind != "continuous" or column.bins is not None
+    return replace(column, missing=True) if levelled and not column.has_domain else column
+
+
+def _simplest(column: ColumnSchema) -> ColumnSchema:
+    if column.kind != "continuous":
+        return replace(column, levels=(OTHER_LEVEL, MISSING_LEVEL), declared=True)
+    if column.bins is not None:
+        return replace(column, bins=None, cut_points=(0.0,), declared=True)
+    return replace(column, bounds=(0.0, 1.0), declared=True)
+
+
+def _largest(column: ColumnSchema) -> ColumnSchema:
+    simple = _simplest(column)
+    if simple.levels:
+        shown = tuple(f"level {k}" for k in range(1, MOST_LEVELS + 1))
+        return replace(simple, levels=(*shown, OTHER_LEVEL))
+    if simple.cut_points:
+        parts = column.bins or 2
+        return replace(simple, cut_points=tuple(map(float, range(1, parts))))
+    return simple
+
+
+def _alike(column: Column, rows: int) -> np.ndarray[Any, Any]:
+    if column.bounds is not None:
+        return np.full(rows, column.bounds[0])
+    return np.zeros(rows, dtype=code_type(len(column.levels)))

@@ -1,0 +1,155 @@
+"""A schema in a JSON file: what is public of a table, written down by its owner.
+
+    {"columns": [
+        {"name": "smoke", "levels": ["no", "yes"]},
+        {"name": "stage", "kind": "ordinal", "levels": ["I", "II", "III", "(other)"]},
+        {"name": "age", "bounds": [0, 120], "bins": 4, "missing": true},
+        {"name": "dose", "cut_points": [10, 50]}
+     ],
+     "confirmed": "… SHA-256 of the columns …"}
+
+A column with a kind and neither levels, bounds nor cut points, such as {"name": "age", "kind":
+"continuous", "bins": 4}, has them bought from the rows (see `bought_domain`).
+
+Columns of the table that are not listed are left out.  A list of columns without the object around
+it will do as well.  `confirmed` is what the owner's confirmation is kept as: it is one of these
+values, so that whoever changes a value has to confirm again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from privcore.data.schema import ColumnSchema
+from privcore.errors import DataError
+from privcore.text import short
+
+_KEYS = {"name", "kind", "levels", "bounds", "bins", "cut_points", "missing"}
+
+
+def read_schema(content: bytes) -> list[ColumnSchema]:
+    """The schema that a JSON file holds; its columns are declared if they are confirmed.
+
+    Raises DataError, naming the column, if the file holds no schema.
+    """
+    document = _parsed(content)
+    listed = document.get("columns")
+    if not isinstance(listed, list) or not listed:
+        raise DataError('The schema lists no columns; write {"columns": [{"name": …}, …]}.')
+    schema = [_column(entry, position) for position, entry in enumerate(listed, start=1)]
+    confirmed = document.get("confirmed") == confirmation(schema)
+    return [replace(column, declared=confirmed) for column in schema]
+
+
+def schema_json(
+    schema: Sequence[ColumnSchema],
+    *,
+    confirmed: bool = False,
+    left_out: Mapping[str, str] | None = None,
+) -> str:
+    """A schema as `read_schema` takes it; columns with include=False are left out.
+
+    confirmed: whether its owner has confirmed every value.
+    left_out: reasons by column, for whoever reviews it.
+    """
+    document: dict[str, Any] = {"columns": _entries(schema)}
+    if left_out:
+        document["left_out"] = [{"name": name, "reason": why} for name, why in left_out.items()]
+    if confirmed:
+        document["confirmed"] = confirmation(schema)
+    return json.dumps(document, indent=1, ensure_ascii=False)
+
+
+def confirmation(schema: Sequence[ColumnSchema]) -> str:
+    """SHA-256, in hexadecimal, of every value of the columns in use, whatever their order."""
+    entries = sorted(_entries(schema), key=lambda entry: str(entry["name"]))
+    text = json.dumps(entries, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _entries(schema: Sequence[ColumnSchema]) -> list[dict[str, Any]]:
+    entries = []
+    for column in schema:
+        if column.include:
+            entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+            entry |= {"levels": list(column.levels)} if column.levels else {}
+            entry |= {"bounds": list(map(float, column.bounds))} if column.bounds else {}
+            entry |= {"bins": column.bins} if column.bins else {}
+            entry |= {"cut_points": list(column.cut_points)} if column.cut_points else {}
+            entry |= {"missing": True} if column.missing else {}
+            entries.append(entry)
+    return entries
+
+
+def _parsed(content: bytes) -> Mapping[str, Any]:
+    try:
+        document = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise DataError("The schema is not JSON in UTF-8; write it as in the manual.") from None
+    return document if isinstance(document, dict) else {"columns": document}
+
+
+def _column(entry: Any, position: int) -> ColumnSchema:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise DataError(f"Column {position} of the schema has no name; give it one.")
+    name = short(entry["name"])
+    unknown = sorted(set(entry) - _KEYS)
+    if unknown:
+        raise DataError(
+            f"Column {name!r} of the schema has {short(unknown[0])!r}, which means nothing there; "
+            f"use {', '.join(sorted(_KEYS))}."
+        )
+    levels = _levels(entry, name)
+    kind = entry.get("kind", "nominal" if levels else "continuous")
+    if kind not in ("nominal", "ordinal", "continuous"):
+        raise DataError(
+            f"Column {name!r} of the schema has the kind {short(kind)!r}; "
+            "it must be nominal, ordinal or continuous."
+        )
+    numeric = bool(entry.get("bounds") or entry.get("cut_points"))
+    stated = "kind" in entry and not levels and not numeric
+    if not stated and (bool(levels), numeric) != (kind != "continuous", kind == "continuous"):
+        raise DataError(
+            f"Column {name!r} of the schema needs levels, or bounds or cut points: levels are of "
+            "nominal and ordinal columns, bounds and cut points of continuous ones; or its kind "
+            "alone, to buy them."
+        )
+    bounds = _numbers(entry, "bounds", name)
+    if bounds and len(bounds) != 2:
+        raise DataError(f"Column {name!r} of the schema needs two bounds, lowest and highest.")
+    bins, missing = entry.get("bins"), entry.get("missing", False)
+    if not isinstance(missing, bool):
+        raise DataError(f"Column {name!r} of the schema says neither true nor false for missing.")
+    if bins is not None and (not isinstance(bins, int) or isinstance(bins, bool)):
+        raise DataError(f"Column {name!r} of the schema needs a whole number of bins.")
+    return ColumnSchema(
+        entry["name"],
+        kind,
+        levels,
+        bounds=(bounds[0], bounds[1]) if bounds else None,
+        cut_points=_numbers(entry, "cut_points", name),
+        bins=bins,
+        missing=missing,
+    )
+
+
+def _levels(entry: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The levels as text, as the cells of a table are read."""
+    levels = entry.get("levels") or []
+    if not isinstance(levels, list) or any(isinstance(v, (list, dict)) for v in levels):
+        raise DataError(f"Column {name!r} of the schema needs a list of levels.")
+    return tuple(str(level).strip() for level in levels)
+
+
+def _numbers(entry: Mapping[str, Any], key: str, name: str) -> tuple[float, ...]:
+    values = entry.get(key) or []
+    if not isinstance(values, list) or not all(
+        isinstance(v, (int, float)) and not isinstance(v, bool) and math.isfinite(v) for v in values
+    ):
+        raise DataError(f"Column {name!r} of the schema needs a list of finite numbers as {key}.")
+    return tuple(float(v) for v in values)

@@ -1,0 +1,137 @@
+"""Reading a true graph: edge list, DOT, GraphML or BIF."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import networkx as nx
+
+from privcore.data.dot import edges_of_dot
+from privcore.errors import DataError
+from privcore.text import short
+
+MAX_BYTES = 5_000_000
+Edges = tuple[tuple[str, str], ...]
+
+# Neither looks at a character twice, whatever the file: a comment without an end goes to the end
+# of the file, and a list of names ends at a parenthesis outside quotes.
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*+", re.DOTALL)
+_NAMES = r'((?:"[^"]*+"|[^"|()])++)'
+_PARENTS = re.compile(rf"probability\s*+\({_NAMES}\|{_NAMES}\)")
+
+
+def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
+    """The edges (cause, effect) of a DAG over the columns `names`.
+
+    By ending: .dot/.gv, .graphml/.xml, .bif, otherwise an edge list with one edge a line
+    ("cause,effect", tab, semicolon or blank between, or "cause -> effect").
+    Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
+    """
+    if len(content) > MAX_BYTES:
+        raise DataError("The graph file has more than 5 MB; give only the edges.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("The graph file is not UTF-8 text; save it as such.") from None
+    ending = filename.lower().rpartition(".")[2]
+    known = frozenset(names)
+    if ending in ("dot", "gv"):
+        edges = edges_of_dot(text, known)
+    elif ending in ("graphml", "xml"):
+        edges = _from_graphml(text, known)
+    elif ending == "bif":
+        edges = _from_bif(text)
+    else:
+        edges = _from_edge_list(text, known)
+    return _checked(edges, known)
+
+
+def _checked(edges: list[tuple[str, str]], known: frozenset[str]) -> Edges:
+    if not edges:
+        raise DataError("The graph file names no edge; give at least one, as cause,effect.")
+    for cause, effect in edges:
+        for name in (cause, effect):
+            if name not in known:
+                raise DataError(f"The graph names {short(name)!r}, which is not a column.")
+        if cause == effect:
+            raise DataError(f"The graph has an edge from {short(cause)!r} to itself; remove it.")
+    graph = nx.DiGraph(edges)
+    if not nx.is_directed_acyclic_graph(graph):
+        raise DataError("The graph has a directed cycle; a causal graph must not.")
+    return tuple(dict.fromkeys(edges))
+
+
+def _from_edge_list(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
+    edges: list[tuple[str, str]] = []
+    first = True
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        readings = list(_readings(line))
+        if not readings:
+            raise DataError(f"Line {number} of the graph file is no edge; write cause,effect.")
+        # A name may hold any of the delimiters, so the names decide how a line is meant.
+        path, note = next((r for r in readings if known.issuperset(r[0])), readings[0])
+        is_header = first and path[0].lower() in ("source", "from", "cause")
+        first = False
+        if is_header and path[0] not in known:
+            continue
+        if note == "undirected":
+            raise DataError(f"Line {number} of the graph file is undirected; give a direction.")
+        edges += pairwise(path)
+    return edges
+
+
+def _readings(line: str) -> Iterator[tuple[list[str], str]]:
+    """The ways to read a line as a path of names and a note, the likeliest first."""
+    if "->" in line:
+        path = [cell.strip().strip('"') for cell in line.split("->")]
+        if all(path):
+            yield path, ""
+    for delimiter in "\t;, ":
+        if delimiter not in line:
+            continue
+        cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
+        cells = [cell.strip() for cell in cells if cell.strip()]
+        # Blanks are too frequent in names for a third word to be a note.
+        if len(cells) == 2 or (len(cells) > 2 and delimiter != " "):
+            yield cells[:2], "".join(cells[2:3])
+
+
+def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        # Entities can make a small file expand without end; GraphML never needs them.
+        raise DataError("The GraphML file declares entities; save it without them.")
+    try:
+        graph = nx.parse_graphml(text)
+    except Exception:  # malformed XML and GraphML raise many types
+        raise DataError("The GraphML file cannot be read; save it anew.") from None
+    # This product's own exports mark the edges of a CPDAG that have no direction.
+    kinds = {data.get("kind") for _, _, data in graph.edges(data=True)}
+    if not graph.is_directed() or "undirected" in kinds:
+        raise DataError("The GraphML graph is undirected; give directed edges only.")
+    label = {}
+    for node, data in graph.nodes(data=True):
+        titles = [str(data[key]) for key in ("label", "name") if key in data]
+        label[node] = next((t for t in (*titles, node) if t in known), (*titles, node)[0])
+    return [(label[a], label[b]) for a, b in graph.edges()]
+
+
+def _from_bif(text: str) -> list[tuple[str, str]]:
+    """Only the parents in "probability ( child | parents )".
+
+    Written here because the maintained readers of the format come with whole modelling
+    libraries, several hundred MB, and the structure needs one pattern.
+    """
+    edges = []
+    for child, parents in _PARENTS.findall(_COMMENT.sub("", text)):
+        edges += [(_bare(parent), _bare(child)) for parent in parents.split(",")]
+    return edges
+
+
+def _bare(name: str) -> str:
+    return name.strip().strip('"')

@@ -1,0 +1,133 @@
+"""The noisy numbers that an algorithm releases, through its own code, without its search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.search.model import NoHooks, Run
+from privcore.counts import CountSource
+from privcore.evaluation.audits.case import Side
+from privcore.evaluation.audits.listening import Draw, Listening, Released
+from privcore.evaluation.audits.neighbours import Pair
+from privcore.evaluation.audits.outputs import Outputs
+from privcore.evaluation.audits.trials import uniforms
+from privcore.parameter import parse_all
+from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+
+Path = tuple[tuple[Released, Released], ...]
+_DIGITS = 9
+RATIO = "log-likelihood ratio of the released numbers"
+
+
+def listened(
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    source: CountSource,
+    noise: NoiseSource,
+    replayed: Sequence[Released] | None = None,
+) -> list[Released]:
+    """What one run with checked parameters releases, in order."""
+    listening = Listening(noise, replayed)
+    run = Run(source, parameters, cast(NoiseSource, listening), NoHooks(), keep_trace=False)
+    get_algorithm(algorithm).run(run)
+    return listening.released
+
+
+@dataclass(frozen=True)
+class ReleaseTrial:
+    """What is told of a run is the likelihood ratio of the numbers that it releases.
+
+    By the lemma of Neyman and Pearson nothing read from them tells more.  It follows from the
+    numbers, the two data sets and the scales that the code asks for, so that it is post-processing.
+
+    paths: how many whole runs on D say what gets how much noise, each followed by one on D′ that is
+    given the same noisy numbers; then only the noise is drawn, of each path equally often.  One is
+    enough where nothing released depends on an earlier release.  Otherwise the earlier numbers
+    are held fixed: the proofs bound what is told on every path, and this tests that bound.
+    Raises ParameterError for parameters that the algorithm refuses.
+    """
+
+    algorithm: str
+    parameters: Mapping[str, Any]
+    pair: Pair
+    paths: int = 1
+    batch: int = 20_000
+    _paths: tuple[Path, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_paths", tuple(map(self._path, range(self.paths))))
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        parts = np.array_split(np.empty(runs), self.paths)
+        ratios = [
+            _ratios(path, side, part.size, noise)
+            for path, part in zip(self._paths, parts, strict=True)
+        ]
+        return Outputs.of_numbers([RATIO], np.concatenate(ratios)[:, None])
+
+    def _path(self, number: int) -> Path:
+        chosen = get_algorithm(self.algorithm)
+        checked = parse_all(chosen.parameters, self.parameters, chosen.name)
+        noise = SimulatedNoise(number)
+        one, other = (cast(CountSource, self.pair.source(side)) for side in (0, 1))
+        first = listened(self.algorithm, checked, one, noise)
+        second = listened(self.algorithm, checked, other, noise, first)
+        return tuple(zip(first, second, strict=True))
+
+
+def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray[Any, Any]:
+    """Shape (runs,)."""
+    total = np.zeros(runs)
+    for steps in path:
+        noisy = steps[side].again(runs, noise)
+        total += steps[0].log_density(noisy) - steps[1].log_density(noisy)
+    # The last digits of simulated noise tell what it was added to; they are not what is audited.
+    return np.round(total, _DIGITS)
+
+
+@dataclass(frozen=True)
+class SubSampleTrial:
+    """Tests of an algorithm, each on a sub-sample, for a record that moves every test as much as
+    its sensitivity says, where it is drawn, and none where it is not.
+
+    One whole run says which tests are made on which draw of how many rows, with what noise; then
+    both are drawn anew.  What is told of a run is the likelihood ratio of its tests.
+    sensitivity: from a number of rows to how far the record moves a test.
+    Raises ParameterError for parameters that the algorithm refuses.
+    """
+
+    algorithm: str
+    parameters: Mapping[str, Any]
+    pair: Pair
+    sensitivity: Callable[[int], float]
+    batch: int = 2500
+    _draws: dict[Draw, list[Released]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        chosen = get_algorithm(self.algorithm)
+        checked = parse_all(chosen.parameters, self.parameters, chosen.name)
+        source = cast(CountSource, self.pair.source(0))
+        draws: dict[Draw, list[Released]] = {}
+        for step in listened(self.algorithm, checked, source, SimulatedNoise(0)):
+            if step.draw is not None:
+                draws.setdefault(step.draw, []).append(step)
+        object.__setattr__(self, "_draws", draws)
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        total = np.zeros(runs)
+        for draw, tests in self._draws.items():
+            share = draw.size / draw.rows
+            moved = (uniforms(runs, noise) < share) & (side == 0)
+            shift, loss = self.sensitivity(draw.size), np.zeros(runs)
+            for test in tests:
+                least = replace(test, exact=np.zeros(1))
+                most = replace(test, exact=np.full(1, shift))
+                noisy = least.again(runs, noise) + shift * moved[:, None]
+                loss += most.log_density(noisy) - least.log_density(noisy)
+            total += np.log1p(share * np.expm1(loss))
+        return Outputs.of_numbers([RATIO], np.round(total, _DIGITS)[:, None])

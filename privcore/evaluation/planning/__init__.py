@@ -1,0 +1,1 @@
+"""What a budget would buy, before it is spent."""

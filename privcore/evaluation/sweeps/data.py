@@ -1,0 +1,144 @@
+"""The data that a sweep runs on: recipes that any process can follow, or a table held in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from privcore.data import Dataset, StructuralExample, intervals, load_network
+from privcore.data.sampling import check_rows, check_seed
+from privcore.errors import DataError
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.text import short
+
+SAMPLED_ROWS = 100_000
+
+
+class SweepData(Protocol):
+    """One data set of a plan.
+
+    label: its name in the rows of a sweep; seed: of the sample.
+    usual_rows: how many rows where the plan does not say, None for all that there are.
+    """
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def usual_rows(self) -> int | None: ...
+
+    def describe(self) -> dict[str, Any]:
+        """What tells it apart, JSON-ready; never its rows."""
+        ...
+
+    def load(self, rows: int | None) -> Dataset:
+        """So many rows of it, the same each time; raises DataError or ParameterError."""
+        ...
+
+
+@dataclass(frozen=True)
+class NetworkData:
+    """A sample of a built-in network.  Raises ParameterError for an unknown name or a bad seed."""
+
+    name: str
+    seed: int = 1
+    usual_rows = SAMPLED_ROWS
+
+    def __post_init__(self) -> None:
+        load_network(self.name)
+        check_seed(self.seed)
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+    def describe(self) -> dict[str, Any]:
+        return {"network": self.name, "seed": self.seed}
+
+    def load(self, rows: int | None) -> Dataset:
+        return load_network(self.name).sample(_checked(rows), self.seed)
+
+
+@dataclass(frozen=True)
+class ExampleData:
+    """A sample of a structural example, cut into equal intervals if their number is given."""
+
+    example: StructuralExample
+    seed: int = 1
+    intervals: int | None = None
+    usual_rows = SAMPLED_ROWS
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+
+    @property
+    def label(self) -> str:
+        """Such as "linear-gaussian 10 0.3 1": nodes, density and graph seed, which tell apart."""
+        e = self.example
+        cut = "" if self.intervals is None else f" in {self.intervals}"
+        return f"{e.kind} {e.nodes} {e.density:g} {e.graph_seed}{cut}"
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "example": self.example.kind,
+            **self.example.parameters,
+            "intervals": self.intervals,
+            "seed": self.seed,
+        }
+
+    def load(self, rows: int | None) -> Dataset:
+        dataset = self.example.sample(_checked(rows), self.seed)
+        return dataset if self.intervals is None else intervals(dataset, self.intervals)
+
+
+@dataclass(frozen=True, eq=False)
+class TableData:
+    """A table held in memory; it reaches other processes through pipes and is never written.
+
+    seed: of the sample without replacement where the plan asks for fewer rows than it has.
+    """
+
+    dataset: Dataset
+    seed: int = 1
+    usual_rows = None
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+
+    @property
+    def label(self) -> str:
+        return short(self.dataset.name)
+
+    @cached_property
+    def content(self) -> str:
+        """A hash of the columns, the rows and the true graph."""
+        digest = hashlib.sha256()
+        columns = [vars(column) for column in self.dataset.columns]
+        digest.update(json.dumps([columns, self.dataset.true_edges]).encode())
+        for values in self.dataset.values:
+            digest.update(str(values.dtype).encode())
+            digest.update(values.tobytes())
+        return digest.hexdigest()
+
+    def describe(self) -> dict[str, Any]:
+        return {"table": self.dataset.name, "content": self.content, "seed": self.seed}
+
+    def load(self, rows: int | None) -> Dataset:
+        have = self.dataset.n
+        if rows is None or rows == have:
+            return self.dataset
+        if rows > have:
+            raise DataError(f"The table has {have:,} rows, fewer than the {rows:,} asked for.")
+        kept = np.sort(SimulatedNoise(self.seed).shuffled(have)[:rows])
+        values = tuple(column[kept] for column in self.dataset.values)
+        return replace(self.dataset, values=values)
+
+
+def _checked(rows: int | None) -> int:
+    return SAMPLED_ROWS if rows is None else check_rows(rows)

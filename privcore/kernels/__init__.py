@@ -1,0 +1,1 @@
+"""Compiled loops, at the ground: they import nothing of the rooms above."""

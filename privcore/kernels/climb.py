@@ -1,0 +1,152 @@
+"""The compiled climb to the shares that make noisy counts of cells most likely; see `kernels`.
+
+For `noise_aware.table_climb`: the same steps, and most sums in the same order.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from privcore.kernels.cells import cells_likelihood
+
+Vector = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@njit(
+    "void(float64[::1], int64[:, ::1], float64[::1], float64, float64[::1])",
+    cache=True, nogil=True,
+)  # fmt: skip
+def expect(base: Vector, codes: Codes, shares: Vector, least: float, expected: Vector) -> None:
+    """As `Layout.expected`."""
+    expected[:] = 1.0
+    for family in range(codes.shape[0]):
+        for cell in range(base.size):
+            expected[cell] *= shares[codes[family, cell]]
+    for cell in range(base.size):
+        expected[cell] = max(base[cell] * expected[cell], least)
+
+
+@njit("void(float64[::1], int64[:, ::1], float64[::1])", cache=True, nogil=True)
+def sum_cells(cells: Vector, codes: Codes, sums: Vector) -> None:
+    """As `Layout.sums`."""
+    sums[:] = 0.0
+    for family in range(codes.shape[0]):
+        for cell in range(cells.size):
+            sums[codes[family, cell]] += cells[cell]
+
+
+@njit("void(float64[::1], int64[::1], float64[::1])", cache=True, nogil=True)
+def sum_groups(shares: Vector, groups: Codes, totals: Vector) -> None:
+    totals[:] = 0.0
+    for place in range(shares.size):
+        totals[groups[place]] += shares[place]
+
+
+@njit("void(float64[::1], int64[::1], float64, float64[::1])", cache=True, nogil=True)
+def normalise(shares: Vector, groups: Codes, least: float, totals: Vector) -> None:
+    """As `Layout._normal`; totals: room for those of the groups."""
+    sum_groups(shares, groups, totals)
+    for place in range(shares.size):
+        shares[place] = max(shares[place] / totals[groups[place]], least)
+    sum_groups(shares, groups, totals)
+    for place in range(shares.size):
+        shares[place] /= totals[groups[place]]
+
+
+@njit(
+    "void(float64[::1], float64[::1], float64[::1], int64[:, ::1], int64[::1], float64, float64,"
+    "float64, float64, float64[::1], float64[:, ::1], float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def score(
+    shares: Vector, expected: Vector, slopes: Vector, codes: Codes, groups: Codes, scale: float,
+    ridge: float, longest: float, stretch: float, cells: Vector, room: NDArray[np.float64],
+    moved: Vector,
+) -> None:  # fmt: skip
+    """As `Layout.scored`, but that the shares, in `moved`, do not add up to 1 yet.
+
+    cells, room: for a number of each cell and for four of each share.
+    """
+    known, spread, across, along = room[0], room[1], room[2], room[3]
+    wide = scale * scale
+    for cell in range(expected.size):
+        m = expected[cell]
+        cells[cell] = m * m / (m + wide * (1.0 + m / (m + wide)))
+    sum_cells(cells, codes, known)
+    for cell in range(expected.size):
+        cells[cell] = expected[cell] * slopes[cell]
+    sum_cells(cells, codes, moved)
+    across[:] = 0.0
+    along[:] = 0.0
+    for place in range(shares.size):
+        moved[place] /= known[place] + ridge
+        spread[place] = shares[place] / (known[place] + ridge)
+        across[groups[place]] += shares[place] * moved[place]
+        along[groups[place]] += shares[place] * spread[place]
+    for place in range(shares.size):
+        group = groups[place]
+        step = stretch * (moved[place] - across[group] / along[group] * spread[place])
+        moved[place] = shares[place] * exp(min(max(step, -longest), longest))
+
+
+@njit(
+    "Tuple((float64[::1], float64[::1], float64[::1], float64))("
+    "float64[::1], float64[:, ::1], float64[::1], float64, float64, float64,"
+    "float64[::1], int64[:, ::1], int64[::1], float64[::1],"
+    "float64, float64, float64, float64, int64, float64, float64, float64, float64)",
+    cache=True,
+    nogil=True,
+)
+def climb(
+    counts: Vector, noise: NDArray[np.float64], factor: Vector, scale: float, summed: float,
+    least: float, base: Vector, codes: Codes, groups: Codes, shares: Vector, least_share: float,
+    least_expected: float, longest: float, converged: float, most_steps: int, ridge: float,
+    smooth: float, growth: float, most_stretch: float,
+) -> tuple[Vector, Vector, Vector, float]:  # fmt: skip
+    """The result of `table_climb.climbed`: shares, expectations, slopes and log-likelihood.
+
+    counts to least: of the likelihood.  base to shares: as there.  The rest: its constants.
+    """
+    shares, moved = shares.copy(), np.empty_like(shares)
+    expected, then = np.empty_like(base), np.empty_like(base)
+    slopes, new = np.empty_like(base), np.empty_like(base)
+    cells, room = np.empty_like(base), np.empty((4, shares.size))
+    expect(base, codes, shares, least_expected, expected)
+    found = cells_likelihood(counts, noise, factor, scale, summed, least, expected, slopes)
+    scoring, stretch, small = True, 1.0, 0
+    for _ in range(most_steps):
+        if scoring:
+            score(
+                shares, expected, slopes, codes, groups, scale, ridge, longest, stretch, cells,
+                room, moved,
+            )  # fmt: skip
+        else:
+            for cell in range(base.size):
+                cells[cell] = max(expected[cell] * (1.0 + slopes[cell]), 0.0)
+            sum_cells(cells, codes, moved)
+            moved += smooth
+        normalise(moved, groups, least_share, room[0])
+        expect(base, codes, moved, least_expected, then)
+        total = cells_likelihood(counts, noise, factor, scale, summed, least, then, new)
+        if total < found:
+            if not scoring:
+                break
+            scoring, stretch = stretch > 1.0, 1.0
+            continue
+        small = small + 1 if total - found < converged else 0
+        found = total
+        shares, moved = moved, shares
+        expected, then = then, expected
+        slopes, new = new, slopes
+        if small >= (2 if scoring else 1):
+            break
+        if scoring:
+            stretch = min(growth * stretch, most_stretch)
+        scoring = True
+    return shares, expected, slopes, found

@@ -1,0 +1,235 @@
+"""One plan under every accountant, side by side.
+
+Each figure is a valid ε at the δ asked for, whatever the order in which steps are chosen, as long
+as the list of events was fixed before the run.  Where an accountant says nothing, the reason is
+given in its place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.errors import ParameterError
+from privcore.privacy.accounting import composition
+from privcore.privacy.accounting.divergences import (
+    distribution_epsilon,
+    renyi_curve,
+    renyi_epsilon,
+)
+from privcore.privacy.accounting.events import Event, total_rho
+from privcore.rounding import sum_up, up
+
+# Counts at which a curve by privacy-loss distributions is computed: each takes up to a second.
+_FEW = 6
+_MANY = 1_000_000
+# e^ε is a floating-point number.
+_LARGEST_EPSILON = 700.0
+# Distributions that are composed: so many take some seconds.
+_DISTRIBUTIONS = 50
+
+
+class Account(NamedTuple):
+    """What one accountant says; epsilon is None where it says nothing, and `note` why."""
+
+    name: str
+    epsilon: float | None
+    note: str = ""
+
+
+class Curve(NamedTuple):
+    """ε of one accountant against the number of steps, both of shape (k,)."""
+
+    name: str
+    counts: NDArray[np.int64]
+    epsilons: NDArray[np.float64]
+
+
+class _Undefined(Exception):
+    """Why an accountant says nothing."""
+
+
+def side_by_side(events: Sequence[Event], delta: float) -> list[Account]:
+    """ε at δ of all events together under each accountant, in a fixed order.
+
+    δ of the steps' own is taken off first: with probability 1 − Σδ_i they are ε_i-DP (Kairouz, Oh
+    & Viswanath 2015, Theorem 3.3 and after), or ρ_i-zCDP (Bun & Steinke 2016, Lemma 8.2).
+    Raises ParameterError for no events, or a δ outside [0, 1).
+    """
+    if not events:
+        raise ParameterError("There are no steps to account for; give at least one event.")
+    if not 0 <= delta < 1:
+        raise ParameterError(f"delta is {delta}; it must be at least 0 and below 1.")
+    own = math.fsum(event.delta * event.count for event in events)
+    left = delta - own
+    accounts = []
+    for name, account in _ACCOUNTANTS.items():
+        try:
+            if left < 0 or (own > 0 and left == 0 and name != "basic"):
+                raise _Undefined(f"the steps' own δ add up to {own:.3g}, which leaves nothing")
+            if left == 0 and name != "basic":
+                raise _Undefined("needs δ above 0")
+            accounts.append(Account(name, *_answer(account, events, left)))
+        except _Undefined as reason:
+            accounts.append(Account(name, None, f"not defined: {reason}"))
+    return accounts
+
+
+def by_rounds(
+    event: Event, counts: Sequence[int], delta: float, names: Collection[str] | None = None
+) -> list[Curve]:
+    """Each accountant that is defined for the event, at each number of steps.
+
+    names: of the accountants wanted; all by default.  By privacy-loss distributions, at a few of
+    the numbers only.  Raises ParameterError unless counts are at least 1 and δ lies in (0, 1).
+    """
+    if not counts or min(counts) < 1:
+        raise ParameterError("Give numbers of steps of at least 1.")
+    if not 0 < delta < 1:
+        raise ParameterError(f"delta is {delta}; it must lie strictly between 0 and 1.")
+    numbers = np.unique(np.asarray(counts, dtype=np.int64))
+    few = np.unique(np.linspace(0, numbers.size - 1, _FEW).round().astype(np.int64))
+    curves = []
+    for name, account in _ACCOUNTANTS.items():
+        if names is not None and name not in names:
+            continue
+        chosen = numbers[few] if name == "privacy-loss distribution" else numbers
+        if event.delta > 0:
+            chosen = chosen[chosen * event.delta < delta]
+        try:
+            values = [
+                _answer(account, [replace(event, count=int(k))], delta - int(k) * event.delta)[0]
+                for k in chosen
+            ]
+        except _Undefined:
+            continue
+        curves.append(Curve(name, chosen, np.asarray(values, dtype=np.float64)))
+    return curves
+
+
+def _answer(
+    account: Callable[[Sequence[Event], float], tuple[float, str]],
+    events: Sequence[Event],
+    delta: float,
+) -> tuple[float, str]:
+    """What an accountant says; raises _Undefined where it has no number to say."""
+    try:
+        epsilon, note = account(events, delta)
+    except ArithmeticError:
+        epsilon, note = math.inf, ""
+    if not math.isfinite(epsilon):
+        raise _Undefined("the numbers are beyond what floating point can hold")
+    return epsilon, note
+
+
+def _epsilons(events: Sequence[Event]) -> list[tuple[float, int]]:
+    """(ε, how many) of each event; raises _Undefined unless all have one."""
+    found = []
+    for event in events:
+        if event.epsilon is None:
+            raise _Undefined(
+                "Gaussian noise has no ε without a δ of its own for every step"
+                if event.kind == "gaussian"
+                else "a zCDP step has no ε of its own"
+            )
+        found.append((event.epsilon, event.count))
+    return found
+
+
+def _rho(events: Sequence[Event]) -> float:
+    """ρ of all, with steps that have a δ of their own taken as pure: that δ is already off."""
+    rho = total_rho([replace(event, delta=0.0) for event in events])
+    return 0.0 if rho is None else rho
+
+
+def _basic(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    return _sum(events), "Dwork & Roth 2014, Theorem 3.14"
+
+
+def _sum(events: Sequence[Event]) -> float:
+    return sum_up(_epsilons(events))
+
+
+def _advanced_classic(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    total = composition.classic_of(_epsilons(events), delta)
+    return total, "Dwork & Roth 2014, Theorem 3.20"
+
+
+def _advanced(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    """The least of the three terms of Kairouz, Oh & Viswanath 2015, Theorem 3.5."""
+    steps = _epsilons(events)
+    squares = math.fsum(k * e * e for e, k in steps)
+    drift = math.fsum(k * e * math.tanh(e / 2) for e, k in steps)
+    logarithm = math.log(min(1 / delta, math.e + math.sqrt(squares) / delta))
+    closed = drift + math.sqrt(2 * logarithm * squares)
+    return min(_sum(events), up(closed)), "Kairouz et al. 2015, Theorem 3.5"
+
+
+def _optimal(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    steps = _epsilons(events)
+    if len({epsilon for epsilon, _ in steps}) > 1:
+        raise _Undefined("the steps differ in ε; then it takes exponential time (#P-hard)")
+    epsilon, count = steps[0][0], sum(k for _, k in steps)
+    if count > _MANY:
+        raise _Undefined(f"more than {_MANY:,} steps take too long")
+    return composition.optimal_equal(epsilon, count, delta), (
+        "Kairouz et al. 2015, Theorem 3.3: the least for steps of which only ε is known"
+    )
+
+
+def _zcdp_classic(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    rho = _rho(events)
+    return composition.zcdp_classic(rho, delta), f"ρ = {rho:.4g}; Bun & Steinke 2016"
+
+
+def _zcdp(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    rho = _rho(events)
+    return composition.zcdp(rho, delta), f"ρ = {rho:.4g}; Canonne, Kamath & Steinke 2020"
+
+
+def _renyi(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    curve = np.sum([event.count * renyi_curve(event) for event in events], axis=0)
+    return renyi_epsilon(curve, delta), "Mironov 2017; dp-accounting"
+
+
+def _distribution(events: Sequence[Event], delta: float) -> tuple[float, str]:
+    kinds = {event.kind for event in events}
+    if "zcdp" in kinds:
+        raise _Undefined("zCDP is a bound, not a law of noise, so it has no distribution")
+    counts: Counter[Event] = Counter()
+    for event in events:
+        if event.kind != "gaussian":
+            counts[replace(event, count=1)] += event.count
+    if len(counts) > _DISTRIBUTIONS:
+        raise _Undefined(f"more than {_DISTRIBUTIONS} different steps take too long")
+    if counts.total() > _MANY:
+        raise _Undefined(f"more than {_MANY:,} steps take too long")
+    if any(event.value > _LARGEST_EPSILON for event in counts):
+        raise _Undefined(f"a step's ε is above {_LARGEST_EPSILON:g}")
+    gaussian = [event for event in events if event.kind == "gaussian"]
+    others = [replace(event, count=count) for event, count in counts.items()]
+    epsilon = distribution_epsilon([*gaussian, *others], delta)
+    if kinds == {"gaussian"}:
+        return epsilon, "exact for Gaussian noise: Balle & Wang 2018, Theorem 8"
+    if kinds <= {"pure", "exponential"}:
+        return epsilon, "of randomised response, the worst that pure DP allows; dp-accounting"
+    return epsilon, "of the noise itself; dp-accounting"
+
+
+_ACCOUNTANTS: dict[str, Callable[[Sequence[Event], float], tuple[float, str]]] = {
+    "basic": _basic,
+    "advanced, classic": _advanced_classic,
+    "advanced, exact form": _advanced,
+    "optimal for equal steps": _optimal,
+    "zCDP, classic conversion": _zcdp_classic,
+    "zCDP, optimal conversion": _zcdp,
+    "Rényi": _renyi,
+    "privacy-loss distribution": _distribution,
+}
+NAMES: tuple[str, ...] = tuple(_ACCOUNTANTS)

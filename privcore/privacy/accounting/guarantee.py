@@ -1,0 +1,94 @@
+"""A guarantee is an object, not a caption."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from privcore.errors import ParameterError
+from privcore.privacy.mechanisms.gaussian import check_at_least_0, check_delta
+
+Calibration = Literal["proven", "published", "none"]
+
+REPLACE_ONE = "one record replaced, number of rows public"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a run promises about each record, and on what conditions.
+
+    epsilon, delta: the bound; epsilon is infinite when nothing is promised.
+    public: what the promise takes as known to everyone.
+    calibration: "proven" if derived and tested here, "published" for a paper's own constants
+        that do not hold in general (`caveats` says why), "none" for a non-private run.
+    caveats: sentences that limit the promise, such as levels read from the data.
+    """
+
+    epsilon: float
+    delta: float
+    neighbours: str
+    public: tuple[str, ...]
+    calibration: Calibration
+    accountant: str
+    proof: str
+    caveats: tuple[str, ...] = ()
+
+    @classmethod
+    def none(cls) -> Guarantee:
+        """The promise of an algorithm that uses the data as they are."""
+        return cls(
+            epsilon=math.inf,
+            delta=0.0,
+            neighbours=REPLACE_ONE,
+            public=(),
+            calibration="none",
+            accountant="none",
+            proof="",
+            caveats=("This algorithm is not private: its output may reveal any record.",),
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether the promise is proven for this very run."""
+        return self.calibration == "proven" and not self.caveats
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready; an infinite epsilon becomes None."""
+        return {
+            "epsilon": self.epsilon if math.isfinite(self.epsilon) else None,
+            "delta": self.delta,
+            "neighbours": self.neighbours,
+            "calibration": self.calibration,
+            "public": list(self.public),
+            "accountant": self.accountant,
+            "proof": self.proof,
+            "caveats": list(self.caveats),
+        }
+
+
+def guessing_bound(epsilon: float, delta: float) -> float:
+    """The highest probability of telling which of two records, each likely by half, was there.
+
+    (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most
+    (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is
+    right with probability one half of 1 plus it.  Raises ParameterError for a negative ε, and a δ
+    outside [0, 1].
+    """
+    check_delta(delta)
+    return min(1.0, posterior_bound(epsilon) + delta * (1 - posterior_bound(epsilon)))
+
+
+def posterior_bound(epsilon: float, prior: float = 0.5) -> float:
+    """The highest probability that a suspicion of `prior` can rise to after an ε-DP output.
+
+    The odds grow by a factor of at most e^ε.  Raises ParameterError for a negative ε, and a prior
+    outside [0, 1].
+    """
+    check_at_least_0("epsilon", epsilon)
+    if not 0 <= prior <= 1:
+        raise ParameterError(f"The prior is {prior}; it must be at least 0 and at most 1.")
+    if prior in (0, 1):
+        return float(prior)
+    log_odds = math.log(prior) - math.log1p(-prior) + epsilon
+    return 1 / (1 + math.exp(-log_odds)) if log_odds > -700 else 0.0

@@ -1,0 +1,90 @@
+"""Accounting of Gaussian tests on sub-samples, each drawn anew without replacement.
+
+T tests of σ = c·sensitivity are together one Gaussian mechanism, converted exactly.  With fewer
+rows than all that still holds, and the Rényi bound for sampling without replacement (Wang, Balle &
+Kasiviswanathan 2019, Theorem 9, as computed by dp-accounting) is often smaller: the smaller one
+counts.  docs/proofs/subsampled_gaussian.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, sqrt
+
+from privcore.privacy.mechanisms.gaussian import check_at_least_0, gaussian_epsilon, planned_mu
+from privcore.rounding import up
+
+# Few and not too large, since the time grows with the order; any choice gives a valid bound.
+_ORDERS = (*range(2, 13), 14, 16, 20, 24, 32, 48, 64, 128)
+# More than the rounding of the library's sums, none of which cancel.
+_ROUNDING = 1 + 1e-9
+# Beyond it the library takes the logarithm of what rounds to 0.
+_LARGEST_MULTIPLIER = 1e6
+
+
+@dataclass(frozen=True)
+class SampledGaussian:
+    """Tests on `rows` of n rows."""
+
+    n: int
+    rows: int
+
+    @property
+    def accountant(self) -> str:
+        exact = self.rows == self.n
+        rest = "exact Gaussian composition, or Rényi for sampling without replacement if less"
+        return "exact Gaussian composition" if exact else rest
+
+    def epsilon(self, multiplier: float, delta: float, tests: int) -> float:
+        """The ε at δ of so many tests whose σ is `multiplier` times the sensitivity.
+
+        0 for no tests, otherwise ∞ without noise; raises ParameterError for a negative multiplier,
+        and as `gaussian_epsilon`.
+        """
+        check_at_least_0("multiplier", multiplier)
+        if tests == 0:
+            return 0.0
+        exact = gaussian_epsilon(up(sqrt(tests) / multiplier) if multiplier else inf, delta)
+        if self.rows == self.n or exact in (0.0, inf) or delta == 0:
+            return exact
+        return min(exact, _renyi_epsilon(self.n, self.rows, multiplier, delta, tests))
+
+    def multiplier(self, epsilon: float, delta: float, tests: int) -> float:
+        """The smallest multiplier (up to rounding, from above) that keeps to (ε, δ)."""
+        exact = up(sqrt(tests) / planned_mu(epsilon, delta))
+        if self.rows == self.n or exact == 0:
+            return exact
+        return _search_multiplier(self.n, self.rows, epsilon, delta, tests, exact)
+
+
+@lru_cache(maxsize=256)
+def _search_multiplier(
+    n: int, rows: int, epsilon: float, delta: float, tests: int, exact: float
+) -> float:
+    high = low = exact
+    while _renyi_epsilon(n, rows, low, delta, tests) <= epsilon:
+        high, low = low, low / 1.5
+    while high / low > 1.002:
+        middle = sqrt(low * high)
+        if _renyi_epsilon(n, rows, middle, delta, tests) <= epsilon:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@lru_cache(maxsize=1024)
+def _renyi_epsilon(n: int, rows: int, multiplier: float, delta: float, tests: int) -> float:
+    # Imported here: the library takes most of a second, and only sub-sampling needs it.
+    from dp_accounting import dp_event, privacy_accountant, rdp
+
+    if multiplier > _LARGEST_MULTIPLIER:
+        return inf
+    accountant = rdp.RdpAccountant(
+        orders=_ORDERS,
+        neighboring_relation=privacy_accountant.NeighboringRelation.REPLACE_ONE,
+    )
+    event = dp_event.SampledWithoutReplacementDpEvent(n, rows, dp_event.GaussianDpEvent(multiplier))
+    accountant.compose(event, tests)
+    return float(accountant.get_epsilon(delta)) * _ROUNDING

@@ -1,0 +1,49 @@
+"""Noisy means and mean squares of columns in −1 … 1, once: what centring and scaling need.
+
+One record of p columns changes the 2p means by at most 2√p/n in L2, no more than it changes the
+p means alone (docs/proofs/clipped_gradients.md).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.fixed_point import of_means, on_grid, step_of
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.privacy.mechanisms.gaussian import planned_sigma
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+
+class Columns(NamedTuple):
+    """Noisy means in [−1, 1] and variances in [scale, 1], shape (p,); scale: the noise's σ."""
+
+    means: Vector
+    variances: Vector
+    scale: float
+
+
+def columns_sensitivity(columns: int, n: int) -> float:
+    """Largest L2 change of the means and mean squares when one of n rows is replaced."""
+    return of_means(2 * math.sqrt(columns) / n, n)
+
+
+def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: NoiseSource) -> Columns:
+    """Means and variances with Gaussian noise, μ-Gaussian DP.
+
+    rows: unique rows in [−1, 1], shape (u, p); multiplicities: how often each occurs, shape (u,).
+    """
+    columns, n = rows.shape[1], int(multiplicities.sum())
+    scale = planned_sigma(columns_sensitivity(columns, n), mu)
+    rows = on_grid(rows, step_of(n))
+    exact = np.concatenate((multiplicities @ rows, multiplicities @ (rows * rows))) / n
+    noisy = noise.gaussian_array(exact, scale)
+    means = np.clip(noisy[:columns], -1, 1)
+    # Without a floor noise could make a column's variance 0, or less.
+    variances = np.clip(noisy[columns:] - means * means, min(scale, 1.0), 1)
+    return Columns(means, variances, scale)

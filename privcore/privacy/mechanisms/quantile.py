@@ -1,0 +1,71 @@
+"""Quantiles on a public grid: a private selection by how many records would have to change.
+
+Neighbours: one of m values replaced.  Proofs: docs/proofs/dp_quantile.md, and for cut points
+docs/proofs/bought_domain.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.errors import ParameterError
+from privcore.privacy.mechanisms.noise import NoiseSource
+from privcore.privacy.mechanisms.selection import select
+
+Vector = NDArray[np.float64]
+
+
+def private_quantile(
+    values: Vector, q: float, grid: Vector, epsilon: float, noise: NoiseSource
+) -> float:
+    """A grid value near the value of rank ⌈q·m⌉ of m, ε-DP.
+
+    With probability 1 − β its rank is wrong by at most (2/ε) ln(g/β), g grid values.
+    Raises ParameterError unless 0 < q ≤ 1, 0 < ε < ∞ and the grid increases.
+    """
+    return chosen_quantile(quantile_utilities(values, q, grid), grid, epsilon, noise)
+
+
+def chosen_quantile(utilities: Vector, grid: Vector, epsilon: float, noise: NoiseSource) -> float:
+    """`private_quantile` where `quantile_utilities` are at hand, as for many runs on the same data.
+
+    Raises ParameterError unless 0 < ε < ∞.
+    """
+    if not 0 < epsilon < math.inf:
+        raise ParameterError(f"The ε of a quantile is {epsilon}; it must be a number above 0.")
+    return float(grid[select(utilities, epsilon, noise, "permute-and-flip")])
+
+
+def quantile_utilities(values: Vector, q: float, grid: Vector) -> Vector:
+    """For each grid value minus the least number of values to replace so that it is the quantile.
+
+    values: shape (m,), m ≥ 1; each is first moved to the nearest grid value, so that many equal
+    values between two grid values still count for one of them.  grid: shape (g,), increasing.
+    Shape (g,); one replaced value changes each by at most 1.  Raises as `private_quantile`.
+    """
+    if not 0 < q <= 1:
+        raise ParameterError(f"The quantile is {q}; it must be above 0 and at most 1.")
+    if grid.size == 0 or not (np.diff(grid) > 0).all():
+        raise ParameterError("The grid of a quantile must be numbers in increasing order.")
+    rank = max(math.ceil(q * values.size), 1)
+    cells = np.searchsorted((grid[:-1] + grid[1:]) / 2, values)
+    counts = np.bincount(cells, minlength=grid.size)
+    at_most = np.cumsum(counts)
+    below = at_most - counts
+    missing = np.maximum(rank - at_most, below - (rank - 1))
+    return np.asarray(-np.maximum(missing, 0), dtype=np.float64)
+
+
+def cut_utilities(values: Vector, part: int, parts: int, grid: Vector) -> Vector:
+    """How well each grid value cuts `values` so that part/parts of them lie below it.
+
+    Minus |parts · (number of values below) − part · m|, whole numbers of sensitivity `parts`, even
+    where a replaced record may have no value, so that m changes.  Unlike a quantile, the best cut
+    parts equal values from others wherever their share allows.
+    values: shape (m,), m ≥ 0.  grid: shape (g,), increasing.  Shape (g,).
+    """
+    below = np.searchsorted(np.sort(values), grid, side="left").astype(np.int64)
+    return -np.abs(parts * below - part * values.size).astype(np.float64)

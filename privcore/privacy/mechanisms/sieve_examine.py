@@ -1,0 +1,147 @@
+"""Sieve-and-examine (Wang, Pang & Song 2020, Algorithms 1 and 2), with two sets of scales.
+
+A round *sieves* a stream of questions with the sparse vector technique on a sub-sample and
+*examines* the first question that passes on all rows.  The proven scales and why they differ
+from the printed ones: docs/proofs/sieve_and_examine.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from privcore.errors import ParameterError
+from privcore.privacy.mechanisms.gaussian import check_at_least_0
+from privcore.privacy.mechanisms.noise import NoiseSource
+from privcore.privacy.mechanisms.sparse_vector import Answer, SparseVector, SparseVectorScales
+from privcore.rounding import down, up
+
+
+def amplified(epsilon: float, rate: float) -> float:
+    """ε of an ε-DP mechanism run on a fraction `rate` of the records, drawn without replacement.
+
+    Balle, Barthe & Gaboardi 2018, Theorem 9 (replace-one neighbours).  Rounded up; ∞ for ε = ∞, 0
+    for rate 0.  Raises ParameterError for a negative ε, and a rate outside [0, 1].
+    """
+    _check_rate(epsilon, rate)
+    if rate == 0 or epsilon == math.inf:
+        return 0.0 if rate == 0 else math.inf
+    # As ln(1 + g(e^ε − 1)) for small ε; and as ε + ln(g + (1 − g) e^{−ε}), without overflow.
+    if epsilon < 1:
+        return up(math.log1p(rate * math.expm1(epsilon)))
+    return up(epsilon + math.log(rate + (1 - rate) * math.exp(-epsilon)))
+
+
+def before_amplification(epsilon: float, rate: float) -> float:
+    """The ε, rounded down, that a mechanism on the sub-sample may use so that `epsilon` is charged.
+
+    ∞ for ε = ∞ or rate 0.  Raises as `amplified`.
+    """
+    _check_rate(epsilon, rate)
+    if rate == 1 or epsilon == math.inf:
+        return epsilon
+    if rate == 0:
+        return math.inf
+    # As ln(1 + (e^ε − 1)/g) for small ε, and without overflow for large.
+    if epsilon < 1:
+        return down(math.log1p(math.expm1(epsilon) / rate))
+    return down(epsilon - math.log(rate) + math.log1p((rate - 1) * math.exp(-epsilon)))
+
+
+def _check_rate(epsilon: float, rate: float) -> None:
+    check_at_least_0("epsilon", epsilon)
+    if not 0 <= rate <= 1:
+        raise ParameterError(f"rate is {rate}; it must be at least 0 and at most 1.")
+
+
+@dataclass(frozen=True)
+class SieveScales:
+    """Laplace scales of a round, in units of the score.
+
+    `refresh` is the sparse vector of later rounds; the printed algorithm differs there.
+    `refresh_always`: whether a failed examination also ends the round; the printed
+    algorithm goes on with the old threshold, which the sparse-vector proof does not cover.
+    """
+
+    first: SparseVectorScales
+    refresh: SparseVectorScales
+    examine: float
+    refresh_always: bool
+
+    @classmethod
+    def proven(
+        cls,
+        *,
+        sieve_epsilon: float,
+        examine_epsilon: float,
+        rate: float,
+        sieve_sensitivity: float,
+        examine_sensitivity: float,
+    ) -> SieveScales:
+        """A round costs `sieve_epsilon` (after amplification) plus `examine_epsilon`.
+
+        `sieve_sensitivity` is that of the score on the sub-sample's m rows, `rate` = m/n.
+        """
+        inner = before_amplification(sieve_epsilon, rate)
+        sieve = SparseVectorScales.proven(sieve_sensitivity, inner)
+        return cls(sieve, sieve, up(examine_sensitivity / examine_epsilon), refresh_always=True)
+
+    @classmethod
+    def published(cls, *, epsilon: float, rate: float, sensitivity: float) -> SieveScales:
+        """Algorithm 2 as printed (lines 4, 5, 11, 12, 15); `sensitivity` is that of all rows."""
+        inner = before_amplification(epsilon / 2, rate)
+        on_sample = sensitivity / math.sqrt(rate)
+        query = 4 * on_sample / inner
+        return cls(
+            first=SparseVectorScales(2 * on_sample / inner, query),
+            refresh=SparseVectorScales(2 * sensitivity / inner, query),
+            examine=2 * on_sample / epsilon,
+            refresh_always=False,
+        )
+
+
+class SieveAndExamine:
+    """Rounds of sieve-and-examine over scores where *large* means "above".
+
+    The caller draws a sub-sample and charges the budget when it opens a round, and asks
+    `sieve` with scores on the sub-sample, `examine` with the score on all rows.
+    """
+
+    def __init__(
+        self, threshold: float, tweak: float, scales: SieveScales, noise: NoiseSource
+    ) -> None:
+        self._threshold = threshold
+        self._tweak = tweak
+        self._scales = scales
+        self._noise = noise
+        self._vector: SparseVector | None = None
+        self._rounds = 0
+
+    @property
+    def needs_round(self) -> bool:
+        """Whether a new round must be opened before the next question."""
+        return self._vector is None
+
+    def open_round(self) -> None:
+        """Fresh threshold noise, at the tweaked threshold (lowered by the tweak)."""
+        scales = self._scales.first if self._rounds == 0 else self._scales.refresh
+        self._vector = SparseVector(self._threshold - self._tweak, scales, self._noise)
+        self._rounds += 1
+
+    def sieve(self, value: float, stretch: float = 1.0) -> Answer:
+        """Does the score on the sub-sample pass the sieve?  `stretch` multiplies the noise."""
+        if self._vector is None:
+            raise RuntimeError("open_round() comes before sieve()")
+        return self._vector.ask(value, stretch)
+
+    def examine(self, value: float, stretch: float = 1.0) -> Answer:
+        """Does the score on all rows pass the threshold?  Ends the round."""
+        if self._vector is None:
+            raise RuntimeError("sieve() comes before examine()")
+        noisy = self._noise.laplace(value, self._scales.examine * stretch)
+        above = noisy >= self._threshold
+        if above or self._scales.refresh_always:
+            self._vector = None
+        else:
+            self._vector.reuse_threshold()
+        return Answer(above, noisy, self._threshold)

@@ -1,0 +1,70 @@
+"""The sparse vector technique: many threshold questions, one charge.
+
+Guarantee: with threshold noise Lap(2Δ/ε) and query noise Lap(4Δ/ε), the stream of
+verdicts up to and including the first "above" is ε-differentially private, however many
+"below" came before it (Dwork & Roth 2014, Theorem 3.23; Lyu, Su & Li 2017).
+Proof: docs/proofs/sparse_vector.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from privcore.errors import BudgetError
+from privcore.privacy.mechanisms.noise import NoiseSource
+from privcore.rounding import up
+
+
+@dataclass(frozen=True)
+class SparseVectorScales:
+    """Laplace scales, in units of the query."""
+
+    threshold: float
+    query: float
+
+    @classmethod
+    def proven(cls, sensitivity: float, epsilon: float) -> SparseVectorScales:
+        """Scales that make one run ε-DP for queries of the given sensitivity."""
+        return cls(threshold=up(2 * sensitivity / epsilon), query=up(4 * sensitivity / epsilon))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One noisy comparison; `noisy` and `threshold` explain it and are not private."""
+
+    above: bool
+    noisy: float
+    threshold: float
+
+
+class SparseVector:
+    """One run: answers questions until the first "above", then refuses."""
+
+    def __init__(self, threshold: float, scales: SparseVectorScales, noise: NoiseSource) -> None:
+        self._scales = scales
+        self._noise = noise
+        self._noisy_threshold = noise.laplace(threshold, scales.threshold)
+        self._finished = False
+
+    def ask(self, value: float, stretch: float = 1.0) -> Answer:
+        """Whether `value` is above the threshold, both noisy.
+
+        stretch: multiplies the query noise, for a query of larger sensitivity than the others.
+        Raises BudgetError after an "above": one more answer would not be covered by the
+        charge, a new run with fresh threshold noise must be opened and paid.
+        """
+        if self._finished:
+            raise BudgetError(
+                "This sparse-vector run has answered 'above'; open and charge a new run."
+            )
+        noisy = self._noise.laplace(value, self._scales.query * stretch)
+        above = noisy >= self._noisy_threshold
+        self._finished = above
+        return Answer(above, noisy, self._noisy_threshold)
+
+    def reuse_threshold(self) -> None:
+        """Go on with the same noisy threshold after an "above".
+
+        Only for the published form of Priv-PC (Algorithm 2 as printed); not private at ε.
+        """
+        self._finished = False

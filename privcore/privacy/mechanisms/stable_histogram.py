@@ -1,0 +1,57 @@
+"""A histogram over the values that occur: noise on each count, and only large counts are shown.
+
+Neighbours: one of n records replaced.  δ-approximately ρ-zCDP; proof: docs/proofs/bought_domain.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri
+
+from privcore.errors import ParameterError
+from privcore.privacy.mechanisms.noise import NoiseSource
+
+
+@dataclass(frozen=True)
+class StableHistogram:
+    """sigma: of discrete Gaussian noise.  threshold: the least noisy count that is shown."""
+
+    sigma: float
+    threshold: int
+
+    @classmethod
+    def proven(cls, rho: float, delta: float) -> StableHistogram:
+        """Noise for two counts that change by 1, and a value of one row hidden but for `delta`.
+
+        σ = 1/√ρ, rounded up; P(1 + noise ≥ threshold) ≤ δ, as the tail of discrete noise from m
+        on is at most that of normal noise from m − 1 on (statement 1 of the proof).
+        Raises ParameterError unless 0 < ρ < ∞ and 0 < δ < 1/2.
+        """
+        if not (0 < rho < math.inf and 0 < delta < 0.5):
+            raise ParameterError(
+                f"A histogram of values needs ρ above 0 and δ between 0 and ½, not {rho:g} and "
+                f"{delta:g}; raise epsilon or delta."
+            )
+        sigma = (1 + 1e-12) / math.sqrt(rho)
+        threshold = 2 + math.ceil(-float(ndtri(delta)) * sigma)
+        while float(log_ndtr((2 - threshold) / sigma)) > math.log(delta) - 1e-9:
+            threshold += 1
+        return cls(sigma, threshold)
+
+    def shown(self, counts: Mapping[str, int], noise: NoiseSource) -> dict[str, int]:
+        """The noisy counts of the values that are shown, in order of their text.
+
+        counts: of the values that occur, each at least 1.
+        """
+        names = sorted(counts)
+        if not names:
+            return {}
+        exact = np.array([counts[name] for name in names], dtype=np.int64)
+        noisy = noise.discrete_gaussian_array(exact, self.sigma).tolist()
+        return {
+            name: count for name, count in zip(names, noisy, strict=True) if count >= self.threshold
+        }

@@ -1,0 +1,15 @@
+"""Reports of runs, and the commands that reproduce them."""
+
+from privcore.release.commands import command_line, python_code
+from privcore.release.effect import effect_sentence, large_delta_sentence
+from privcore.release.report import non_private_reference, references_of, run_report
+
+__all__ = [
+    "command_line",
+    "effect_sentence",
+    "large_delta_sentence",
+    "non_private_reference",
+    "python_code",
+    "references_of",
+    "run_report",
+]

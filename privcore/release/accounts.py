@@ -1,0 +1,52 @@
+"""A run under each accountant: what its plan costs by each way of adding up."""
+
+from __future__ import annotations
+
+from privcore.algorithms import Discovery
+from privcore.errors import ParameterError
+from privcore.privacy.accounting.accountants import Account, side_by_side
+from privcore.privacy.accounting.events import KINDS, Event, Kind
+from privcore.text import short
+
+PROMISED = "as promised"
+
+
+def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
+    """The ε promised, then `side_by_side` of the planned steps at δ (that of the guarantee).
+
+    A figure below the promise says in its note by how much: the plan was made with another
+    accountant, and a plan made with this one could have used less noise.  Empty where the run has
+    no plan: it is not proven, or not private.
+    """
+    if not discovery.planned:
+        return []
+    promised = discovery.guarantee
+    asked = promised.delta if delta is None else delta
+    found = [Account(PROMISED, promised.epsilon, f"{promised.accountant}, δ {promised.delta:g}")]
+    for account in side_by_side(discovery.planned, asked):
+        share = (account.epsilon or promised.epsilon) / promised.epsilon
+        if asked == promised.delta and share < 1 - 1e-6:
+            note = f"{1 - share:.1%} below the promise; {account.note}"
+            account = account._replace(note=note)
+        found.append(account)
+    return found
+
+
+def parse_event(text: str) -> Event:
+    """An event written as KIND:VALUE or KIND:VALUE:COUNT, such as laplace:0.1:30.
+
+    Raises ParameterError.
+    """
+    kind, *numbers = (part.strip() for part in text.split(":"))
+    name: Kind | None = next((k for k in KINDS if k == kind.replace("-", " ")), None)
+    try:
+        if name is None or not 1 <= len(numbers) <= 2:
+            raise ValueError
+        return Event(name, float(numbers[0]), int(numbers[1]) if len(numbers) == 2 else 1)
+    except ParameterError:
+        raise
+    except ValueError:
+        raise ParameterError(
+            f"{short(text)} is not KIND:VALUE:COUNT with one of {', '.join(KINDS)}, such as "
+            "laplace:0.1:30."
+        ) from None

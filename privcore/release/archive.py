@@ -1,0 +1,74 @@
+"""Certificates kept beside the ledger, so that what was paid for outlives the session.
+
+One file each, `certificate-ID.json` in the folder `Ledger.certificates`; the ID is random, so
+that a name tells nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from privcore.errors import CertificateError
+from privcore.files import write_whole
+from privcore.release.certificate import certificate_json
+from privcore.text import short
+
+_NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")
+
+
+class Kept(NamedTuple):
+    """A certificate that was kept, and what it says of itself; `verify` checks it."""
+
+    path: Path
+    time: str
+    budget: str
+    algorithm: str
+
+
+def keep(folder: Path, document: Mapping[str, Any]) -> Path:
+    """Write a certificate into the folder; raises OSError as `write_whole`."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"certificate-{document['id']}.json"
+    write_whole(path, certificate_json(document))
+    return path
+
+
+def kept_certificates(folder: Path) -> list[Kept]:
+    """The certificates in the folder, the latest first.
+
+    Files that are none are left out.  Raises CertificateError if the folder cannot be read.
+    """
+    try:
+        paths = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
+    except FileNotFoundError:
+        return []
+    except OSError:
+        raise CertificateError(
+            f"The folder {short(folder, 200)!r} cannot be read; check its permissions."
+        ) from None
+    found = [kept for kept in map(_described, paths) if kept is not None]
+    return sorted(found, key=lambda kept: (kept.time, kept.path.name), reverse=True)
+
+
+def kept_document(path: Path) -> dict[str, Any]:
+    """The certificate in a file; raises CertificateError if it cannot be read."""
+    try:
+        document = json.loads(path.read_text("utf-8", "surrogatepass"))
+    except (OSError, ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise CertificateError(f"The certificate {short(path, 200)!r} cannot be read.")
+    return document
+
+
+def _described(path: Path) -> Kept | None:
+    try:
+        document = kept_document(path)
+        said = document["time"], document["ledger"]["budget"], document["algorithm"]["name"]
+    except (CertificateError, KeyError, TypeError):
+        return None
+    return Kept(path, *map(str, said))

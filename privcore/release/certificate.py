@@ -1,0 +1,170 @@
+"""The certificate of a release: what was released, and what is promised about it.
+
+It says nothing that the release itself does not: no count, no time taken, no number of tests.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from privcore import __version__
+from privcore.algorithms import Discovery, get_algorithm
+from privcore.data.domain import domain_of, domain_sha256
+from privcore.data.model import Described
+from privcore.data.private_domain.plan import DomainPlan
+from privcore.graphs.exports import to_json_dict
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
+from privcore.release.findings import described_pairs
+from privcore.release.ledger.sums import Charge, Spending
+
+SCHEMA = "causalveil-certificate/2"
+PRIORS = (0.01, 0.1, 0.5)
+
+LIMITS = (
+    "One record is one row: somebody with several rows is protected less, with k rows at most k "
+    "times ε where δ is 0.",
+    "What was public, as listed, is not protected, and neither is that this data set was used.",
+    "Noise is sampled exactly, and added to whole numbers, exact sums, or numbers whose rounding "
+    "is part of the sensitivity; arithmetic by IEEE 754 and the libraries used are trusted.",
+    "How long the release took, memory, caches, and whether it failed are not covered.",
+    "Nothing here covers other releases from the same records, unless they are in the ledger, or "
+    "what is known from elsewhere.",
+    "The graph describes statistical dependence in the data with noise added; it is not proof of "
+    "cause and effect.",
+)
+
+
+def certificate(
+    result: Discovery,
+    described: Described,
+    *,
+    purchase: DomainPlan | None = None,
+    note: str,
+    charge: Charge,
+    spending: Spending,
+    accepted: Sequence[str],
+) -> dict[str, Any]:
+    """The content to be signed, JSON-ready, of a run with secure noise.
+
+    described: the data set, of which only the public domain is used.  purchase: of that domain, if
+    it was bought.
+    note: on how the search ended, if it ended early.  charge, spending: as they were when it was
+    paid for.  accepted: caveats that the owner took upon themselves.
+    """
+    algorithm, budget = get_algorithm(result.algorithm), spending.budget
+    domain = domain_of(described.columns)
+    pairs = described_pairs(result.graph, result.findings)
+    return {
+        "schema": SCHEMA,
+        "id": charge.certificate,
+        "time": charge.time,
+        "released": {
+            "graph": to_json_dict(result.graph),
+            "weights": None if result.weights is None else result.weights.tolist(),
+            "weight_threshold": result.weight_threshold,
+            "note": note,
+            # Only where there are some, so that certificates without them keep their form.
+            **({"pairs": pairs} if pairs else {}),
+        },
+        "domain": {
+            "basis": described.basis,
+            "rows": described.n,
+            "columns": domain,
+            "sha256": domain_sha256(domain),
+            **({} if purchase is None else {"bought": _bought(purchase)}),
+        },
+        "algorithm": {
+            "name": algorithm.name,
+            "title": algorithm.title,
+            "citation": algorithm.citation,
+            "parameters": dict(result.parameters),
+        },
+        "mechanism": {
+            "noise": result.noise,
+            "sampler": f"opendp {version('opendp')}",
+            "planned": [event.as_dict() for event in result.planned],
+        },
+        "guarantee": result.guarantee.as_dict(),
+        "accepted_caveats": list(accepted),
+        "meaning": meaning(result.guarantee),
+        "ledger": {
+            "charge": charge.sequence,
+            "budget": budget.name,
+            "unit": budget.unit,
+            "total_epsilon": budget.epsilon,
+            "total_delta": budget.delta,
+            "spent_epsilon": spending.epsilon,
+            "spent_delta": spending.delta,
+            "spent_epsilon_by_zcdp": spending.zcdp_epsilon,
+        },
+        "limits": list(LIMITS),
+        "versions": _versions(),
+    }
+
+
+def _bought(plan: DomainPlan) -> dict[str, Any]:
+    """What the domain cost of the whole, and which columns it was for."""
+    return {
+        "columns": [column.name for column in plan.columns],
+        "epsilon": plan.epsilon,
+        "delta": plan.delta,
+        "planned": [event.as_dict() for event in plan.events],
+    }
+
+
+def meaning(guarantee: Guarantee) -> list[str]:
+    """What ε and δ say, in probabilities and odds, rounded up.
+
+    An (ε, δ)-DP release is for any two neighbours a mixture: with probability δ anything at all,
+    else ε-DP (Kairouz, Oh & Viswanath 2015, Theorem 3.1 for the two tables).
+    """
+    epsilon, delta = guarantee.epsilon, guarantee.delta
+    factor = _up(math.exp(min(epsilon, 700.0)))
+    plus = f", plus {delta:g}" if delta else ""
+    unless = f", unless a failure of probability at most {delta:g} happens" if delta else ""
+    sentences = [
+        "For any two tables that differ in one record, any set of results is at most "
+        f"{factor:.3g} times as probable from one as from the other{plus}.",
+        "Whoever knows every other record, and suspects something about this one, has the odds of "
+        f"that suspicion changed by a factor of at most {factor:.3g}{unless}.",
+    ]
+    for prior in PRIORS:
+        bound = min(math.ceil(posterior_bound(epsilon, prior) * 1e5 - 1e-6) / 1e5, 1.0)
+        sentences.append(f"A suspicion of {prior:.0%} can rise to at most {bound:.3%}{unless}.")
+    return sentences
+
+
+def _up(number: float) -> float:
+    """The number with three digits, rounded up."""
+    unit = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return math.ceil(number / unit - 1e-9) * unit
+
+
+def planned_of(part: Mapping[str, Any]) -> tuple[Event, ...]:
+    """The planned steps that a part of a certificate states.
+
+    Raises ParameterError for impossible ones.
+    """
+    return tuple(
+        Event(step["kind"], step["value"], step["count"], step["delta"]) for step in part["planned"]
+    )
+
+
+def certificate_json(document: Mapping[str, Any]) -> str:
+    """A signed certificate as a file."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _versions() -> dict[str, str]:
+    packages = ("numpy", "scipy", "opendp", "dp-accounting", "cryptography")
+    return {
+        "causalveil": __version__,
+        "python": platform.python_version(),
+        **{package: version(package) for package in packages},
+    }

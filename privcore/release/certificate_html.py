@@ -1,0 +1,172 @@
+"""A certificate to print: one page without scripts or links to elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from privcore.data.domain import domain_lines
+from privcore.graphs import PDAG
+from privcore.graphs.exports import to_svg
+from privcore.graphs.layout import shared_layout
+from privcore.release.findings import confidence_text, told_apart
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #1f2933; background: #fff; margin: 2rem auto;
+  max-width: 46rem; padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; border-bottom: 1px solid #cbd2d9; }
+.promise { font-size: 1.15rem; margin: .2rem 0 1rem; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0;
+  overflow-wrap: anywhere; }
+th { font-weight: 600; width: 32%; }
+code { font-size: .85em; overflow-wrap: anywhere; }
+svg { max-width: 100%; height: auto; }
+.caveat { border-left: 4px solid #b44d12; padding-left: .8rem; }
+@page { margin: 18mm; }
+@media print { body { margin: 0; max-width: none; font-size: 11pt; }
+  h2, tr, svg, li { break-inside: avoid; } h2 { break-after: avoid; } }
+"""
+
+
+def certificate_html(document: Mapping[str, Any]) -> str:
+    """The signed certificate as HTML; the JSON is what can be verified."""
+    guarantee, ledger = document["guarantee"], document["ledger"]
+    algorithm, signature = document["algorithm"], document["signature"]
+    graph, pairs = document["released"]["graph"], document["released"].get("pairs", ())
+    parts = [
+        "<h1>Certificate of a private release</h1>",
+        f'<p class="promise">ε = {guarantee["epsilon"]:g}, δ = {guarantee["delta"]:g}, '
+        f"{_text(guarantee['neighbours'])}</p>",
+    ]
+    if document["accepted_caveats"]:
+        parts.append("<h2>The promise holds only if</h2>")
+        parts.append(f'<div class="caveat">{_list(document["accepted_caveats"])}</div>')
+    parts += [
+        "<h2>What was released</h2>",
+        _drawing(graph),
+        _table((("Edges", _edges(graph, pairs)), *_released(document["released"]))),
+        "<h2>What it means</h2>",
+        _list(document["meaning"]),
+        "<h2>How</h2>",
+        _table(
+            (
+                ("Algorithm", f"{algorithm['title']} ({algorithm['citation']})"),
+                ("Parameters", _pairs(algorithm["parameters"])),
+                ("Noise", f"secure, {document['mechanism']['sampler']}"),
+                ("Planned steps", "; ".join(map(_step, document["mechanism"]["planned"]))),
+                ("Added up by", guarantee["accountant"]),
+                ("Proofs", guarantee["proof"]),
+                ("Public", "; ".join(guarantee["public"])),
+                ("Versions", _pairs(document["versions"])),
+            )
+        ),
+        "<h2>The public domain</h2>",
+        f"<p>{document['domain']['rows']:,} rows, and every level, bound and cut point of the "
+        f"columns: {_text(document['domain']['basis'])}.</p>",
+        _table(
+            (
+                *domain_lines(document["domain"]["columns"]),
+                *_bought(document["domain"]),
+                ("Domain, SHA-256", document["domain"]["sha256"]),
+            )
+        ),
+        "<h2>In the ledger</h2>",
+        _table(
+            (
+                ("Budget", f"{ledger['budget']}, charge {ledger['charge']}"),
+                ("Spent so far", f"ε {ledger['spent_epsilon']:.6g}, δ {ledger['spent_delta']:.6g}"),
+                (
+                    "Total set by the owner",
+                    f"ε {ledger['total_epsilon']:g}, δ {ledger['total_delta']:g} "
+                    f"(kept by {'zCDP' if ledger['unit'] == 'zcdp' else 'basic composition'})",
+                ),
+                ("Time", document["time"]),
+            )
+        ),
+        "<h2>Limits</h2>",
+        _list(document["limits"]),
+        "<h2>To verify</h2>",
+        "<p>Keep the JSON of this certificate and run <code>python -m privcore verify FILE "
+        "--key FINGERPRINT</code>.</p>",
+        _table(
+            (
+                ("Certificate", document["id"]),
+                ("Content, SHA-256", signature["content_sha256"]),
+                ("Key, fingerprint", signature["fingerprint"]),
+            )
+        ),
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Certificate {_text(document['id'])}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a bought domain cost, and its steps."""
+    if "bought" not in domain:
+        return []
+    bought = domain["bought"]
+    cost = f"ε = {bought['epsilon']:g}, δ = {bought['delta']:g} of the whole, for "
+    return [
+        ("Bought for", cost + ", ".join(bought["columns"])),
+        ("Steps of the purchase", "; ".join(map(_step, bought["planned"]))),
+    ]
+
+
+def _drawing(graph: Mapping[str, Any]) -> str:
+    drawn = PDAG.from_names(
+        graph["nodes"], graph["directed"], graph["undirected"], graph.get("bidirected", ())
+    )
+    places = shared_layout(drawn.nodes, adjacencies=drawn.skeleton)
+    return to_svg(drawn, places, title="The graph that was released")
+
+
+def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    if released["weights"] is not None:
+        yield "Weights", f"in the JSON; edges are those above {released['weight_threshold']:g}"
+    if "pairs" in released:
+        yield "Pairs", told_apart(released["pairs"])
+    if released["note"]:
+        yield "Note", released["note"]
+
+
+def _edges(graph: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> str:
+    sure = {frozenset(found["pair"]): confidence_text(found) for found in pairs}
+    edges = [(a, b, f"{a} → {b}") for a, b in graph["directed"]]
+    edges += [(a, b, f"{a} – {b}") for a, b in graph["undirected"]]
+    edges += [(a, b, f"{a} ↔ {b}") for a, b in graph.get("bidirected", ())]
+    texts = []
+    for a, b, edge in edges:
+        words = sure.get(frozenset((a, b)))
+        texts.append(f"{edge} ({words})" if words else edge)
+    return ", ".join(texts) or "none"
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    times = f"{step['count']} × " if step["count"] > 1 else ""
+    return f"{times}{step['kind']} {step['value']:.6g}"
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{k} {'auto' if v is None else v}" for k, v in values.items())
+
+
+def _table(rows: Iterable[tuple[str, object]]) -> str:
+    lines = [f"<tr><th>{_text(head)}</th><td>{_text(cell)}</td></tr>" for head, cell in rows]
+    return "<table>\n" + "\n".join(lines) + "\n</table>"
+
+
+def _list(sentences: Iterable[str]) -> str:
+    return "<ul>\n" + "\n".join(f"<li>{_text(s)}</li>" for s in sentences) + "\n</ul>"
+
+
+def _text(value: object) -> str:
+    return escape(str(value))

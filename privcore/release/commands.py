@@ -1,0 +1,111 @@
+"""The command line and the Python that make a run again."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from privcore.algorithms import Discovery, get_algorithm
+from privcore.data import Dataset, example_parameters
+
+_ALWAYS = ("nodes", "density", "graph_seed")
+
+
+def _changed(result: Discovery) -> dict[str, Any]:
+    """Parameters that differ from their defaults, and the budget in any case."""
+    return {
+        p.name: result.parameters[p.name]
+        for p in get_algorithm(result.algorithm).parameters
+        if result.parameters[p.name] != p.default or p.name in ("epsilon", "delta")
+    }
+
+
+def _example(dataset: Dataset) -> tuple[str, dict[str, Any], int | None]:
+    """A recipe's example, its parameters that differ from their defaults, and its intervals.
+
+    Nodes, density and graph seed, which tell examples apart, are named in any case.
+    """
+    recipe = dict(dataset.recipe or {})
+    kind = recipe["example"]
+    named = {
+        p.name: recipe[p.name]
+        for p in example_parameters(kind)
+        if recipe[p.name] != p.default or p.name in _ALWAYS
+    }
+    return kind, named, recipe.get("intervals")
+
+
+def command_line(
+    result: Discovery, dataset: Dataset, *, network: bool, data_seed: int, seed: int
+) -> str:
+    """For a shell; an uploaded file stands as its name."""
+    words = ["python", "-m", "privcore", "discover"]
+    sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
+    if network:
+        words += ["--network", dataset.name, *sampled]
+    elif dataset.recipe is not None:
+        kind, named, intervals = _example(dataset)
+        words += ["--example", kind]
+        for name, value in named.items():
+            words += [f"--{name.replace('_', '-')}", str(value)]
+        words += [] if intervals is None else ["--intervals", str(intervals)]
+        words += sampled
+    else:
+        words += ["--csv", dataset.name]
+        words += ["--intervals", "none"] if _uncut(dataset) else []
+    words += ["--algorithm", result.algorithm]
+    for name, value in _changed(result).items():
+        words += ["--set", f"{name.replace('_', '-')}={'auto' if value is None else value}"]
+    return shlex.join([*words, "--seed", str(seed), "--json"])
+
+
+def _uncut(dataset: Dataset) -> bool:
+    return any(not column.is_categorical for column in dataset.columns)
+
+
+def python_code(
+    result: Discovery, dataset: Dataset, *, network: bool, data_seed: int, seed: int
+) -> str:
+    """A script that prints the edges of the same run."""
+    if network:
+        load = (
+            "from privcore.data import load_network\n\n"
+            f"dataset = load_network({dataset.name!r}).sample({dataset.n}, seed={data_seed})\n"
+        )
+    elif dataset.recipe is not None:
+        load = _example_code(dataset, data_seed)
+    else:
+        load = _file_code(dataset)
+    return (
+        f"from privcore.algorithms import discover\n{load}"
+        f"result = discover(dataset, {result.algorithm!r}, {_changed(result)!r}, seed={seed})\n"
+        "print(result.graph.named_directed(), result.graph.named_undirected())\n"
+        "print(result.guarantee)\n"
+    )
+
+
+def _example_code(dataset: Dataset, data_seed: int) -> str:
+    kind, named, intervals = _example(dataset)
+    arguments = ", ".join([repr(kind), *(f"{name}={value!r}" for name, value in named.items())])
+    imported = "StructuralExample" if intervals is None else "StructuralExample, intervals"
+    cut = "" if intervals is None else f"dataset = intervals(dataset, {intervals})\n"
+    return (
+        f"from privcore.data import {imported}\n\n"
+        f"example = StructuralExample({arguments})\n"
+        f"dataset = example.sample({dataset.n}, seed={data_seed})\n{cut}"
+    )
+
+
+def _file_code(dataset: Dataset) -> str:
+    schema = "infer_schema(raw)"
+    first = ""
+    if _uncut(dataset):
+        first = "from dataclasses import replace\n"
+        schema = "[replace(column, bins=None) for column in infer_schema(raw)]"
+    return (
+        f"{first}from pathlib import Path\n\n"
+        "from privcore.data import build_dataset, infer_schema, read_table\n\n"
+        f"path = Path({dataset.name!r})\n"
+        "raw = read_table(path.read_bytes(), path.name)\n"
+        f"dataset = build_dataset(raw, {schema}, name=path.name)\n"
+    )

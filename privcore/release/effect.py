@@ -1,0 +1,64 @@
+"""What a significance level and a failure probability mean at a number of rows, in words."""
+
+from __future__ import annotations
+
+from math import sqrt, tanh
+
+from privcore.algorithms import Discovery, get_algorithm
+from privcore.independence import get_score, z_threshold
+from privcore.privacy.accounting import Guarantee
+
+
+def effect_sentence(result: Discovery, n: int) -> str:
+    """The level, the threshold that it sets, and the effect size just at it without conditioning.
+
+    Such as "Significance level 0.05 at 100,000 rows, noise aside: a pair counts as dependent when
+    |Z| is above 1.96: Kendall's |τ| above 0.0041."
+    """
+    if result.weight_threshold is not None:
+        cut = f"Edges with a weight below {result.weight_threshold:g} in size are left out."
+        if result.noise == "secure":
+            return f"{cut} Another threshold on the released weights costs nothing, a new run does."
+        return (
+            f"{cut} Moving that threshold only cuts the same weights elsewhere: it spends nothing."
+        )
+    level = result.parameters["threshold"]
+    reference = get_algorithm(result.algorithm).reference(result.parameters)
+    name = reference.get("score") or result.parameters.get("score")
+    if name is None:
+        name = "fisher-z" if result.unit == "|Z|" else "g2"
+    score = get_score(name)
+    blocks = 1
+    if str(result.parameters.get("score")).endswith(("-votes", "-median")):
+        blocks = result.parameters["blocks"]
+    size = score.effect(level, n // blocks)
+    where = f"{n:,} rows" if blocks == 1 else f"{n:,} rows in {blocks} blocks"
+    rule = f"{size.symbol} is above {size.value:.2g}"
+    if score.scale == "z":
+        rule = f"|Z| is above {z_threshold(level):.3g}: {size.symbol} above {size.value:.2g}"
+    aside = "" if result.noise == "none" else ", noise aside"
+    if result.parameters.get("correction", "none") != "none":
+        raised = " and raised for noise" if "noise" in result.parameters["correction"] else ""
+        aside += f", before each pair's threshold is lowered for ties{raised}"
+    thresholds = [step.threshold for step in result.trace if step.phase == "test"]
+    if reference["score"] == "fisher-z" and thresholds and max(thresholds) > min(thresholds):
+        low, high = min(thresholds), max(thresholds)
+        sizes = [tanh(z / sqrt(max(n - 3, 1))) for z in (low, high)]
+        rule = (
+            f"|Z| is above a threshold that knows the noise, {low:.3g} to {high:.3g} here: "
+            f"correlation |r| above {sizes[0]:.2g} to {sizes[1]:.2g}"
+        )
+        aside = ""
+    return (
+        f"Significance level {level:g} at {where}{aside}: a pair counts as dependent when {rule}."
+    )
+
+
+def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
+    """Why a δ of 1/n or more protects little; empty for a smaller one."""
+    if guarantee.calibration == "none" or guarantee.delta * n < 1:
+        return ""
+    return (
+        f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row as it "
+        "is would keep to it; choose a smaller δ."
+    )

@@ -1,0 +1,77 @@
+"""What a run found of each pair of columns, for files and in words."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.graphs import PDAG
+from privcore.graphs.pdag import Edge
+from privcore.text import spreadsheet_cell
+
+_NEARLY = 0.9999
+
+
+def described_pairs(
+    graph: PDAG, findings: Mapping[Edge, PairFinding]
+) -> list[dict[str, Any]] | None:
+    """JSON-ready, one for each pair, by name; None where the algorithm says nothing of pairs."""
+    if not findings:
+        return None
+    return [
+        {"pair": [graph.nodes[i], graph.nodes[j]], **found.as_dict()}
+        for (i, j), found in sorted(findings.items())
+    ]
+
+
+def told_apart(pairs: Iterable[Mapping[str, Any]]) -> str:
+    """How many pairs without an edge there are, and how many of them could have been seen."""
+    many = Counter(found["verdict"] for found in pairs)
+    seen, unseen = many["no edge seen"], many["not enough budget"]
+    return (
+        f"{seen:,} {_pairs(seen)}: no edge seen; {unseen:,} {_pairs(unseen)}: not enough budget "
+        "to tell"
+    )
+
+
+def confidence_text(found: Mapping[str, Any]) -> str:
+    """How sure an edge is, such as "confidence 0.998, direction 0.87"; empty for other pairs."""
+    named = (("confidence", found["confidence"]), ("direction", found["direction"]))
+    return ", ".join(f"{name} {share_text(value)}" for name, value in named if value is not None)
+
+
+def share_text(value: float) -> str:
+    """A probability with three digits, never rounded up to 1."""
+    return f"over {_NEARLY}" if value > _NEARLY else f"{value:.3g}"
+
+
+def edge_notes(
+    findings: Mapping[Edge, PairFinding],
+) -> tuple[Sequence[str], dict[Edge, tuple[str, ...]]]:
+    """Heads of columns, and what stands under them for each edge (i < j)."""
+    notes = {
+        pair: tuple("" if v is None else f"{v:.6g}" for v in (f.confidence, f.again, f.direction))
+        for pair, f in findings.items()
+        if f.verdict == "edge"
+    }
+    return ("confidence", "seen again", "direction confidence") if notes else (), notes
+
+
+def to_pair_csv(graph: PDAG, findings: Mapping[Edge, PairFinding]) -> str:
+    """Every pair with all that was found of it."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["column", "other", *PairFinding._fields])
+    for (i, j), found in sorted(findings.items()):
+        names = (spreadsheet_cell(graph.nodes[i]), spreadsheet_cell(graph.nodes[j]))
+        values = found.as_dict().values()
+        writer.writerow([*names, *("" if v is None else v for v in values)])
+    return out.getvalue()
+
+
+def _pairs(count: int) -> str:
+    return "pair" if count == 1 else "pairs"

@@ -1,0 +1,89 @@
+"""The entries of the ledger as a chain: each holds the hash of the one before, and is signed.
+
+The hash of an entry is SHA-256 of the hash before it and of its content, so that an entry that is
+edited, left out, put in between or moved gives another hash to all that follow; the signature of
+the last one is of the whole chain.  That the chain was cut short it cannot tell: see
+`ledger_witnesses`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from privcore.errors import LedgerError
+from privcore.release.ledger.entries import Books, Entry
+from privcore.release.ledger.signing_key import FILE
+from privcore.release.ledger.witnesses import advice
+from privcore.text import short
+
+TABLE = (
+    "CREATE TABLE entries (sequence INTEGER PRIMARY KEY, content BLOB NOT NULL, "
+    "hash BLOB NOT NULL, signature BLOB NOT NULL)"
+)
+# What is signed starts with it, so that no other signature of the key can stand for an entry's.
+_PURPOSE = b"causalveil ledger entry\n"
+
+
+class Chain:
+    """All entries, checked, within an open transaction.
+
+    books: what they come to.  hashes: theirs, in order.
+
+    Raises LedgerError if any entry is not what was written, or cannot follow those before it.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey) -> None:
+        self.books = Books()
+        self.hashes: list[bytes] = []
+        self._connection, self._path, self._key = connection, path, key
+        rows = connection.execute(
+            "SELECT sequence, content, hash, signature FROM entries ORDER BY sequence"
+        ).fetchall()
+        try:
+            for sequence, content, stated, _ in rows:
+                digest = self._next(content)
+                if sequence != len(self.hashes) + 1 or stated != digest:
+                    raise ValueError
+                self.books.add(json.loads(content))
+                self.hashes.append(digest)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise damaged(path) from None
+        if rows:
+            self._check_signature(rows[-1][-1])
+
+    def add(self, entry: Entry) -> None:
+        """One more entry; raises ValueError, KeyError or TypeError for one that cannot be next."""
+        content = json.dumps(entry, allow_nan=False).encode()
+        # What will be read again, rather than what was given.
+        self.books.add(json.loads(content))
+        digest = self._next(content)
+        self._connection.execute(
+            "INSERT INTO entries (sequence, content, hash, signature) VALUES (?, ?, ?, ?)",
+            (len(self.hashes) + 1, content, digest, self._key.sign(_PURPOSE + digest)),
+        )
+        self.hashes.append(digest)
+
+    def _next(self, content: bytes) -> bytes:
+        return hashlib.sha256((self.hashes[-1] if self.hashes else b"") + content).digest()
+
+    def _check_signature(self, signature: bytes) -> None:
+        try:
+            self._key.public_key().verify(signature, _PURPOSE + self.hashes[-1])
+        except (InvalidSignature, TypeError):
+            raise LedgerError(
+                f"The ledger {short(self._path, 200)!r} was not signed by the key in {FILE} beside "
+                f"it, so that one of them was changed; {advice(self._path)}."
+            ) from None
+
+
+def damaged(path: Path) -> LedgerError:
+    """That the file cannot be trusted; nothing is done to it."""
+    return LedgerError(
+        f"The ledger {short(path, 200)!r} is damaged and was left as it is; {advice(path)}."
+    )

@@ -1,0 +1,66 @@
+"""What the ledger takes as a budget's name, a total and a charge."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from privcore.errors import ParameterError
+from privcore.privacy.accounting import composition
+from privcore.release.ledger.sums import Unit
+from privcore.text import short
+
+
+def checked_name(name: str) -> str:
+    """The name; raises ParameterError for a blank one, or one that cannot be shown as it is."""
+    cleaned = short(name, 100)
+    if not cleaned or cleaned != name:
+        raise ParameterError(
+            f"The budget's name is {short(repr(name))}; it must have 1 to 100 printable "
+            "characters, without spaces around it."
+        )
+    return name
+
+
+def checked_total(epsilon: float, delta: float, unit: Unit) -> float | None:
+    """ρ of a total in zCDP; raises ParameterError for a total that cannot be kept."""
+    if unit not in get_args(Unit):
+        raise ParameterError(f"The unit is {short(unit)}; it must be basic or zcdp.")
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise ParameterError(f"The total epsilon is {epsilon}; it must be a positive number.")
+    if not 0 <= delta < 1:
+        raise ParameterError(f"The total delta is {delta}; it must be at least 0 and below 1.")
+    if unit == "basic":
+        return None
+    rho = composition.rho_for(epsilon, delta)
+    if not rho > 0:
+        raise ParameterError(
+            "A total in zCDP needs a delta above 0; raise it, or choose the unit basic."
+        )
+    return rho
+
+
+def check_amounts(epsilon: float, delta: float, rho: float | None) -> None:
+    """Raises ParameterError unless these are the cost of a release."""
+    if not (math.isfinite(epsilon) and epsilon > 0 and 0 <= delta < 1):
+        raise ParameterError(f"({epsilon}, {delta}) is no privacy guarantee that can be charged.")
+    if rho is not None and not (math.isfinite(rho) and rho > 0):
+        raise ParameterError(f"rho is {rho}; a charge must be a positive number.")
+
+
+def check_record(
+    algorithm: str, parameters: Mapping[str, Any], certificate: str, fingerprints: Sequence[str]
+) -> None:
+    """Raises ParameterError unless the ledger can keep this of a charge as it is."""
+    texts: list[object] = [algorithm, certificate, *fingerprints]
+    try:
+        json.dumps(dict(parameters), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        texts.append(None)
+    if not all(isinstance(text, str) for text in texts):
+        raise ParameterError(
+            f"The settings of {short(algorithm)} cannot be written into the ledger; give texts and "
+            "finite numbers."
+        )

@@ -1,0 +1,124 @@
+"""Entries of the ledger, and the books that they come to.
+
+An entry is a JSON object that says one thing that happened.  Its `kind` is the name of a method of
+`Books`, its other fields are that method's arguments: "opened" comes first and once; then "total"
+gives a budget its first or another total, "data" binds data to a budget, "charge" charges a
+release, and "state" says how one ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+from privcore.errors import LedgerError
+from privcore.release.ledger.checks import check_amounts, checked_name
+from privcore.release.ledger.sums import Budget, Charge, State, Unit
+from privcore.text import short
+
+Entry = Mapping[str, Any]
+
+
+@dataclass
+class Books:
+    """What the entries so far come to.
+
+    salt: the key of the fingerprints.  budgets: by name, with the total that holds now.  totals:
+    every one that was set.  charges: all, so that charge `sequence` is at sequence − 1.  owners:
+    the budget of each fingerprint.
+    """
+
+    salt: bytes = b""
+    budgets: dict[str, Budget] = field(default_factory=dict)
+    totals: list[dict[str, Any]] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
+    owners: dict[str, str] = field(default_factory=dict)
+
+    def add(self, entry: Entry) -> None:
+        """Raises ValueError, KeyError or TypeError for an entry that cannot come next."""
+        fields = dict(entry)
+        kind = fields.pop("kind")
+        _require((kind == "opened") == (not self.salt))
+        _KINDS[kind](self, **fields)
+
+    def budget(self, name: str) -> Budget:
+        """Raises LedgerError if there is none of that name."""
+        found = self.budgets.get(name)
+        if found is None:
+            raise LedgerError(
+                f"There is no budget {short(name)!r} in the ledger; set its total first."
+            )
+        return found
+
+    def charges_of(self, name: str) -> list[Charge]:
+        """In their order."""
+        return [charge for charge in self.charges if charge.budget == name]
+
+    def _opened(self, salt: str) -> None:
+        self.salt = bytes.fromhex(salt)
+        _require(len(self.salt) >= 32)
+
+    def _total(
+        self, time: str, budget: str, unit: Unit, epsilon: float, delta: float, rho: float | None
+    ) -> None:
+        _require_texts(time, checked_name(budget))
+        _require(unit in get_args(Unit) and (rho is None) == (unit == "basic"))
+        _check_numbers(epsilon, delta, rho)
+        created = self.budgets[budget].created if budget in self.budgets else time
+        self.budgets[budget] = Budget(budget, unit, epsilon, delta, rho, created, time)
+        self.totals.append(
+            {"budget": budget, "time": time, "unit": unit, "epsilon": repr(epsilon),
+             "delta": repr(delta), "rho": None if rho is None else repr(rho)}
+        )  # fmt: skip
+
+    def _data(self, budget: str, fingerprints: Sequence[str]) -> None:
+        _require(budget in self.budgets)
+        _require_texts(*fingerprints)
+        for fingerprint in fingerprints:
+            _require(fingerprint not in self.owners)
+            self.owners[fingerprint] = budget
+
+    def _charge(
+        self, sequence: int, time: str, budget: str, algorithm: str, parameters: Mapping[str, Any],
+        epsilon: float, delta: float, rho: float | None, certificate: str,
+    ) -> None:  # fmt: skip
+        _require(sequence == len(self.charges) + 1 and budget in self.budgets)
+        _require_texts(time, algorithm, certificate)
+        _require(isinstance(parameters, dict))
+        _check_numbers(epsilon, delta, rho)
+        self.charges.append(
+            Charge(
+                sequence, time, budget, algorithm, parameters, epsilon, delta, rho, "charged",
+                certificate,
+            )
+        )  # fmt: skip
+
+    def _state(self, sequence: int, state: State) -> None:
+        _require(state in ("released", "failed") and 1 <= sequence <= len(self.charges))
+        charge = self.charges[sequence - 1]
+        _require(charge.state == "charged")
+        self.charges[sequence - 1] = replace(charge, state=state)
+
+
+_KINDS: dict[str, Callable[..., None]] = {
+    "opened": Books._opened,
+    "total": Books._total,
+    "data": Books._data,
+    "charge": Books._charge,
+    "state": Books._state,
+}
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError("the entry does not fit those before it")
+
+
+def _require_texts(*values: Any) -> None:
+    _require(all(isinstance(value, str) for value in values))
+
+
+def _check_numbers(epsilon: Any, delta: Any, rho: Any) -> None:
+    _require(type(epsilon) is type(delta) is float and (rho is None or type(rho) is float))
+    check_amounts(epsilon, delta, rho)

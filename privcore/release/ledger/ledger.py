@@ -1,0 +1,194 @@
+"""What each data set has spent, kept in a file so that no release is forgotten.
+
+A *budget* is a name and a total (ε, δ) that the owner of the data sets.  Every release is charged
+before it is computed, in the transaction that checks the total, so that neither a crash nor two
+processes at once can release what is not paid for; a charge is never taken back.  The file is a
+chain of signed entries, and nothing that counts stands outside of it.
+
+Releases are chosen after seeing earlier ones.  Each has its own (ε, δ), fixed before it runs, and
+the totals are filters, which hold for such choices: sums of ε and δ (Rogers, Roth, Ullman & Vadhan
+2016, Section 3), or the sum of ρ, converted once (Feldman & Zrnic 2021, Theorem 3.1 at every order;
+Whitehouse, Ramdas, Rogers & Wu 2023).
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from privcore.errors import BudgetError, LedgerError
+from privcore.release.ledger.checks import (
+    check_amounts,
+    check_record,
+    checked_name,
+    checked_total,
+)
+from privcore.release.ledger.data_directory import data_directory
+from privcore.release.ledger.entries import Books
+from privcore.release.ledger.export import as_csv, as_json
+from privcore.release.ledger.store import transaction
+from privcore.release.ledger.sums import (
+    Budget,
+    Charge,
+    Spending,
+    Unit,
+    check_charge,
+    check_total,
+    spending_of,
+)
+from privcore.release.ledger.witnesses import FILE, certificates_folder
+from privcore.text import short
+
+_WAIT = 10.0
+
+
+class Ledger:
+    """The ledger in a file; every call opens it anew, so it may be shared by threads.
+
+    path: of the file; by default in `data_directory()`.  timeout: how many seconds a call waits for
+    other processes.  clock: says what time it is, for the record only.
+
+    Raises LedgerError for a path that can be no file's; every method raises it if the file cannot
+    be used, or is not what was written last; see `ledger_store`.
+    """
+
+    def __init__(
+        self,
+        path: Path | str | None = None,
+        *,
+        timeout: float = _WAIT,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        # Absolute, so that the database takes ":memory:" for a file like any other.
+        self.path = (data_directory() / FILE if path is None else Path(path)).absolute()
+        if "\0" in str(self.path) or not self.path.name:
+            raise LedgerError(f"{short(path)!r} can be no file's name; name another ledger.")
+        self._timeout = timeout
+        self._clock = clock
+
+    @property
+    def certificates(self) -> Path:
+        """The folder where certificates of this ledger are kept."""
+        return certificates_folder(self.path)
+
+    def set_total(self, name: str, epsilon: float, delta: float, unit: Unit = "basic") -> Budget:
+        """Give a budget its first total, or another one; what was spent stays spent.
+
+        Totals are kept, with the time.  Raises ParameterError for a blank name or numbers out of
+        range, BudgetError for a total below what was spent, or in zCDP where a charge has no ρ.
+        """
+        name = checked_name(name)
+        rho = checked_total(epsilon, delta, unit)
+        with transaction(self.path, self._timeout) as chain:
+            chain.add(
+                {"kind": "total", "time": self._now(), "budget": name, "unit": unit,
+                 "epsilon": float(epsilon), "delta": float(delta), "rho": rho}
+            )  # fmt: skip
+            budget = chain.books.budget(name)
+            check_total(budget, chain.books.charges_of(name))
+        return budget
+
+    def budgets(self) -> list[Budget]:
+        """All budgets, in the order in which they were made."""
+        return list(self._books().budgets.values())
+
+    def budget(self, name: str) -> Budget:
+        """One budget; raises LedgerError if there is none of that name."""
+        return self._books().budget(name)
+
+    def fingerprint(self, content: Iterable[bytes]) -> str:
+        """HMAC-SHA256 of data, given in pieces, with a random key that stays in the file."""
+        digest = hmac.new(self._books().salt, digestmod="sha256")
+        for piece in content:
+            digest.update(piece)
+        return digest.hexdigest()
+
+    def budget_of(self, fingerprints: Sequence[str]) -> str | None:
+        """The budget that data were charged to before, None if they never were."""
+        owners = map(self._books().owners.get, fingerprints)
+        return next((owner for owner in owners if owner is not None), None)
+
+    def charges(self, name: str | None = None) -> list[Charge]:
+        """The charges of a budget, or of all, in their order."""
+        books = self._books()
+        return books.charges if name is None else books.charges_of(books.budget(name).name)
+
+    def spending(self, name: str) -> Spending:
+        """What a budget has spent, and what is left of it."""
+        books = self._books()
+        return spending_of(books.budget(name), books.charges_of(name))
+
+    def reserve(
+        self,
+        name: str,
+        fingerprints: Sequence[str],
+        *,
+        algorithm: str,
+        parameters: Mapping[str, Any],
+        epsilon: float,
+        delta: float,
+        rho: float | None = None,
+        certificate: str = "",
+        checkpoint: Callable[[str], None] = lambda step: None,
+    ) -> tuple[Charge, Spending]:
+        """Charge a release before it is computed; the charge, and the spending with it.
+
+        In one transaction: the total is checked, the data are bound to the budget, the charge is
+        written.  fingerprints: of the data set, and of the file that it came from if there is one.
+
+        Raises BudgetError, and changes nothing, if the total would be exceeded, or the data belong
+        to another budget; ParameterError for amounts or parameters that cannot be kept.
+        """
+        check_amounts(epsilon, delta, rho)
+        check_record(algorithm, parameters, certificate, fingerprints)
+        with transaction(self.path, self._timeout) as chain:
+            books = chain.books
+            budget = books.budget(name)
+            for owner in filter(None, map(books.owners.get, fingerprints)):
+                if owner != name:
+                    raise BudgetError(
+                        f"These data were charged to the budget {short(owner)!r} before; charge "
+                        "this release to it too."
+                    )
+            new = [mark for mark in dict.fromkeys(fingerprints) if mark not in books.owners]
+            if new:
+                chain.add({"kind": "data", "budget": name, "fingerprints": new})
+            chain.add(
+                {"kind": "charge", "sequence": len(books.charges) + 1, "time": self._now(),
+                 "budget": name, "algorithm": algorithm, "parameters": dict(parameters),
+                 "epsilon": float(epsilon), "delta": float(delta),
+                 "rho": None if rho is None else float(rho), "certificate": certificate}
+            )  # fmt: skip
+            charges = books.charges_of(name)
+            check_charge(budget, charges)
+            checkpoint("charging")
+        return charges[-1], spending_of(budget, charges)
+
+    def finish(self, sequence: int, state: Literal["released", "failed"]) -> None:
+        """Say how a charged release ended; the charge stays either way."""
+        with transaction(self.path, self._timeout) as chain:
+            if any(c.sequence == sequence and c.state == "charged" for c in chain.books.charges):
+                chain.add({"kind": "state", "sequence": sequence, "state": state})
+
+    def export(self, form: Literal["csv", "json"]) -> str:
+        """All charges as CSV, or budgets, totals and charges as JSON."""
+        books = self._books()
+        charges = [asdict(charge) for charge in books.charges]
+        if form == "csv":
+            return as_csv(charges)
+        spent = {
+            name: spending_of(budget, books.charges_of(name)).as_dict()
+            for name, budget in books.budgets.items()
+        }
+        return as_json(books.totals, charges, spent)
+
+    def _books(self) -> Books:
+        with transaction(self.path, self._timeout, reading=True) as chain:
+            return chain.books
+
+    def _now(self) -> str:
+        return self._clock().astimezone(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,207 @@
+"""The ledger's file: the table of its entries, older forms, and what can go wrong with a file.
+
+At every opening the chain of entries is checked, and against what lies beside the file.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from privcore.errors import LedgerError
+from privcore.release.ledger.chain import TABLE, Chain, damaged
+from privcore.release.ledger.older import TABLES, entries_of
+from privcore.release.ledger.signing_key import load_key
+from privcore.release.ledger.witnesses import Witnesses, check_witnesses, witnesses, write_head
+from privcore.text import short
+
+# "CVLg", by which the file is told from other databases.
+APPLICATION = 0x43564C67
+_CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+# Each takes a file from the version before it; a new file runs through all of them.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE secret (salt BLOB NOT NULL)",
+        "CREATE TABLE datasets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
+        "fingerprint TEXT UNIQUE, epsilon TEXT NOT NULL, delta TEXT NOT NULL, "
+        "created TEXT NOT NULL)",
+        "CREATE TABLE charges (sequence INTEGER PRIMARY KEY AUTOINCREMENT, "
+        "dataset INTEGER NOT NULL, time TEXT NOT NULL, algorithm TEXT NOT NULL, "
+        "parameters TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, "
+        "state TEXT NOT NULL CHECK (state IN ('charged', 'released', 'failed')))",
+    ),
+    (
+        # Charges know their ρ and their certificate; a budget has a history of totals, and any
+        # number of fingerprints.
+        "ALTER TABLE charges ADD COLUMN rho TEXT",
+        "ALTER TABLE charges ADD COLUMN certificate TEXT NOT NULL DEFAULT ''",
+        "CREATE TABLE budgets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
+        "created TEXT NOT NULL)",
+        "CREATE TABLE fingerprints (fingerprint TEXT PRIMARY KEY, dataset INTEGER NOT NULL)",
+        "CREATE TABLE totals (sequence INTEGER PRIMARY KEY AUTOINCREMENT, "
+        "dataset INTEGER NOT NULL, time TEXT NOT NULL, "
+        "unit TEXT NOT NULL CHECK (unit IN ('basic', 'zcdp')), "
+        "epsilon TEXT NOT NULL, delta TEXT NOT NULL, rho TEXT)",
+        "INSERT INTO budgets SELECT id, name, created FROM datasets",
+        "INSERT INTO fingerprints SELECT fingerprint, id FROM datasets "
+        "WHERE fingerprint IS NOT NULL",
+        "INSERT INTO totals (dataset, time, unit, epsilon, delta) "
+        "SELECT id, created, 'basic', epsilon, delta FROM datasets ORDER BY id",
+        "DROP TABLE datasets",
+    ),
+    # One table of chained entries is all there is; the tables before it become its first ones.
+    (TABLE,),
+)
+VERSION = len(MIGRATIONS)
+
+
+@contextmanager
+def transaction(path: Path, timeout: float, *, reading: bool = False) -> Iterator[Chain]:
+    """The checked entries in one transaction: committed at the end, or undone by an error.
+
+    It holds the file for itself from its beginning, unless it is for reading only.
+
+    Creates the file, and brings an older one up to date, in transactions of their own.  Waits up to
+    `timeout` seconds for other processes.  Raises LedgerError for whatever the file cannot do, and
+    where it is not what was written last.
+    """
+    with _explained(path):
+        # Before the file: what they tell of was in it before they were written.
+        seen = witnesses(path)
+        _create(path, seen)
+        with closing(sqlite3.connect(path, timeout=timeout, isolation_level=None)) as connection:
+            # A power cut after a commit must not bring the state before it back.
+            connection.execute("PRAGMA synchronous = EXTRA")
+            _check(connection, path)
+            key = load_key(path.parent)
+            if _version(connection) < VERSION:
+                with _begun(connection, "IMMEDIATE"):
+                    _migrate(connection, path, key)
+                    _opened(connection, path, key, seen)
+            with _begun(connection, "DEFERRED" if reading else "IMMEDIATE"):
+                chain = _opened(connection, path, key, seen)
+                yield chain
+        write_head(path, seen, chain.hashes)
+
+
+def _create(path: Path, seen: Witnesses) -> None:
+    """An empty file that only its owner may read, unless there is one."""
+    if path.exists() and not path.is_file():
+        raise LedgerError(f"{short(path, 200)!r} is no file; name another ledger.")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists() or path.stat().st_size == 0:
+        check_witnesses(path, seen, [], [])
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _opened(
+    connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey, seen: Witnesses
+) -> Chain:
+    """The entries; raises LedgerError unless they are what was written last, and all there is."""
+    # A trigger, say, could undo what is written here.
+    rest = "SELECT type, name, sql FROM sqlite_master WHERE name != 'sqlite_sequence'"
+    if connection.execute(rest).fetchall() != [("table", "entries", TABLE)]:
+        raise damaged(path)
+    chain = Chain(connection, path, key)
+    if not chain.hashes:
+        raise damaged(path)
+    check_witnesses(path, seen, chain.hashes, chain.books.charges)
+    return chain
+
+
+@contextmanager
+def _begun(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises LedgerError for a damaged file, another program's, or one from a later version."""
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if not tables:
+        return
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+        raise LedgerError(
+            f"The file {short(path, 200)!r} is a database of another program; name another "
+            "directory for the ledger."
+        )
+    if _version(connection) > VERSION:
+        raise LedgerError(
+            f"The ledger {short(path, 200)!r} was written by a later version of CausalVeil; use "
+            "that version."
+        )
+    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise damaged(path)
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, key: Ed25519PrivateKey) -> None:
+    # Looked at again: another process may have done it while this one waited.
+    version = _version(connection)
+    if version == VERSION:
+        return
+    # A new file needs the last form only.
+    for step in MIGRATIONS[version:] if version else MIGRATIONS[-1:]:
+        for statement in step:
+            connection.execute(statement)
+    chain = Chain(connection, path, key)
+    if version == 0:
+        chain.add({"kind": "opened", "salt": secrets.token_hex(32)})
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    else:
+        try:
+            for entry in entries_of(connection):
+                chain.add(entry)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise damaged(path) from None
+        for table in TABLES:
+            connection.execute(f"DROP TABLE {table}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turns what a database or a disk says into one sentence."""
+    name = short(path, 200)
+    try:
+        yield
+    except sqlite3.Error as error:
+        # The low byte is the kind of error; the rest says where it arose.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _CORRUPT:
+            raise damaged(path) from None
+        if code in _BUSY:
+            raise LedgerError(
+                f"Another process holds the ledger {name!r}; nothing was changed: try again."
+            ) from None
+        if code == sqlite3.SQLITE_FULL:
+            raise LedgerError(
+                f"The disk is full, so the ledger {name!r} was not changed; free some space."
+            ) from None
+        raise LedgerError(
+            f"The ledger {name!r} cannot be read and written, and was not changed; check the "
+            "directory's permissions, or name another one."
+        ) from None
+    except OSError:
+        raise LedgerError(
+            f"The ledger {name!r} cannot be read and written; check the directory's permissions, "
+            "or name another one."
+        ) from None

@@ -1,0 +1,149 @@
+"""Budgets, charges, and sums of them in exact arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from privcore.errors import BudgetError
+from privcore.privacy.accounting import composition
+from privcore.text import short
+
+Unit = Literal["basic", "zcdp"]
+State = Literal["charged", "released", "failed"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A name and the total that holds now.
+
+    unit: what is added up and kept below the total, ε and δ ("basic") or ρ ("zcdp").
+    rho: the total in zCDP, None for "basic".  created, changed: UTC, of the name and the total.
+    """
+
+    name: str
+    unit: Unit
+    epsilon: float
+    delta: float
+    rho: float | None
+    created: str
+    changed: str
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One release, paid for; `sequence` orders them, as a clock may be wrong.
+
+    state: "charged" until the release is made, and for ever if the process died in between.
+    rho: None where only (ε, δ) is known.
+    """
+
+    sequence: int
+    time: str
+    budget: str
+    algorithm: str
+    parameters: Mapping[str, Any]
+    epsilon: float
+    delta: float
+    rho: float | None
+    state: State
+    certificate: str
+
+
+@dataclass(frozen=True)
+class Spending:
+    """All charges of a budget, whatever their state.
+
+    budget: with the total that held then.
+    epsilon, delta: sums, by basic composition.  rho: the sum, None where some charge has none.
+    zcdp_epsilon: at the total's δ, by zCDP where charges have a ρ and by sums for the rest; None
+    where that δ is used up.  It is what the charges so far come to, not what is enforced, unless
+    the unit is "zcdp".
+    left_epsilon, left_delta: of the total if the unit is "basic"; left_rho: if it is "zcdp".
+    """
+
+    budget: Budget
+    charges: int
+    epsilon: float
+    delta: float
+    rho: float | None
+    zcdp_epsilon: float | None
+    left_epsilon: float | None
+    left_delta: float | None
+    left_rho: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _exact(numbers: Iterable[float]) -> Fraction:
+    """The sum of numbers as they are written: ten times 0.1 is 1."""
+    return sum((Fraction(repr(number)) for number in numbers), Fraction(0))
+
+
+def check_total(budget: Budget, charges: Sequence[Charge]) -> None:
+    """Raises BudgetError if the charges exceed the total."""
+    for symbol, total, spent in _kept(budget, charges):
+        if _exact(spent) > _exact([total]):
+            raise BudgetError(
+                f"The budget {short(budget.name)!r} has spent "
+                f"{symbol} = {float(_exact(spent)):.6g}, more than {total:.6g}; set a larger total."
+            )
+
+
+def check_charge(budget: Budget, charges: Sequence[Charge]) -> None:
+    """Raises BudgetError if the last charge takes what is spent above the total."""
+    for symbol, total, spent in _kept(budget, charges):
+        left = _exact([total]) - _exact(spent[:-1])
+        if _exact(spent[-1:]) > left:
+            raise BudgetError(
+                f"The budget {short(budget.name)!r} does not cover this: it costs {symbol} = "
+                f"{spent[-1]:.6g}, and {max(float(left), 0.0):.6g} is left."
+            )
+
+
+def _kept(budget: Budget, charges: Sequence[Charge]) -> list[tuple[str, float, list[float]]]:
+    """What must stay below a total: symbol, total, and the charges in that unit."""
+    if budget.rho is None:
+        return [
+            ("ε", budget.epsilon, [charge.epsilon for charge in charges]),
+            ("δ", budget.delta, [charge.delta for charge in charges]),
+        ]
+    rhos = [charge.rho for charge in charges if charge.rho is not None]
+    if len(rhos) < len(charges):
+        unknown = next(charge.algorithm for charge in reversed(charges) if charge.rho is None)
+        raise BudgetError(
+            f"The total of {short(budget.name)!r} is kept in zCDP, in which the cost of "
+            f"{short(unknown)} with its settings is not known; choose other settings, or a total "
+            "of the unit basic."
+        )
+    return [("ρ", budget.rho, rhos)]
+
+
+def spending_of(budget: Budget, charges: Sequence[Charge]) -> Spending:
+    """What the charges of a budget come to, and what is left of its total."""
+    epsilon = _exact(charge.epsilon for charge in charges)
+    delta = _exact(charge.delta for charge in charges)
+    known = [charge.rho for charge in charges if charge.rho is not None]
+    rho = _exact(known)
+    # Charges without a ρ are added up as they are, with their δ taken from the total's.
+    others = [charge for charge in charges if charge.rho is None]
+    rest = float(_exact([budget.delta]) - _exact(charge.delta for charge in others))
+    zcdp = None
+    if rest > 0:
+        beside = float(_exact(charge.epsilon for charge in others))
+        zcdp = beside + composition.zcdp(float(rho), rest)
+    basic = budget.unit == "basic"
+    return Spending(
+        budget=budget,
+        charges=len(charges),
+        epsilon=float(epsilon),
+        delta=float(delta),
+        rho=None if others else float(rho),
+        zcdp_epsilon=zcdp,
+        left_epsilon=float(_exact([budget.epsilon]) - epsilon) if basic else None,
+        left_delta=float(_exact([budget.delta]) - delta) if basic else None,
+        left_rho=None if budget.rho is None else float(_exact([budget.rho]) - rho),
+    )

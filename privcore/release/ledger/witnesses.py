@@ -1,0 +1,107 @@
+"""What lies beside the ledger's file, and tells that an older state of the file was put back.
+
+The head names the last entry that was known when it was written, and every certificate that was
+kept names a charge.  Both are written after what they tell of is on the disk, and read before the
+file is, so that neither a kill nor another process makes them tell of what is not there yet.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from privcore.errors import LedgerError
+from privcore.files import write_whole
+from privcore.release.ledger.sums import Charge
+from privcore.text import short
+
+FILE = "ledger.sqlite"
+FOLDER = "certificates"
+_CERTIFICATE = re.compile(r"certificate-([0-9a-f]{32})\.json")
+_LONGEST_HEAD = 1_000
+
+
+class Witnesses(NamedTuple):
+    """head: number and hash of an entry, None without a head.  certificates: the IDs."""
+
+    head: tuple[int, str] | None
+    certificates: frozenset[str]
+
+
+def certificates_folder(path: Path) -> Path:
+    """The folder of a ledger's certificates; ledgers of other names have folders of their own."""
+    return path.with_name(FOLDER if path.name == FILE else f"{path.name}.{FOLDER}")
+
+
+def head_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.head")
+
+
+def witnesses(path: Path) -> Witnesses:
+    """What lies beside a ledger; raises LedgerError for a head that is none, and OSError."""
+    try:
+        names = [found.name for found in certificates_folder(path).iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        names = []
+    found = filter(None, map(_CERTIFICATE.fullmatch, names))
+    return Witnesses(_head(head_file(path)), frozenset(match[1] for match in found))
+
+
+def _head(path: Path) -> tuple[int, str] | None:
+    try:
+        with path.open("rb") as file:
+            said = json.loads(file.read(_LONGEST_HEAD))
+        sequence, digest = said["sequence"], said["hash"]
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        sequence = digest = None
+    if type(sequence) is not int or sequence < 1 or not isinstance(digest, str):
+        raise LedgerError(
+            f"The file {short(path, 200)!r} does not name an entry of the ledger; remove it if "
+            "you are sure that the ledger beside it is the latest."
+        )
+    return sequence, digest
+
+
+def check_witnesses(
+    path: Path, seen: Witnesses, hashes: Sequence[bytes], charges: Sequence[Charge]
+) -> None:
+    """Raises LedgerError unless the entries and charges of a ledger are all that was seen."""
+    reasons = []
+    if seen.head is not None:
+        sequence, digest = seen.head
+        if sequence > len(hashes) or hashes[sequence - 1].hex() != digest:
+            reasons.append(f"entry {sequence}, which {head_file(path).name} names")
+    missing = seen.certificates - {charge.certificate for charge in charges}
+    if missing:
+        one = f"the charge of certificate-{min(missing)}.json"
+        others = f" and of {len(missing) - 1} other certificates" if len(missing) > 1 else ""
+        reasons.append(one + others)
+    if reasons:
+        raise LedgerError(
+            f"The ledger {short(path, 200)!r} does not hold {', or '.join(reasons)}, so that an "
+            f"old copy was put back, or it was emptied or deleted; {advice(path)}."
+        )
+
+
+def write_head(path: Path, seen: Witnesses, hashes: Sequence[bytes]) -> None:
+    """Name the last entry; where it cannot be written, the head stays behind, which is no harm."""
+    latest = (len(hashes), hashes[-1].hex())
+    if latest != seen.head:
+        with suppress(OSError):
+            text = json.dumps({"sequence": latest[0], "hash": latest[1]})
+            write_whole(head_file(path), text + "\n")
+
+
+def advice(path: Path) -> str:
+    """What to do about a ledger that is not what it was."""
+    folder = certificates_folder(path).name
+    return (
+        f"put back the latest copy, or move it, {head_file(path).name} and the folder {folder} "
+        "away and set the totals anew, less what was spent"
+    )

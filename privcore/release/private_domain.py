@@ -1,0 +1,103 @@
+"""A run whose domain is bought first: one total (ε, δ), of which the domain takes a share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import nextafter
+from typing import Any
+
+from privcore.algorithms import Discovery, get_algorithm
+from privcore.algorithms.engine import checked_parameters
+from privcore.data import Dataset
+from privcore.data.private_domain.buying import buy_domain
+from privcore.data.private_domain.plan import PROOF, DomainPlan, plan_domain
+from privcore.data.private_domain.table import StatedTable
+from privcore.errors import ParameterError
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.mechanisms import NoiseSource
+
+_PUBLIC = (
+    "column names, and of each whether it holds numbers or categories, into how many intervals "
+    "it is cut, and whether missing values are a level"
+)
+
+
+@dataclass(frozen=True)
+class Split:
+    """epsilon, delta: of all.  plan: of the domain.  parameters: of the run, with what is left."""
+
+    epsilon: float
+    delta: float
+    plan: DomainPlan
+    parameters: Mapping[str, Any]
+
+
+def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | None) -> Split:
+    """Who gets what of a run's ε and δ, fixed before any row is looked at.
+
+    Raises ParameterError for an algorithm without ε, for bad parameters, for a run without δ if
+    the purchase brings none, and for one with δ if it does; and what `plan_domain` raises.
+    """
+    purchase = table.purchase
+    chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
+    if not chosen.private:
+        raise ParameterError(
+            f"{chosen.name} is not private, so no domain can be bought for it; choose another "
+            "algorithm."
+        )
+    epsilon, delta = float(checked["epsilon"]), float(checked.get("delta", 0.0))
+    if delta > 0 and purchase.delta is not None:
+        raise ParameterError(
+            "The domain takes its share of the run's delta; leave --domain-delta out."
+        )
+    if delta == 0 and purchase.delta is None:
+        raise ParameterError(
+            f"A bought domain needs a delta above 0, and this run of {chosen.name} has none; give "
+            "the domain one by --domain-delta, such as 1e-6."
+        )
+    first = epsilon * purchase.share
+    rest = {**checked, "epsilon": _left(epsilon, first)}
+    if purchase.delta is not None:
+        own, whole = purchase.delta, purchase.delta
+    else:
+        own, whole = delta * purchase.share, delta
+        rest["delta"] = _left(delta, own)
+    plan = plan_domain(table.bought, table.n, first, own)
+    return Split(epsilon, whole, plan, checked_parameters(algorithm, rest))
+
+
+def _left(whole: float, part: float) -> float:
+    """whole − part, rounded down, so that both together are no more than the whole."""
+    rest = whole - part
+    while Fraction(rest) + Fraction(part) > Fraction(whole):
+        rest = nextafter(rest, 0.0)
+    return rest
+
+
+def bought_dataset(table: StatedTable, plan: DomainPlan, noise: NoiseSource) -> Dataset:
+    """The data set under a domain that is bought now."""
+    return table.with_domain(buy_domain(table.bought_cells, plan, noise))
+
+
+def with_purchase(result: Discovery, wanted: Split) -> Discovery:
+    """A run on a bought domain, with the promise of both."""
+    return replace(result, guarantee=joint(result.guarantee, wanted))
+
+
+def joint(run: Guarantee, wanted: Split) -> Guarantee:
+    """The promise of the purchase and the run together.
+
+    A run that promises less than was set aside for it is charged as if it had used all.
+    """
+    plan = wanted.plan
+    return replace(
+        run,
+        epsilon=wanted.epsilon,
+        delta=wanted.delta,
+        public=tuple(_PUBLIC if fact.startswith("column names") else fact for fact in run.public),
+        accountant=f"{run.accountant}, and ε = {plan.epsilon:.4g} at δ = {plan.delta:.4g} for the "
+        "domain, added up",
+        proof=f"{run.proof}, {PROOF}",
+    )

@@ -1,0 +1,239 @@
+"""From exploring to releasing: charged first, computed once with secure noise, then shown.
+
+What comes back is the graph, its weights where there are any, and the promise: nothing that is not
+covered by it.  The run's log, times and counts are never kept.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms import Discovery, discover
+from privcore.algorithms.engine import checked_parameters, planned_events, source_of
+from privcore.algorithms.gradients.augmented_lagrangian import Iteration
+from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.counts import InMemoryCounts
+from privcore.data import Dataset
+from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique
+from privcore.data.model import Described
+from privcore.data.parquet import ParquetTable
+from privcore.data.private_domain.table import StatedTable
+from privcore.errors import LedgerError, ReleaseError
+from privcore.graphs import PDAG
+from privcore.graphs.pdag import Edge
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.mechanisms import SecureNoise
+from privcore.release.archive import keep
+from privcore.release.certificate import certificate
+from privcore.release.ledger.ledger import Ledger
+from privcore.release.ledger.signing_key import load_key
+from privcore.release.private_domain import bought_dataset, with_purchase
+from privcore.release.release_check import Check, check_release
+from privcore.release.signing import signed
+from privcore.threads import one_thread
+
+STEPS = ("checked", "charging", "charged", "computed", "certified", "released")
+
+_ENDED = {
+    "budget": "The search ended when its budget was used up; pairs not yet tested stay as edges.",
+    "noise": "The search ended when what was left of its budget would have bought mostly noise; "
+    "pairs not yet tested stay as edges.",
+    "work": "The search ended at its limit of tests; pairs not yet tested stay as edges.",
+    "size": "Tests that could need more than 67 million cells, by the levels and the number of "
+    "rows, were left out; pairs that only these would have separated stay as edges.",
+}
+
+
+@dataclass(frozen=True)
+class Release:
+    """What may leave the building: every field is covered by the guarantee.
+
+    weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
+    findings: of each pair, as in `Discovery`, where the algorithm says so.
+    note: on how the search ended, if early; it follows from the noisy answers.
+    certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
+    None if it could not be written.
+    """
+
+    graph: PDAG
+    guarantee: Guarantee
+    note: str
+    warnings: tuple[str, ...]
+    certificate: Mapping[str, Any] = field(repr=False)
+    weights: NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    weight_threshold: float | None = None
+    convergence: tuple[Iteration, ...] = field(default=(), repr=False)
+    findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
+    path: Path | None = field(default=None, compare=False)
+
+
+def release(
+    dataset: Dataset | ParquetTable | StatedTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    ledger: Ledger,
+    budget: str,
+    content: bytes | None = None,
+    accepted: Sequence[str] = (),
+    checkpoint: Callable[[str], None] = lambda step: None,
+) -> Release:
+    """Charge `budget`, run once with secure noise, and sign a certificate.
+
+    A table of which only the kinds are stated has its domain bought first, with the same charge.
+
+    content: the file that the data set was made of, if there is one, so that another preparation
+    of it finds the same budget; the files of a table in Parquet are known.  The signing key and a
+    copy of the certificate are kept beside the ledger.
+    checkpoint: called at each of `STEPS`.
+
+    Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
+    before anything is charged; and ReleaseError where the run fails afterwards.
+    """
+    check = check_release(dataset, algorithm, parameters, accepted=accepted)
+    key = load_key(ledger.path.parent)
+    fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
+    settings = checked_parameters(algorithm, parameters)
+    checkpoint("checked")
+    charge, spending = ledger.reserve(
+        budget,
+        fingerprints,
+        algorithm=algorithm,
+        parameters=settings,
+        epsilon=check.epsilon,
+        delta=check.delta,
+        rho=check.rho,
+        certificate=secrets.token_hex(16),
+        checkpoint=checkpoint,
+    )
+    checkpoint("charged")
+    try:
+        # However many threads other runs of this process hold, a sum has the same last bits.
+        with one_thread():
+            described, result = _computed(dataset, algorithm, settings, check)
+        checkpoint("computed")
+        note = _ENDED[result.stopped] if result.stopped else ""
+        made = certificate(
+            result,
+            described,
+            purchase=None if check.split is None else check.split.plan,
+            note=note,
+            charge=charge,
+            spending=spending,
+            accepted=check.caveats,
+        )
+        document = signed(made, key)
+    except BaseException as error:
+        # A ledger that cannot be written keeps the charge, which is what matters.
+        with suppress(LedgerError):
+            ledger.finish(charge.sequence, "failed")
+        if not isinstance(error, Exception):
+            raise
+        raise ReleaseError(
+            "The release failed after it was charged, and the charge stays; the reason is not "
+            "shown, as it could depend on the data: try the settings on simulated data."
+        ) from None
+    checkpoint("certified")
+    warnings, path = check.warnings, None
+    try:
+        path = keep(ledger.certificates, document)
+    except OSError:
+        warnings = (
+            *warnings,
+            "No copy of the certificate could be written beside the ledger; save it yourself now.",
+        )
+    try:
+        ledger.finish(charge.sequence, "released")
+    except LedgerError as error:
+        warnings = (*warnings, f"The release is paid for, but not marked as made: {error}")
+    checkpoint("released")
+    return Release(
+        graph=result.graph,
+        guarantee=result.guarantee,
+        note=note,
+        warnings=warnings,
+        certificate=document,
+        weights=result.weights,
+        weight_threshold=result.weight_threshold,
+        convergence=result.convergence,
+        findings=result.findings,
+        path=path,
+    )
+
+
+def _computed(
+    dataset: Dataset | ParquetTable | StatedTable,
+    algorithm: str,
+    settings: Mapping[str, Any],
+    check: Check,
+) -> tuple[Described, Discovery]:
+    """The run with secure noise, and the data set that it was on; raises as `_check_result`."""
+    noise = SecureNoise()
+    if not isinstance(dataset, StatedTable):
+        result = discover(dataset, algorithm, settings, noise=noise, keep_trace=False)
+        _check_result(result, check)
+        return dataset, result
+    wanted = check.split
+    if wanted is None:
+        raise RuntimeError("the purchase is not planned")
+    bought = bought_dataset(dataset, wanted.plan, noise)
+    source = source_of(bought)
+    # What was set aside for the run, and its steps on this domain.
+    rest = replace(
+        check,
+        epsilon=wanted.parameters["epsilon"],
+        delta=wanted.parameters.get("delta", 0.0),
+        planned=planned_events(algorithm, wanted.parameters, source),
+    )
+    result = discover(source, algorithm, wanted.parameters, noise=noise, keep_trace=False)
+    _check_result(result, rest)
+    return bought, with_purchase(result, wanted)
+
+
+def _contents(
+    dataset: Dataset | ParquetTable | StatedTable, content: bytes | None
+) -> Iterator[Iterable[bytes]]:
+    """What tells the data from others: the rows as prepared, and the files they were read from.
+
+    Raises ReleaseError for files that cannot be read within the memory allowed.
+    """
+    if not isinstance(dataset, ParquetTable):
+        yield dataset.canonical() if isinstance(dataset, StatedTable) else canonical_bytes(dataset)
+        if content is not None:
+            yield [content]
+        return
+    source = source_of(dataset)
+    if not isinstance(source, InMemoryCounts):
+        # `check_release` has seen to the memory of the rows, so what is short is the database's.
+        raise ReleaseError("The files cannot be read within the memory allowed; allow more.")
+    yield canonical_bytes_of_unique(dataset, *source.unique())
+    for file in dataset.files:
+        yield _read(file)
+
+
+def _read(file: str) -> Iterator[bytes]:
+    with open(file, "rb") as stream:
+        while piece := stream.read(1 << 20):
+            yield piece
+
+
+def _check_result(result: Discovery, check: Check) -> None:
+    """Raises RuntimeError unless the run promises what was paid for, no less and no more."""
+    promise = result.guarantee
+    if (
+        promise.calibration != "proven"
+        or result.noise != "secure"
+        or promise.caveats != check.caveats
+        or promise.epsilon > check.epsilon
+        or promise.delta > check.delta
+        or result.planned != check.planned
+    ):
+        raise RuntimeError("the run does not promise what was charged")

@@ -1,0 +1,153 @@
+"""What a release would be charged, and whether it is refused: from public facts, for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privcore.algorithms import discover, get_algorithm
+from privcore.algorithms.engine import (
+    checked_parameters,
+    planned_delta,
+    planned_events,
+    source_of,
+)
+from privcore.counts import MixedRows
+from privcore.data import Dataset
+from privcore.data.model import Described
+from privcore.data.parquet import ParquetTable
+from privcore.data.private_domain.plan import MOST_LEVELS
+from privcore.data.private_domain.table import StatedTable
+from privcore.errors import DataError, ParameterError, ReleaseError
+from privcore.evaluation.planning.surrogate import Shape, surrogate
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.composition import rho_of_pure
+from privcore.privacy.accounting.events import Event, total_rho
+from privcore.release.effect import large_delta_sentence
+from privcore.release.private_domain import Split, split
+from privcore.text import short
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a release would be charged.
+
+    rho: None where the cost in zCDP is not known.  planned: its steps; of a bought domain with
+    those of the run, as they are for as many levels as can be bought.  caveats: sentences that
+    limit the promise, each accepted.  warnings: to be read before going on.  split: between a
+    domain that is to be bought and the run.
+    """
+
+    epsilon: float
+    delta: float
+    rho: float | None
+    planned: tuple[Event, ...]
+    caveats: tuple[str, ...]
+    warnings: tuple[str, ...]
+    split: Split | None = None
+
+
+def check_release(
+    dataset: Dataset | ParquetTable | StatedTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    accepted: Sequence[str] = (),
+) -> Check:
+    """Everything that can be refused without spending, looked at from public facts.
+
+    accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
+    word by word; levels and bounds that were read from the rows cannot be accepted.  The run is
+    rehearsed on a public surrogate, so that settings that it refuses are refused before they are
+    paid for.
+
+    Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
+    parameters, ReleaseError for columns that are not declared and for caveats that are not
+    accepted, DataError for files whose rows may not fit into the memory allowed, and whatever the
+    rehearsal raises.
+    """
+    if isinstance(dataset, StatedTable):
+        return _check_bought(dataset, algorithm, parameters, accepted)
+    chosen = get_algorithm(algorithm)
+    if not chosen.private:
+        raise ParameterError(
+            f"{chosen.name} is not private, so its result cannot be released; choose another "
+            "algorithm."
+        )
+    checked = checked_parameters(algorithm, parameters)
+    if checked["calibration"] != "proven":
+        raise ParameterError(
+            "Only the proven calibration can be released: the published one has no guarantee."
+        )
+    if dataset.undeclared:
+        raise ReleaseError(unconfirmed(dataset))
+    missing = [caveat for caveat in dataset.caveats if caveat not in accepted]
+    if missing:
+        raise ReleaseError(
+            f"The promise would not hold as it stands ({'; '.join(missing)}): accept this "
+            "explicitly, or prepare the table in another way."
+        )
+    if isinstance(dataset, ParquetTable):
+        # Imported here, as few runs need a database.
+        from privcore.counts.sql import check_memory
+
+        check_memory(dataset)
+    source = source_of(dataset)
+    planned = planned_events(algorithm, checked, source)
+    cut = source.dataset(checked["mixed_levels"]) if isinstance(source, MixedRows) else dataset
+    discover(surrogate(Shape.of(cut), 1), algorithm, checked, seed=1, keep_trace=False)
+    delta = planned_delta(algorithm, checked, source)
+    epsilon = float(checked["epsilon"])
+    warnings = _warnings(epsilon, delta, dataset.n)
+    return Check(epsilon, delta, _rho(epsilon, delta, planned), planned, dataset.caveats, warnings)
+
+
+def _warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
+    guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
+    return tuple(filter(None, (large_delta_sentence(guarantee, rows),)))
+
+
+def _check_bought(
+    table: StatedTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None,
+    accepted: Sequence[str],
+) -> Check:
+    """The purchase and a run on as many levels as can be bought, on rows that are all alike."""
+    if table.unconfirmed:
+        raise ReleaseError(
+            f"The kind of column {short(table.unconfirmed[0])!r} is not confirmed as public: "
+            "confirm the schema with `python -m privcore schema --confirm FILE` (on the page, "
+            "confirm the kinds under Data)."
+        )
+    wanted = split(table, algorithm, parameters)
+    try:
+        rest = check_release(table.largest(), algorithm, wanted.parameters, accepted=accepted)
+    except DataError as error:
+        raise DataError(
+            f"With as many levels as can be bought, {MOST_LEVELS} and two for each column of "
+            f"categories, the run would be refused: {error}"
+        ) from None
+    epsilon, delta = wanted.epsilon, wanted.delta
+    planned = (*wanted.plan.events, *rest.planned)
+    warnings = _warnings(epsilon, delta, table.n)
+    return Check(epsilon, delta, None, planned, rest.caveats, warnings, wanted)
+
+
+def unconfirmed(dataset: Described) -> str:
+    """That the owner has not confirmed what is public, and what to do."""
+    undeclared = dataset.undeclared
+    named = ", ".join(short(name, 20) for name in undeclared[:3])
+    more = f" and {len(undeclared) - 3} more" if len(undeclared) > 3 else ""
+    return (
+        f"The {dataset.public_noun} of {named}{more} are not confirmed as public: draft a schema "
+        "with `python -m privcore schema --csv FILE --out schema.json`, correct it to what is "
+        "known without the rows, confirm it with `python -m privcore schema --confirm "
+        "schema.json`, and give it as --schema (on the page, confirm the values under Data)."
+    )
+
+
+def _rho(epsilon: float, delta: float, planned: tuple[Event, ...]) -> float | None:
+    known = [total_rho(planned), rho_of_pure(epsilon) if delta == 0 else None]
+    return min((rho for rho in known if rho is not None), default=None)

@@ -1,0 +1,234 @@
+"""Verifying a certificate: that nothing was changed, and that it is one of a proven release."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from privcore.data.domain import domain_lines, domain_sha256
+from privcore.errors import CertificateError, ParameterError
+from privcore.privacy.accounting.accountants import side_by_side
+from privcore.privacy.accounting.guarantee import Guarantee
+from privcore.release.certificate import LIMITS, SCHEMA, meaning, planned_of
+from privcore.release.signing import check_signature
+from privcore.text import short
+
+# Bytes, and characters, that a certificate may have.
+LARGEST = 50_000_000
+_TOLERANCE = 1e-6
+
+# The parts of a certificate, and what they hold.
+_PARTS: dict[str, tuple[str, ...]] = {
+    "released": ("graph", "note", "weight_threshold", "weights"),
+    "domain": ("basis", "columns", "rows", "sha256"),
+    "algorithm": ("citation", "name", "parameters", "title"),
+    "mechanism": ("noise", "planned", "sampler"),
+    "guarantee": (
+        "accountant", "calibration", "caveats", "delta", "epsilon", "neighbours", "proof", "public",
+    ),
+    "ledger": (
+        "budget", "charge", "spent_delta", "spent_epsilon", "spent_epsilon_by_zcdp", "total_delta",
+        "total_epsilon", "unit",
+    ),
+}  # fmt: skip
+# What a part may hold besides: algorithms that say nothing of single pairs leave it out.
+# And a domain says what it cost only if it was bought.
+_OPTIONAL = {"released": {"pairs"}, "domain": {"bought"}}
+_BOUGHT = {"columns", "delta", "epsilon", "planned"}
+_WHOLE = {
+    *_PARTS, "accepted_caveats", "id", "limits", "meaning", "schema", "signature", "time",
+    "versions",
+}  # fmt: skip
+
+
+class Verified(NamedTuple):
+    """Sentences on what was verified, and on what cannot be from a file.
+
+    domain: of each column its name and, in words, every value that was taken as public.
+    """
+
+    verified: tuple[str, ...]
+    limits: tuple[str, ...]
+    fingerprint: str
+    domain: tuple[tuple[str, str], ...]
+
+
+def verify(text: str, key: str | None = None) -> Verified:
+    """Check a certificate's JSON; key: the fingerprint that its signer is known by.
+
+    Raises CertificateError, with what is wrong, unless all of it holds.
+    """
+    document = _parsed(text)
+    _check_parts(document)
+    signer = check_signature(document)
+    if key is not None and signer != key.strip().lower():
+        raise CertificateError(
+            f"The certificate was signed by another key, {signer}; do not trust it."
+        )
+    _check_promise(document)
+    domain = _checked_domain(document)
+    done = [
+        "The content has the hash that it states, and the signature is one of it by the key "
+        f"{signer}.",
+        f"The parts are those of {SCHEMA}; the calibration is proven, the noise secure, and the "
+        "plain words fit ε and δ.",
+    ]
+    limits = ["That the program which signed it ran as it says."]
+    if key is None:
+        limits.append(
+            "Whose key it is: anyone can make one and sign with it; ask its owner for the "
+            "fingerprint, and give it as --key."
+        )
+    else:
+        done.append("The key has the fingerprint that was asked for.")
+    recomputed = _recomputed(document)
+    if recomputed:
+        done.append(recomputed)
+    else:
+        limits.append("That ε and δ follow from the steps: what sub-sampling adds is not repeated.")
+    done.append(
+        f"The public domain below, of {len(domain)} columns, has the SHA-256 "
+        f"{document['domain']['sha256']}."
+    )
+    limits.append(f"That the public domain is {document['domain']['basis']}.")
+    limits.append("That the ledger was kept, and holds all releases from these records.")
+    accepted = document["accepted_caveats"]
+    limits += [f"The owner took it upon themselves that: {caveat}." for caveat in accepted]
+    return Verified(tuple(done), tuple(limits), signer, domain)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > LARGEST:
+        raise CertificateError("The file is too large for a certificate.")
+    try:
+        document = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+    except CertificateError:
+        raise
+    except (ValueError, RecursionError):
+        raise CertificateError("The file is not JSON; give the certificate's JSON.") from None
+    if not isinstance(document, dict):
+        raise CertificateError("The file is not a certificate; give the certificate's JSON.")
+    return document
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary; a name that stands twice could show readers what was not signed."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise CertificateError("The certificate names a field twice; ask for the original.")
+    return found
+
+
+def _no_constant(name: str) -> float:
+    raise CertificateError(f"The certificate holds {name}, which is no number of JSON.")
+
+
+def _check_parts(document: Mapping[str, Any]) -> None:
+    if document.get("schema") != SCHEMA:
+        stated = short(document.get("schema"))
+        raise CertificateError(f"The file is no certificate of the form {SCHEMA}: {stated!r}.")
+    if set(document) != _WHOLE:
+        names = ", ".join(sorted(set(document) ^ _WHOLE))
+        raise CertificateError(f"The certificate lacks, or has too many of: {short(names, 200)}.")
+    for name, fields in _PARTS.items():
+        part = document[name]
+        known = isinstance(part, dict) and set(part) - _OPTIONAL.get(name, set())
+        if known != set(fields):
+            raise CertificateError(f"The part {name!r} of the certificate is not complete.")
+    for name in ("accepted_caveats", "limits", "meaning"):
+        if not _sentences(document[name]):
+            raise CertificateError(f"The part {name!r} of the certificate is not a list of texts.")
+
+
+def _sentences(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(sentence, str) for sentence in value)
+
+
+def _check_promise(document: Mapping[str, Any]) -> None:
+    promise = document["guarantee"]
+    epsilon, delta = promise["epsilon"], promise["delta"]
+    if promise["calibration"] != "proven":
+        raise CertificateError("The guarantee of the certificate is not proven.")
+    if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 <= delta < 1):
+        raise CertificateError("The certificate states no finite ε and δ.")
+    if document["mechanism"]["noise"] != "secure":
+        raise CertificateError("The noise was simulated, which is never a release.")
+    if not _sentences(promise["caveats"]) or promise["caveats"] != document["accepted_caveats"]:
+        raise CertificateError("The guarantee has caveats that the owner has not accepted.")
+    stated = Guarantee(epsilon, delta, "", (), "proven", "", "")
+    if document["meaning"] != meaning(stated) or document["limits"] != list(LIMITS):
+        raise CertificateError("The plain words of the certificate do not fit its ε and δ.")
+
+
+def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The domain in words; raises CertificateError unless it is whole and that of the graph."""
+    domain = document["domain"]
+    try:
+        lines = tuple(domain_lines(domain["columns"]))
+        same = domain_sha256(domain["columns"]) == domain["sha256"]
+        nodes = list(document["released"]["graph"]["nodes"])
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise CertificateError("The public domain of the certificate is not complete.") from None
+    if not same or not isinstance(domain["basis"], str):
+        raise CertificateError("The public domain of the certificate has another SHA-256.")
+    if [name for name, _ in lines] != nodes:
+        raise CertificateError(
+            "The public domain of the certificate has other columns than the graph."
+        )
+    return lines
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _recomputed(document: Mapping[str, Any]) -> str:
+    """A sentence if the planned steps come to the promise; sub-sampling is not recomputed.
+
+    Those of a bought domain and of the run are recomputed each by itself, and added up.
+    """
+    promise = document["guarantee"]
+    epsilon, delta = promise["epsilon"], promise["delta"]
+    parts = [(document["mechanism"], epsilon, delta, "The planned steps")]
+    bought = document["domain"].get("bought")
+    if bought is not None:
+        first, own = _cost_of(bought)
+        if not (first < epsilon and own <= delta):
+            raise CertificateError(
+                "The bought domain of the certificate costs more than all of it."
+            )
+        parts = [
+            (bought, first, own, "The planned steps of the bought domain"),
+            (document["mechanism"], epsilon - first, delta - own, "The planned steps of the run"),
+        ]
+    found = [_account(*part) for part in parts]
+    if bought is not None and not found[0]:
+        raise CertificateError("The planned steps of the bought domain do not come to its cost.")
+    return " ".join(found) if all(found) else ""
+
+
+def _cost_of(bought: Any) -> tuple[float, float]:
+    """ε and δ of a bought domain; raises CertificateError unless its part is whole."""
+    if not isinstance(bought, dict) or set(bought) != _BOUGHT:
+        raise CertificateError("The part of the certificate on the bought domain is not complete.")
+    epsilon, delta = bought["epsilon"], bought["delta"]
+    if not (_number(epsilon) and _number(delta) and epsilon > 0 and 0 < delta < 1):
+        raise CertificateError("The bought domain of the certificate states no finite ε and δ.")
+    return epsilon, delta
+
+
+def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -> str:
+    """A sentence if the planned steps of a part come to no more than (ε, δ) by some accountant."""
+    try:
+        events = planned_of(part)
+    except (ParameterError, KeyError, TypeError):
+        raise CertificateError("The planned steps of the certificate are impossible.") from None
+    for account in side_by_side(events, delta) if events else ():
+        if account.epsilon is not None and account.epsilon <= epsilon * (1 + _TOLERANCE):
+            return (
+                f"{what} come to ε = {account.epsilon:.6g} at δ = {delta:g} by {account.name}, no "
+                "more than promised."
+            )
+    return ""

@@ -1,0 +1,57 @@
+"""The release of moments with weighted means."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms.gaussian import analytic_sigma
+from privcore.privacy.mechanisms.moment_release import (
+    MEAN_SHARE,
+    release_moments,
+    weighted_sensitivity,
+)
+from privcore.privacy.mechanisms.second_moments import upper_triangle
+
+direction = hnp.arrays(float, 3, elements=st.floats(-1, 1))
+
+
+def released(x, radius):
+    x = x * min(1.0, radius / max(float(np.linalg.norm(x)), 1e-300))
+    full = np.concatenate(([MEAN_SHARE * radius], x))
+    return np.outer(full, full)[upper_triangle(3, centred=True)]
+
+
+@settings(max_examples=500, deadline=None)
+@given(direction, direction, st.floats(0.05, 2.0))
+def test_no_pair_of_rows_exceeds_the_sensitivity(x, y, radius):
+    change = np.linalg.norm(released(x, radius) - released(y, radius))
+    assert change <= weighted_sensitivity(radius, 1) * (1 + 1e-9)
+
+
+def test_the_sensitivity_is_nearly_attained():
+    """Rows of norm R in the plane of two columns, at the angle where c = −a²/2."""
+    radius = 0.8
+    angle = np.arccos(-(MEAN_SHARE**2) / 2)
+    best = max(
+        np.linalg.norm(
+            released(radius * np.array([np.cos(t), np.sin(t), 0.0]), radius)
+            - released(radius * np.array([np.cos(t + angle), np.sin(t + angle), 0.0]), radius)
+        )
+        for t in np.linspace(0, np.pi, 1001)
+    )
+    assert best == pytest.approx(weighted_sensitivity(radius, 1), rel=1e-3)
+
+
+def test_the_noise_is_that_of_the_sensitivity_and_vanishes_with_it():
+    x = np.random.default_rng(1).normal(size=(500, 3)) * 0.1 + 0.05
+    full = np.column_stack((np.ones(500), x))
+    moments = full.T @ full / 500
+    found = release_moments(moments, 500, 0.9, 0.5, 1e-6, SimulatedNoise(1))
+    assert found.scale == pytest.approx(analytic_sigma(weighted_sensitivity(0.9, 500), 0.5, 1e-6))
+    # At the floor itself, but for rounding.
+    assert np.linalg.eigvalsh(found.sigma).min() >= found.scale * (1 - 1e-9)
+    exact = release_moments(moments, 10**12, 0.9, 0.5, 1e-6, SimulatedNoise(1))
+    assert exact.sigma == pytest.approx(np.cov(x.T, bias=True), abs=1e-9)

@@ -1,0 +1,42 @@
+"""Small data with released counts, for tests of what is made of these."""
+
+import numpy as np
+
+from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.counts import InMemoryCounts
+from privcore.data import Column, Dataset
+from privcore.privacy.mechanisms import SimulatedNoise
+
+LEVELS = (2, 3, 4, 2)
+
+
+def data(seed, n=4_000, levels=LEVELS, linked=True):
+    generator = np.random.default_rng(seed)
+    hidden = generator.integers(0, 12, n)
+    values = tuple(
+        np.where(generator.random(n) < (0.5 if linked else 0), hidden,
+                 generator.integers(0, r, n)) % r
+        for r in levels
+    )  # fmt: skip
+    return counted(values, levels)
+
+
+def counted(values, levels):
+    columns = tuple(
+        Column(f"c{k}", "nominal", tuple(map(str, range(r))), declared=True)
+        for k, r in enumerate(levels)
+    )
+    return InMemoryCounts.from_dataset(
+        Dataset("t", columns, tuple(v.astype(np.uint8) for v in values))
+    )
+
+
+def of_pairs(source, sigma=0.0, seed=0):
+    return release_pairs(source, sigma, SimulatedNoise(seed))
+
+
+def of_tables(source, sets, sigma=0.0, seed=0):
+    """Pairs with next to no information, so that all comes from the tables."""
+    released = of_pairs(source, 1e7, seed)
+    release_tables(released, source, sets, sigma, SimulatedNoise(seed + 10_000))
+    return released

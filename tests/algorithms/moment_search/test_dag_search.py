@@ -1,0 +1,102 @@
+"""The search over DAGs, the choice of edges, and the plan."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privcore.algorithms.moment_search.dags.dag_search import search_dag
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.release.plan import LEAST_CELLS, plan_moments
+from privcore.errors import DataError
+from privcore.graphs import topological_order
+from privcore.privacy.mechanisms.gaussian import gaussian_delta
+
+
+def random_score(seed):
+    generator = np.random.default_rng(seed)
+    drawn = {}
+
+    def score(column, parents):
+        key = (column, parents)
+        if key not in drawn:
+            drawn[key] = float(generator.normal()) if parents else 0.0
+        return drawn[key]
+
+    return score
+
+
+def is_dag(parents):
+    try:
+        topological_order(len(parents), {(p, c) for c, ps in enumerate(parents) for p in ps})
+    except DataError:
+        return False
+    return True
+
+
+def all_dags(columns):
+    subsets = [
+        [frozenset(o for o, keep in zip(range(columns), mask, strict=True) if keep and o != c)
+         for mask in product((0, 1), repeat=columns) if not mask[c]]
+        for c in range(columns)
+    ]  # fmt: skip
+    return [parents for parents in product(*subsets) if is_dag(parents)]
+
+
+THREE = all_dags(3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_with_patience_the_best_of_all_dags_is_found(seed):
+    score = random_score(seed)
+    everyone = {c: {0, 1, 2} - {c} for c in range(3)}
+    found = search_dag(score, everyone, (frozenset(),) * 3, patience=25)
+    assert len(THREE) == 25
+    best = max(sum(score(c, ps) for c, ps in enumerate(dag)) for dag in THREE)
+    assert sum(score(c, ps) for c, ps in enumerate(found)) == pytest.approx(best)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), columns=st.integers(2, 7), most=st.integers(1, 3))
+def test_the_result_is_a_dag_within_its_limits(seed, columns, most):
+    generator = np.random.default_rng(seed)
+    around = {c: set() for c in range(columns)}
+    for i in range(columns):
+        for j in range(i):
+            if generator.random() < 0.6:
+                around[i].add(j)
+                around[j].add(i)
+    score = random_score(seed)
+    empty = (frozenset(),) * columns
+    found = search_dag(score, around, empty, max_parents=most, patience=5)
+    assert is_dag(found)
+    assert all(len(ps) <= most and ps <= around[c] for c, ps in enumerate(found))
+    assert sum(score(c, ps) for c, ps in enumerate(found)) >= 0
+
+
+def test_nothing_to_see_is_never_significant():
+    assert Statistic(0.0, 0.0, 0.0).p_value == 1
+    assert Statistic(0.0, 0.0, 0.0).noncentrality == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    n=st.integers(10, 10**6),
+    levels=st.lists(st.integers(2, 6), min_size=2, max_size=40),
+    epsilon=st.floats(0.01, 100),
+    delta=st.sampled_from([1e-9, 1e-6, 1e-3]),
+    share=st.floats(0.05, 0.95),
+)
+def test_both_releases_together_are_the_total(n, levels, epsilon, delta, share):
+    plan = plan_moments(n, levels, epsilon, delta, share=share, tables=40.0)
+    together = math.hypot(plan.mu_pairs, plan.mu_tables)
+    assert gaussian_delta(epsilon, together) <= delta
+    assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
+    assert plan.rounds == (3 if plan.cells else 0)
+    if plan.rounds:
+        assert plan.mu_round**2 * plan.rounds == pytest.approx(plan.mu_tables**2)
+    assert (plan.mu_tables > 0) == (plan.cells > 0)
+    assert plan.cells == 0 or plan.cells >= LEAST_CELLS

@@ -1,0 +1,159 @@
+"""The climb to the most likely shares by compiled kernel and in numpy: the same numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy.special import log_ndtr
+
+from privcore.algorithms import count, discover
+from privcore.algorithms.moment_search.likelihood import table_climb
+from privcore.algorithms.moment_search.likelihood.cell_likelihood import CellLikelihood
+from privcore.algorithms.moment_search.likelihood.table_climb import Layout, climbed
+from privcore.data import load_network
+from privcore.kernels import compiled
+from tests.counts.kernel_switch import counting_with
+
+SCALES = [0.05, 0.4, 2.0, 4.9, 20.0, 50.0]
+
+
+def loaded():
+    with counting_with(True):
+        from privcore.kernels import cells as kernels_cells
+
+        return kernels_cells
+
+
+def random_families(generator):
+    """Codes, width and size of each family of a random DAG."""
+    levels = generator.integers(2, 5, generator.integers(2, 6))
+    places = np.unravel_index(np.arange(levels.prod()), levels)
+    families = []
+    for column, width in enumerate(levels):
+        number = generator.integers(0, min(column, 3) + 1)
+        family = [*sorted(generator.choice(column, number, replace=False)), column]
+        shape = [int(levels[c]) for c in family]
+        codes = np.ravel_multi_index(tuple(places[c] for c in family), shape)
+        families.append((codes, int(width), math.prod(shape)))
+    return families
+
+
+def problem(seed, scale, n):
+    """A likelihood of noisy counts of n rows, a base, a layout, and shares to begin with.
+
+    As in a search, some families are fitted and the others are in the base.
+    """
+    generator = np.random.default_rng(seed)
+    families = random_families(generator)
+    fixed = int(generator.integers(0, len(families)))
+    cells = families[0][0].size
+    everyone = np.full(cells, float(n))
+    whole = Layout.of(*zip(*families, strict=True))
+    # Some combinations hardly ever occur.
+    seen = generator.exponential(1.0, cells) ** 3 * (generator.random(cells) < 0.6)
+    shares = whole.shares(1e3 * seen)
+    counts = generator.poisson(whole.expected(everyone, shares))
+    noise = np.round(generator.laplace(0, scale, cells))
+    base = everyone * shares[whole.codes[:fixed]].prod(axis=0)
+    layout = Layout.of(*zip(*families[fixed:], strict=True))
+    start = layout.shares(generator.exponential(1.0, cells))
+    return CellLikelihood((counts + noise).astype(float), scale), base, layout, start
+
+
+def both_ways(given):
+    found = []
+    for kernels in (True, False):
+        before = [part.copy() for part in given[1:2] + given[3:]]
+        with counting_with(kernels), pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table_climb, "FEW_CELLS", 0)
+            found.append(climbed(*given))
+        assert all((a == b).all() for a, b in zip(before, given[1:2] + given[3:], strict=True))
+    return found
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("n", [300, 20_000, 300_000])
+@pytest.mark.parametrize("seed", range(8))
+def test_kernel_and_numpy_climb_alike(seed, n, scale):
+    fast, slow = both_ways(problem(seed, scale, n))
+    # With hardly any noise, large numbers cancel in the normal law, and steps make more of it.
+    close = 1e-8 if scale > 0.1 else 1e-6
+    assert type(fast.found.total) is float
+    assert fast.found.total == pytest.approx(slow.found.total, rel=1e-8)
+    assert fast.shares == pytest.approx(slow.shares, rel=0, abs=close)
+    assert fast.expected == pytest.approx(slow.expected, rel=0, abs=n * close)
+    # What the kernel found is of where it ended.
+    there = problem(seed, scale, n)[0].at(fast.expected)
+    assert fast.found.total == pytest.approx(there.total, rel=1e-9)
+    assert fast.found.slopes == pytest.approx(there.slopes, rel=1e-6, abs=close / scale)
+
+
+def test_they_agree_where_the_climb_is_over_at_once():
+    """A start at the top: what is higher is decided by rounding, and does not matter."""
+    layout = Layout.of([np.arange(4)], [4], [4])
+    counts = np.array([4e3, 3e3, 2e3, 1e3])
+    given = CellLikelihood(counts, 5.0), np.full(4, 1e4), layout, counts / 1e4
+    fast, slow = both_ways(given)
+    assert fast.shares == pytest.approx(slow.shares, rel=1e-8)
+    assert fast.found.total == pytest.approx(slow.found.total, rel=1e-8)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    noisy=st.one_of(st.integers(-300, 300), st.integers(-1_000, 100_000)),
+    log_expected=st.floats(-9, 5),
+    scale=st.sampled_from(SCALES),
+)
+@example(noisy=9, log_expected=0.954, scale=0.05)
+@example(noisy=44, log_expected=-9.0, scale=0.4)
+@example(noisy=-200, log_expected=-9.0, scale=2.0)
+def test_likelihoods_of_a_cell_are_the_same(noisy, log_expected, scale):
+    cells, expected = CellLikelihood(np.array([float(noisy)]), scale), np.array([10**log_expected])
+    slopes = np.empty(1)
+    total = loaded().cells_likelihood(*cells.numbers, expected, slopes)
+    slow = cells.at(expected)
+    # Terms as large as these cancel, in numpy as here.
+    terms = expected[0] / (2 * scale**2) + abs(noisy - expected[0]) / scale
+    assert total == pytest.approx(slow.total, rel=1e-11, abs=1e-11 + 1e-15 * terms)
+    close = 1e-9 + 1e-14 * terms
+    assert slopes[0] == pytest.approx(slow.slopes[0], rel=1e-9, abs=close * (1 / scale + 1))
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(x=st.one_of(st.floats(-40, 40), st.floats(-1e5, 40)))
+@example(x=-20.0)
+@example(x=np.nextafter(-20.0, 0.0))
+@example(x=9.0)
+@example(x=np.nextafter(9.0, 10.0))
+def test_the_logarithm_of_the_normal_law(x):
+    assert loaded().log_ndtr(x) == pytest.approx(float(log_ndtr(x)), rel=2e-14, abs=2e-16)
+
+
+def test_numpy_climbs_in_few_cells_and_where_kernels_are_off(monkeypatch):
+    with counting_with(True):
+        kernels = compiled.ready()
+    compiled_climb, calls = kernels.climb, []
+
+    def climb(*numbers):
+        calls.append(numbers)
+        return compiled_climb(*numbers)
+
+    monkeypatch.setattr(kernels, "climb", climb)
+    given = problem(1, 2.0, 1_000)
+    for kernels, most, expected in ((True, 48, 0), (False, 47, 0), (True, 47, 1)):
+        monkeypatch.setattr(table_climb, "FEW_CELLS", most + 1)
+        with counting_with(kernels):
+            climbed(*given)
+        assert len(calls) == expected
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_moment_search_finds_the_same_graph(epsilon):
+    source = count(load_network("survey").sample(5_000, 2))
+    graphs = []
+    for kernels in (True, False):
+        with counting_with(kernels):
+            graphs.append(discover(source, "moment-search", {"epsilon": epsilon}, seed=3).graph)
+    assert graphs[0] == graphs[1]

@@ -1,0 +1,270 @@
+"""Log-linear models of noisy moments: closed forms without noise, levels and errors with it."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, chi2_contingency, kstest
+
+from privcore.algorithms import count, discover
+from privcore.algorithms.moment_search.likelihood import margins
+from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear
+from privcore.algorithms.moment_search.likelihood.margins import (
+    fitted,
+    nearest_shares,
+    products,
+)
+from privcore.algorithms.moment_search.likelihood.model_errors import closed, model_error
+from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
+from privcore.algorithms.moment_search.release.moments import full_basis
+from privcore.algorithms.moment_search.release.releases import release_tables
+from privcore.data import load_network
+from privcore.privacy.mechanisms import SimulatedNoise
+from tests.algorithms.moment_search.releasing import counted, data, of_pairs, of_tables
+from tests.counts.kernel_switch import counting_with
+
+
+def shares(seed, levels, spread=0.5):
+    generator = np.random.default_rng(seed)
+    return generator.dirichlet(np.full(np.prod(levels), spread)).reshape(levels)
+
+
+def models(moments):
+    evidence = ModelEvidence(moments, penalty=0.0)
+    return LogLinear(moments, evidence.pairs.shares)
+
+
+PAIRS = [(0, 1), (0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_fitted_table_has_the_margins_and_no_other_term(compiled):
+    levels = (2, 3, 4)
+    truth = shares(1, levels, 5.0)
+    with counting_with(compiled):
+        table = fitted(np.full(levels, 1 / 24), {a: margins.margin(truth, a) for a in PAIRS})
+    for axes in PAIRS:
+        assert margins.margin(table, axes) == pytest.approx(margins.margin(truth, axes), abs=1e-5)
+    # All terms of three columns of its logarithm are 0.
+    logs = np.log(table)
+    for axis, r in enumerate(levels):
+        logs = np.moveaxis(np.tensordot(full_basis(r).T, logs, axes=(1, axis)), 0, axis)
+    assert logs[1:, 1:, 1:] == pytest.approx(0, abs=1e-9)
+
+
+@given(seed=st.integers(0, 10_000), columns=st.integers(1, 4))
+@settings(max_examples=30)
+def test_kernels_and_numpy_fit_and_count_the_same(seed, columns):
+    generator = np.random.default_rng(seed)
+    levels = tuple(int(r) for r in generator.integers(2, 5, columns))
+    truth = shares(seed, levels)
+    wanted = [axes for size in (1, 2) for axes in combinations(range(columns), size)]
+    goals = {axes: margins.margin(truth, axes) for axes in wanted}
+    start = np.full(levels, 1 / truth.size)
+    with counting_with(False):
+        one, counts = fitted(start, goals), products(truth, wanted)
+    with counting_with(True):
+        other, same = fitted(start, goals), products(truth, wanted)
+    assert (other == one).all(), "no bit differs"
+    assert (same == counts).all()
+    sizes = np.cumsum([0, *(np.prod([levels[a] for a in axes]) for axes in wanted)])
+    for k, axes in enumerate(wanted):
+        block = counts[sizes[k] : sizes[k + 1], sizes[k] : sizes[k + 1]]
+        assert block == pytest.approx(np.diag(goals[axes].ravel()))
+
+
+@given(
+    counts=st.lists(st.floats(-50, 100), min_size=2, max_size=8).filter(lambda c: sum(c) > 1),
+    least=st.sampled_from([1e-9, 1e-3]),
+)
+def test_nearest_shares_are_the_projection(counts, least):
+    """No other table of such shares is nearer: the residual makes no acute angle with any."""
+    wanted = np.array(counts) / sum(counts)
+    found = nearest_shares(np.array(counts), least)
+    assert found.sum() == pytest.approx(1)
+    assert found.min() >= least * (1 - 1e-9)
+    for corner in range(len(counts)):
+        other = np.full(len(counts), least)
+        other[corner] = 1 - least * (len(counts) - 1)
+        assert (wanted - found) @ (other - found) <= 1e-9 * max(1, abs(wanted).max())
+
+
+def test_errors_of_a_term_are_those_of_regression_residuals():
+    levels, n = (2, 3, 3), 200_000
+    table = fitted(
+        np.full(levels, 1 / 18), {a: margins.margin(shares(3, levels, 3.0), a) for a in PAIRS}
+    )
+    noise = {(): 0.0, (0,): 0.1, (1,): 0.2, (2,): 0.3, (0, 1): 1.0, (0, 2): 2.0, (1, 2): 0.5,
+             (0, 1, 2): 4.0}  # fmt: skip
+    found = model_error(table, PAIRS, (0, 1, 2), lambda axes: noise[axes])
+    rows = np.random.default_rng(0).choice(18, n, p=table.ravel())
+    places = np.unravel_index(rows, levels)
+    codes = [full_basis(r)[place, 1:] for r, place in zip(levels, places, strict=True)]
+
+    def product(axes):
+        result = np.ones((n, 1))
+        for axis in axes:
+            result = (result[:, :, None] * codes[axis][:, None, :]).reshape(n, -1)
+        return result
+
+    known = closed(PAIRS)
+    assert known == [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
+    among = np.column_stack([np.ones(n), *map(product, known)])
+    slopes, *_ = np.linalg.lstsq(among, product((0, 1, 2)), rcond=None)
+    left = product((0, 1, 2)) - among @ slopes
+    size = np.abs(found.sampling).max()
+    assert found.sampling == pytest.approx(left.T @ left / n, abs=0.05 * size)
+    variances = np.concatenate([[0.0], *(np.full(product(a).shape[1], noise[a]) for a in known)])
+    entering = slopes.T @ (variances[:, None] * slopes) + 4.0 * np.eye(4)
+    assert found.noise == pytest.approx(entering, rel=0.05, abs=0.1)
+
+
+def test_without_noise_a_pair_explains_the_deviance_of_its_table():
+    source = data(1)
+    found = models(of_pairs(source)).explained(0, frozenset({2}))
+    expected = chi2_contingency(source.table([0, 2]), correction=False, lambda_="log-likelihood")
+    assert found.deviance == pytest.approx(expected.statistic, rel=1e-4)
+    assert found.freedom == pytest.approx(expected.dof)
+
+
+def interacting(n=20_000, strength=0.8, seed=0):
+    """The third column follows whether the first two are the same; pairs show nothing."""
+    generator = np.random.default_rng(seed)
+    a, b = (generator.integers(0, 2, n) for _ in range(2))
+    c = np.where(generator.random(n) < strength, a ^ b, generator.integers(0, 2, n))
+    return counted((a, b, c), (2, 2, 2))
+
+
+def test_what_pairs_do_not_say_comes_from_tables():
+    source = interacting()
+    exact = chi2_contingency(
+        source.table([0, 1, 2]).reshape(4, 2), correction=False, lambda_="log-likelihood"
+    ).statistic
+    family = (2, frozenset({0, 1}))
+    alone = models(of_pairs(source)).explained(*family)
+    assert alone.deviance < 0.01 * exact
+    assert alone.freedom == pytest.approx(2)
+    seen = models(of_tables(source, [(0, 1, 2)], 20.0)).explained(*family)
+    assert seen.deviance == pytest.approx(exact, rel=0.05)
+    assert seen.freedom > alone.freedom
+
+
+def test_noise_on_a_table_is_not_taken_for_an_interaction():
+    """At a level of 0.001: fails by chance less than once in a million runs."""
+    runs, seen = 300, 0
+    source = interacting(strength=0.0)
+    for seed in range(runs):
+        found = models(of_tables(source, [(0, 1, 2)], 60.0, seed)).explained(2, frozenset({0, 1}))
+        seen += (
+            found.freedom
+            > models(of_pairs(source, 1e7, seed)).explained(2, frozenset({0, 1})).freedom
+        )
+    assert binom.sf(seen - 1, runs, 1e-3) > 1e-6
+
+
+def chained(seed, n=20_000):
+    """Two columns that follow three others closely, and not each other."""
+    generator = np.random.default_rng([seed, 7])
+    causes = [generator.choice(3, n, p=(0.6, 0.3, 0.1))]
+    for _ in range(2):
+        follows = generator.random(n) < 0.6
+        causes.append(np.where(follows, causes[0], generator.integers(0, 3, n)))
+    effects = []
+    for _ in range(2):
+        leader = np.choose(generator.integers(0, 3, n), causes)
+        follows = generator.random(n) < 0.9
+        effects.append(np.where(follows, leader, generator.integers(0, 3, n)))
+    return counted((*causes, *effects), (3, 3, 3, 3, 3))
+
+
+@pytest.mark.parametrize("sigma", [0.0, 40.0])
+def test_the_level_holds_given_columns_that_are_followed_closely(sigma):
+    """Tables hold what pairs do not say; fails by chance less than once in a million runs."""
+    runs = 200
+    p_values = []
+    for seed in range(runs):
+        source = chained(seed)
+        moments = of_pairs(source, sigma, seed)
+        release_tables(moments, source, [(0, 1, 2, 3), (0, 1, 2, 4)], sigma / 4,
+                       SimulatedNoise(seed + 5_000))  # fmt: skip
+        p_values.append(models(moments).test(3, 4, (0, 1, 2)).p_value)
+    assert binom.sf(sum(p < 0.05 for p in p_values) - 1, runs, 0.05) > 1e-6
+    assert kstest(p_values, "uniform", alternative="greater").pvalue > 1e-6
+
+
+def test_a_dependence_given_others_is_found():
+    source = interacting()
+    generator = np.random.default_rng(1)
+    n = 20_000
+    a = generator.integers(0, 3, n)
+    b, c = (np.where(generator.random(n) < 0.7, a, generator.integers(0, 3, n)) for _ in range(2))
+    c = np.where(generator.random(n) < 0.2, b, c)
+    source = counted((a, b, c), (3, 3, 3))
+    assert models(of_pairs(source, 30.0)).test(1, 2, (0,)).p_value < 1e-9
+    assert models(of_pairs(source, 1e6)).test(1, 2, (0,)).p_value > 1e-3
+
+
+def test_sets_of_too_many_combinations_have_no_model():
+    generator = np.random.default_rng(2)
+    values = [generator.integers(0, 40, 1_000) for _ in range(3)]
+    evidence = ModelEvidence(of_pairs(counted(values, (40, 40, 40))), penalty=3.0)
+    assert evidence.unexplained(0, 1, (2,)) is None
+    assert evidence.score(0, frozenset({1, 2})) == -np.inf
+    assert evidence.edge(0, 1, (2,)) == evidence.pairs.test(0, 1, (2,))
+
+
+def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():
+    """The last two columns follow whether the first two are the same, and not each other."""
+    generator, n = np.random.default_rng(3), 20_000
+    a, b = (generator.integers(0, 2, n) for _ in range(2))
+    c, d = (
+        np.where(generator.random(n) < 0.6, a ^ b, generator.integers(0, 2, n)) for _ in range(2)
+    )
+    source = counted((a, b, c, d), (2, 2, 2, 2))
+    evidence = ModelEvidence(of_pairs(source), penalty=3.0)
+    assert evidence.unexplained(2, 3, (0, 1)).p_value < 1e-12
+    assert evidence.surely_unexplained(2, 3, (0, 1)) is None
+    moments = of_pairs(source)
+    release_tables(moments, source, [(0, 1, 2)], 10.0, SimulatedNoise(0))
+    assert ModelEvidence(moments, penalty=3.0).surely_unexplained(2, 3, (0, 1)) is None
+    release_tables(moments, source, [(0, 1, 3)], 10.0, SimulatedNoise(1))
+    shown = ModelEvidence(moments, penalty=3.0)
+    assert shown.surely_unexplained(2, 3, (0, 1)).p_value > 1e-3
+    # One column has no interaction to lack, and the first alone says nothing.
+    assert evidence.surely_unexplained(2, 3, (0,)).p_value < 1e-12
+
+
+def test_an_edge_that_scores_lose_by_is_borne_out_by_a_table_only():
+    """Beside a test that finds it: at 49 degrees of freedom a score asks for more."""
+    generator, n = np.random.default_rng(3), 20_000
+    x, z = generator.integers(0, 8, n), generator.integers(0, 2, n)
+    other = generator.integers(0, 8, n)
+    apart = (frozenset(), frozenset({2}), frozenset())
+
+    def evidence(share, tables=()):
+        y = np.where(generator.random(n) < share, x, other)
+        source = counted((x, y, z), (8, 8, 2))
+        moments = of_pairs(source)
+        release_tables(moments, source, list(tables), 1.0, SimulatedNoise(0))
+        return ModelEvidence(moments, penalty=3.0)
+
+    weak = evidence(0.023)
+    assert weak.unexplained(0, 1, (2,)).p_value < 1e-3
+    assert weak.score(1, frozenset({0, 2})) < weak.score(1, frozenset({2}))
+    assert not weak.borne_out(apart, 0, 1)
+    assert evidence(0.023, [(0, 1, 2)]).borne_out(apart, 0, 1)
+    assert evidence(0.1).borne_out(apart, 0, 1)
+
+
+def test_kernels_and_numpy_find_the_same_graph():
+    source = count(load_network("asia").sample(20_000, 3))
+    asked = {"epsilon": 1.0, "whole_table": 0}
+    found = []
+    for kernels in (True, False):
+        with counting_with(kernels):
+            result = discover(source, "moment-search", asked, seed=4, keep_trace=False)
+            found.append(result.graph)
+    assert found[0] == found[1]
+    assert found[0].skeleton

@@ -1,0 +1,136 @@
+"""Estimates from several releases: least squares, with the variances that it has."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.privacy.mechanisms import SimulatedNoise
+
+LEVELS = (2, 3, 2)
+CELLS = 12
+
+
+class Counts:
+    """Counts of a table written out; all that a release asks of a source."""
+
+    def __init__(self, table):
+        self.full, self.levels, self.n = table, table.shape, int(table.sum())
+
+    def table(self, columns):
+        others = tuple(c for c in range(self.full.ndim) if c not in columns)
+        kept = sorted(columns)
+        return self.full.sum(axis=others).transpose([kept.index(c) for c in columns])
+
+
+def drawn(seed, levels=LEVELS):
+    return Counts(np.random.default_rng(seed).integers(0, 50, levels))
+
+
+def released(source, seed, sigma=20.0, sets=(((0, 1, 2), 7.0), ((0, 2), 3.0))):
+    found = release_pairs(source, sigma, SimulatedNoise(seed))
+    for number, (columns, deviation) in enumerate(sets):
+        release_tables(found, source, [columns], deviation, SimulatedNoise([seed, number]))
+    return found
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    levels=st.lists(st.integers(2, 4), min_size=2, max_size=4),
+    seed=st.integers(0, 1_000),
+)
+def test_without_noise_tables_are_those_of_the_data(levels, seed):
+    source = drawn(seed, tuple(levels))
+    found = released(source, 1, 0.0, [(tuple(range(len(levels))), 0.0)])
+    for size in (1, 2, len(levels)):
+        for columns in permutations(range(len(levels)), size):
+            assert found.table(columns) == pytest.approx(source.table(columns), abs=1e-6)
+            assert found.cell_variance(columns) == 0
+
+
+def marginal_of(columns):
+    """Sums of the cells: (levels of the columns flat, CELLS)."""
+    cells = np.eye(CELLS).reshape(*LEVELS, CELLS)
+    others = tuple(c for c in range(3) if c not in columns)
+    return cells.sum(axis=others).reshape(-1, CELLS)
+
+
+def design(sigma, sets):
+    """What is released as functions of the cells, and the precision of each."""
+    rows, weights = [], []
+    for size in (1, 2):
+        for columns in combinations(range(3), size):
+            codes = sum_zero_basis(LEVELS[columns[0]]).T
+            for c in columns[1:]:
+                codes = np.kron(codes, sum_zero_basis(LEVELS[c]).T)
+            rows.append(codes @ marginal_of(columns))
+            weights += [sigma**-2] * len(codes)
+    for columns, deviation in sets:
+        rows.append(marginal_of(columns))
+        weights += [deviation**-2] * len(rows[-1])
+    return np.vstack(rows), np.array(weights)
+
+
+def covariance(sigma, sets):
+    """Of the cells, estimated by least squares with the number of rows known."""
+    matrix, weights = design(sigma, sets)
+    free = sum_zero_basis(CELLS)
+    among = (matrix @ free).T @ (weights[:, None] * (matrix @ free))
+    return free @ np.linalg.inv(among) @ free.T
+
+
+@pytest.mark.parametrize("sigma", [3.0, 20.0, 200.0])
+def test_variances_are_those_of_least_squares(sigma):
+    """No better unbiased estimate exists: Gauss and Markov."""
+    sets = (((0, 1, 2), 7.0), ((0, 2), 3.0), ((1, 2), 50.0))
+    found = released(drawn(1), 0, sigma, sets)
+    expected = covariance(sigma, sets)
+    for size in (1, 2, 3):
+        for columns in combinations(range(3), size):
+            of_cells = marginal_of(columns) @ expected @ marginal_of(columns).T
+            assert np.diag(of_cells) == pytest.approx(found.cell_variance(columns))
+
+
+def test_noise_of_strata_is_that_of_least_squares():
+    sigma, sets = 20.0, (((0, 1, 2), 7.0), ((0, 2), 3.0))
+    found = released(drawn(2), 0, sigma, sets)
+    expected = covariance(sigma, sets)
+    codes = np.kron(np.eye(3), np.kron(sum_zero_basis(2), sum_zero_basis(2)).T)
+    # Strata of column 1, then columns 0 and 2.
+    order = np.arange(CELLS).reshape(LEVELS).transpose(1, 0, 2).ravel()
+    of_strata = codes @ expected[np.ix_(order, order)] @ codes.T
+    strata = np.arange(3)
+    (covariances,) = found.strata_covariances((1,), strata, [(0, 2)])
+    assert covariances == pytest.approx(of_strata)
+    assert np.diag(covariances) == pytest.approx(found.stratum_variance((1,), (0, 2)))
+    (some,) = found.strata_covariances((1,), strata[[2, 0]], [(0, 2)])
+    assert some == pytest.approx(of_strata[np.ix_([2, 0], [2, 0])])
+
+
+def test_noise_is_of_the_size_that_is_said():
+    """Fails by chance less than twice in a million runs."""
+    source = drawn(3)
+    exact = source.table([0, 2]).astype(float)
+    expected = np.linalg.pinv(
+        marginal_of((0, 2)) @ covariance(20.0, (((0, 1, 2), 7.0), ((0, 2), 3.0)))
+        @ marginal_of((0, 2)).T
+    )  # fmt: skip
+    squares = 0.0
+    for seed in range(400):
+        error = (released(source, seed).table([0, 2]) - exact).ravel()
+        squares += float(error @ expected @ error)
+    assert 1e-6 < chi2.cdf(squares, 3 * 400) < 1 - 1e-6
+
+
+def test_order_of_columns_does_not_matter():
+    found = released(drawn(4), 0)
+    assert found.table([2, 0, 1]) == pytest.approx(found.table([0, 1, 2]).transpose(2, 0, 1))
+    assert found.covers([2, 1, 0])
+    assert not Moments(10, LEVELS).covers([0, 1])
+    assert found.variance(2, 0) == found.variance(0, 2)

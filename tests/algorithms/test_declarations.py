@@ -1,0 +1,72 @@
+"""A declaration that contradicts itself is refused when it is made."""
+
+from dataclasses import replace
+
+import pytest
+
+from privcore.algorithms import ALGORITHMS
+from privcore.algorithms.gradients.parameters import PROVEN_ONLY
+from privcore.algorithms.search import parameters
+from privcore.algorithms.search.model import _no_plan
+from privcore.errors import ParameterError
+
+LAPMECH, PC = ALGORITHMS["lapmech"], ALGORITHMS["pc"]
+WITHOUT_EPSILON = tuple(p for p in LAPMECH.parameters if p.name != "epsilon")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "changed", "message"),
+    [
+        # The shared parameter offers "published" too, which was answered with "proven".
+        (LAPMECH, {"calibrations": ("proven",)}, "but offers"),
+        (LAPMECH, {"calibrations": ("published", "proven")}, "by default"),
+        (ALGORITHMS["moment-search"], {"calibrations": ("proven", "published")}, "but offers"),
+        (LAPMECH, {"calibrations": ()}, "each once"),
+        (LAPMECH, {"calibrations": ("proven", "proven")}, "each once"),
+        (LAPMECH, {"calibrations": ("proved",)}, "each once"),
+        (LAPMECH, {"calibrations": ("proven", "none")}, "both kinds"),
+        (LAPMECH, {"title": ""}, "what it is"),
+        (LAPMECH, {"parameters": (*LAPMECH.parameters, parameters.EPSILON)}, "one name"),
+        (LAPMECH, {"parameters": WITHOUT_EPSILON}, "no parameter 'epsilon'"),
+        (LAPMECH, {"parameters": (*LAPMECH.parameters, parameters.CORRECTION)}, "is never"),
+        (LAPMECH, {"parameters": LAPMECH.parameters[1:]}, "but offers"),
+        (LAPMECH, {"published_flaw": ""}, "why its published"),
+        (LAPMECH, {"planned": _no_plan}, "no plan"),
+        (LAPMECH, {"reference": dict}, "compared with"),
+        (PC, {"parameters": (*PC.parameters, parameters.EPSILON)}, "spends nothing"),
+        (PC, {"parameters": (*PC.parameters, PROVEN_ONLY)}, "spends nothing"),
+    ],
+)
+def test_an_algorithm_checks_itself(algorithm, changed, message):
+    with pytest.raises(ParameterError, match=message) as refused:
+        replace(algorithm, **changed)
+    assert algorithm.name in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "changed", "message"),
+    [
+        (parameters.EPSILON, {"name": "epsilon-total"}, "a program can use"),
+        (parameters.EPSILON, {"kind": "double"}, "which there is not"),
+        (parameters.EPSILON, {"choices": ("1", "2")}, "alone has some"),
+        (parameters.SPACE, {"choices": ()}, "alone has some"),
+        (parameters.SPACE, {"choices": ("z", "z")}, "twice"),
+        (parameters.SPACE, {"default": "q"}, "its own default"),
+        (parameters.EPSILON, {"low": 2.0, "high": 1.0}, "no values"),
+        (parameters.EPSILON, {"default": 0.0}, "its own default"),
+        (parameters.EPSILON, {"default": None}, "its own default"),
+        (parameters.MAX_ORDER, {"default": 2.5}, "its own default"),
+        (parameters.MAX_ORDER, {"auto_help": ""}, "what auto means"),
+        (parameters.EPSILON, {"auto_help": "some"}, "what auto means"),
+        (parameters.EPSILON, {"slider": (0.0, 1.0)}, "slider"),
+        (parameters.EPSILON, {"slider": (1.0, 1.0)}, "slider"),
+        (parameters.EPSILON, {"calibrations": ()}, "matters in"),
+        (parameters.EPSILON, {"calibrations": ("proved",)}, "matters in"),
+        (parameters.SCORE, {"limited": (("none", ("q",)),)}, "does not have"),
+        (parameters.SCORE, {"limited": (("proven", ("z-star", "q")),)}, "does not have"),
+        (parameters.SPACE, {"only_with": ("space", ("z",))}, "depends on itself"),
+    ],
+)
+def test_a_parameter_checks_itself(parameter, changed, message):
+    with pytest.raises(ParameterError, match=message):
+        replace(parameter, **changed)

@@ -1,0 +1,110 @@
+"""The built-in networks: what was published, and samples that follow it."""
+
+import json
+from importlib import resources
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from privcore.data import NETWORKS, load_network
+from privcore.errors import ParameterError
+
+# Nodes, edges and free parameters as the Bayesian Network Repository states them.
+PUBLISHED = {
+    "cancer": (5, 4, 10),
+    "earthquake": (5, 4, 10),
+    "survey": (6, 6, 21),
+    "asia": (8, 8, 18),
+    "sachs": (11, 17, 178),
+    "child": (20, 25, 230),
+    "alarm": (37, 46, 509),
+    "insurance": (27, 52, 1008),
+    "hailfinder": (56, 66, 2656),
+    "hepar2": (70, 123, 1453),
+    "win95pts": (76, 112, 574),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_published_size(name):
+    network = load_network(name)
+    free = sum(v.probabilities.shape[0] * (v.probabilities.shape[1] - 1) for v in network.variables)
+    assert (len(network.variables), len(network.edges), free) == PUBLISHED[name]
+    assert network.citation
+    assert network.source
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_tables_are_distributions(name):
+    for variable in load_network(name).variables:
+        assert (variable.probabilities >= 0).all()
+        assert np.allclose(variable.probabilities.sum(axis=1), 1, atol=1e-3)
+        assert variable.column.declared
+        assert variable.column.levels
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_samples_follow_the_tables(name):
+    """Chi-squared per parent configuration; false-alarm rate 1e-6 over the whole network."""
+    network = load_network(name)
+    dataset = network.sample(50_000, seed=11)
+    assert dataset.n == 50_000
+    checks = []
+    for position, variable in enumerate(network.variables):
+        sizes = [len(network.variables[p].column.levels) for p in variable.parents]
+        row = np.zeros(dataset.n, dtype=int)
+        for parent, size in zip(variable.parents, sizes, strict=True):
+            row = row * size + dataset.values[parent]
+        levels = variable.probabilities.shape[1]
+        counts = np.zeros_like(variable.probabilities)
+        np.add.at(counts, (row, dataset.values[position]), 1)
+        for observed, law in zip(counts, variable.probabilities, strict=True):
+            law = law / law.sum()
+            assert observed[law == 0].sum() == 0
+            if observed.sum() * law[law > 0].min() >= 5 and (law > 0).sum() > 1:
+                kept = law > 0
+                checks.append(stats.chisquare(observed[kept], observed.sum() * law[kept]).pvalue)
+        assert levels == len(variable.column.levels)
+    assert min(checks) > 1e-6 / len(checks)
+
+
+def test_asia_by_hand():
+    """P(either) = P(tub or lung), from the published tables."""
+    tub = 0.01 * 0.05 + 0.99 * 0.01
+    lung = 0.5 * 0.1 + 0.5 * 0.01
+    expected = 1 - (1 - tub) * (1 - lung)
+    dataset = load_network("asia").sample(200_000, seed=3)
+    either = dataset.values[dataset.names.index("either")]
+    yes = dataset.columns[dataset.names.index("either")].levels.index("yes")
+    assert (either == yes).mean() == pytest.approx(expected, abs=0.003)
+
+
+def test_same_seed_same_rows_and_other_seed_other_rows():
+    network = load_network("child")
+    one, again, other = (network.sample(500, s).values for s in (1, 1, 2))
+    assert all((a == b).all() for a, b in zip(one, again, strict=True))
+    assert any((a != b).any() for a, b in zip(one, other, strict=True))
+
+
+def test_levels_are_in_their_natural_order():
+    child = {v.column.name: v.column for v in load_network("child").variables}
+    assert child["CO2"].levels == ("Low", "Normal", "High")
+    assert child["Disease"].kind == "nominal"
+
+
+@pytest.mark.parametrize("rows", [0, 1, -5, 2.5, 10_000_001])
+def test_impossible_row_counts(rows):
+    with pytest.raises(ParameterError, match="rows is"):
+        load_network("asia").sample(rows, 0)
+
+
+def test_unknown_network():
+    with pytest.raises(ParameterError, match="cancer, earthquake"):
+        load_network("atlantis")
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_files_are_plain_json_with_their_source(name):
+    text = resources.files("privcore.data").joinpath("networks", f"{name}.json").read_text()
+    assert json.loads(text)["citation"]

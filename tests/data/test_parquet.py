@@ -1,0 +1,278 @@
+"""A table in Parquet files has the columns, codes and refusals that reading it would give."""
+
+import datetime
+import decimal
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privcore.counts.dask_frame import FramePartitions
+from privcore.counts.sql import ParquetRows
+from privcore.data import ColumnSchema, build_dataset, infer_schema, read_table
+from privcore.data.parquet import open_parquet
+from privcore.errors import DataError, ParameterError, PrivcoreError
+
+dask = pytest.importorskip("dask")
+
+
+def parquet(frame):
+    content = io.BytesIO()
+    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), content)
+    return content.getvalue()
+
+
+def in_memory(content, schema, missing):
+    raw = read_table(content, "t.parquet")
+    wanted = infer_schema(raw) if schema is None else schema
+    data = build_dataset(raw, wanted, name="t.parquet", missing=missing)
+    return (data.columns, data.n, data.caveats, [v.tolist() for v in data.values])
+
+
+def in_files(content, schema, missing):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.parquet"
+        path.write_bytes(content)
+        table = open_parquet(path, schema, missing=missing)
+        codes = [np.concatenate(c).tolist() for c in zip(*ParquetRows(table)._batches())]  # noqa: B905
+    return (table.columns, table.n, table.caveats, codes)
+
+
+def in_partitions(content, schema, missing):
+    import dask.dataframe as dd
+
+    frame = pq.read_table(io.BytesIO(content)).to_pandas(types_mapper=pd.ArrowDtype)
+    with dask.config.set(scheduler="synchronous"):
+        parts = FramePartitions(dd.from_pandas(frame, npartitions=3), schema, missing)
+        pieces = parts.map(lambda number, codes: codes)
+        codes = [np.concatenate(column).tolist() for column in zip(*pieces, strict=True)]
+    return (None, sum(parts.sizes), parts.caveats, codes)
+
+
+def outcome(make, *arguments, **named):
+    try:
+        return make(*arguments, **named)
+    except PrivcoreError as error:
+        return str(error)
+
+
+def agree(got, expected):
+    """Both refuse (where several things are wrong, not always for the same), or both are equal."""
+    return got == expected or (isinstance(got, str) and isinstance(expected, str))
+
+
+cells = st.sampled_from(["a", "b", " a", "it's", "", "NA", "?", None, "é ", "x\0y", "A"])
+numbers = st.one_of(st.none(), st.integers(-3, 30))
+reals = st.one_of(
+    st.none(), st.sampled_from([0.1, -0.0, 1e16, 2.5, float("nan"), float("inf"), 1e-7])
+)
+
+
+def frames(rows=(2, 12)):
+    return st.integers(*rows).flatmap(
+        lambda n: st.fixed_dictionaries(
+            {
+                "t": st.lists(cells, min_size=n, max_size=n),
+                "T": st.lists(st.sampled_from(["p", "q"]), min_size=n, max_size=n),
+                "i": st.lists(numbers, min_size=n, max_size=n),
+                "f": st.lists(reals, min_size=n, max_size=n),
+                "b": st.lists(st.sampled_from([True, False, None]), min_size=n, max_size=n),
+            }
+        )
+    )
+
+
+def frame_of(columns):
+    return pd.DataFrame(
+        {
+            "t": pd.Series(columns["t"], dtype=pd.ArrowDtype(pa.string())),
+            "T": pd.Series(columns["T"], dtype=pd.ArrowDtype(pa.string())),
+            "i": pd.Series(columns["i"], dtype=pd.ArrowDtype(pa.int32())),
+            "f": pd.Series(pa.array(columns["f"], pa.float64()), dtype=pd.ArrowDtype(pa.float64())),
+            "b": pd.Series(columns["b"], dtype=pd.ArrowDtype(pa.bool_())),
+        }
+    )
+
+
+@settings(max_examples=25)
+@given(columns=frames(), missing=st.sampled_from(["refuse", "drop", "level"]))
+def test_without_a_schema(columns, missing):
+    content = parquet(frame_of(columns))
+    expected = outcome(in_memory, content, None, missing)
+    assert agree(outcome(in_files, content, None, missing), expected)
+
+
+schemas = st.tuples(
+    st.sampled_from([("a", "b"), ("a", "b", "it's", "é", "x\0y", "A"), ("a", "(missing)", "b")]),
+    st.sampled_from(
+        [
+            ColumnSchema("i", "continuous", bounds=(0, 10), bins=3, declared=True),
+            ColumnSchema("i", "continuous", cut_points=(2, 5.5), declared=False),
+            ColumnSchema("i", "ordinal", tuple(map(str, range(-3, 31))), declared=True),
+        ]
+    ),
+    st.sampled_from(
+        [
+            ColumnSchema("f", "continuous", cut_points=(0.1, 2.5), declared=True),
+            ColumnSchema("f", "continuous", bounds=(0.0, 1.0), declared=True),
+        ]
+    ),
+)
+
+
+@settings(max_examples=25)
+@given(columns=frames(), missing=st.sampled_from(["refuse", "drop", "level"]), chosen=schemas)
+def test_with_a_schema(columns, missing, chosen):
+    content = parquet(frame_of(columns))
+    levels, number, real = chosen
+    schema = [
+        ColumnSchema("t", "nominal", levels, declared=True),
+        number,
+        ColumnSchema("b", "nominal", ("False", "True"), declared=False),
+        *([real] if real.cut_points else []),
+    ]
+    expected = outcome(in_memory, content, schema, missing)
+    assert agree(outcome(in_files, content, schema, missing), expected)
+    pieces = outcome(in_partitions, content, schema, missing)
+    assert agree(pieces, expected) or pieces[1:] == expected[1:]
+
+
+FAULTS = {
+    "gaps": ({"t": ["a", None, "b"]}, "refuse"),
+    "few left": ({"t": ["a", None, "NA"]}, "drop"),
+    "outside": ({"t": ["a", "b", "c"]}, "refuse"),
+    "outside, among complete rows": ({"t": ["a", "z", "c"], "i": [1, None, 9]}, "drop"),
+    "not finite": ({"f": [0.5, float("inf"), 3.0]}, "refuse"),
+    "constant": ({"b": [True, True, True]}, "refuse"),
+    "constant, once rows are dropped": ({"b": [True, True, None]}, "drop"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_one_thing_wrong_has_one_sentence(fault):
+    changed, missing = FAULTS[fault]
+    good = {"t": ["a", "b", "a"], "i": [1, 5, 9], "f": [0.5, 3.0, 1.0], "b": [True, False, True]}
+    content = parquet(frame_of({"T": ["p", "q", "p"]} | good | changed))
+    schema = [
+        ColumnSchema("t", "nominal", ("a", "b"), declared=True),
+        ColumnSchema("i", "continuous", bounds=(0, 10), bins=3, declared=True),
+        ColumnSchema("f", "continuous", cut_points=(1.0, 2.5), declared=True),
+        ColumnSchema("b", "nominal", ("False", "True")),
+    ]
+    sentence = outcome(in_memory, content, schema, missing)
+    assert isinstance(sentence, str)
+    assert outcome(in_files, content, schema, missing) == sentence
+    assert outcome(in_partitions, content, schema, missing) == sentence
+
+
+def test_kinds_of_cells(tmp_path):
+    frame = pa.table(
+        {
+            "day": [datetime.date(2020, 1, 2), datetime.date(2021, 3, 4)] * 3,
+            "when": [datetime.datetime(2020, 1, 2, 3, 4, 5), None] * 3,
+            "money": [decimal.Decimal("1.50"), decimal.Decimal("2.25")] * 3,
+            "word": pa.array(["x", "y"] * 3).dictionary_encode(),
+            "small": pa.array([0.1, 0.25] * 3, pa.float32()),
+        }
+    )
+    content = io.BytesIO()
+    pq.write_table(frame, content)
+    got = in_files(content.getvalue(), None, "level")
+    assert got == in_memory(content.getvalue(), None, "level")
+
+
+def test_many_distinct_numbers_are_cut(tmp_path):
+    generator = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {"x": generator.normal(size=30_000), "y": generator.integers(0, 2, 30_000)}
+    )
+    content = parquet(frame)
+    assert in_files(content, None, "refuse") == in_memory(content, None, "refuse")
+
+
+def test_identifiers_are_refused(tmp_path):
+    frame = pd.DataFrame({"id": [f"n{i}" for i in range(20_000)], "y": [0, 1] * 10_000})
+    (tmp_path / "t.parquet").write_bytes(parquet(frame))
+    with pytest.raises(DataError, match="'id' has more than 1,000 levels"):
+        open_parquet(tmp_path / "t.parquet")
+
+
+def test_a_folder_is_read_in_the_order_of_its_names(tmp_path):
+    for name, values in (("b", "yyx"), ("a", "xxy"), ("c/d", "zzz")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        frame = pd.DataFrame({"t": list(values), "u": list("pqp")})
+        (tmp_path / f"{name}.parquet").write_bytes(parquet(frame))
+    table = open_parquet(tmp_path)
+    codes = np.concatenate([batch[0] for batch in ParquetRows(table)._batches()])
+    assert [table.columns[0].levels[code] for code in codes] == list("xxyyyxzzz")
+    (tmp_path / "e.parquet").write_bytes(parquet(pd.DataFrame({"t": ["x"], "v": ["p"]})))
+    with pytest.raises(DataError, match=r"'e\.parquet' has other columns"):
+        open_parquet(tmp_path)
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        open_parquet(tmp_path / "none.parquet")
+    with pytest.raises(DataError, match="holds no Parquet files"):
+        open_parquet(tmp_path)
+    (tmp_path / "a.parquet").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match="not a readable Parquet file"):
+        open_parquet(tmp_path)
+    frame = pd.DataFrame({"a": [1, 2], "b": [[1], [2]]})
+    (tmp_path / "a.parquet").write_bytes(parquet(frame))
+    with pytest.raises(DataError, match="holds lists"):
+        open_parquet(tmp_path)
+    good = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    (tmp_path / "a.parquet").write_bytes(parquet(good))
+    with pytest.raises(DataError, match="no column 'c'"):
+        open_parquet(tmp_path, [ColumnSchema(n, "nominal", ("x", "y")) for n in "bc"])
+    with pytest.raises(ParameterError, match="missing is skip"):
+        open_parquet(tmp_path, [ColumnSchema(n, "nominal", ("x",)) for n in "ab"], missing="skip")
+    numbers = [ColumnSchema(n, "continuous", bounds=(0, 1), bins=2) for n in "ab"]
+    with pytest.raises(DataError, match="'b' is not stored as numbers"):
+        open_parquet(tmp_path, numbers)
+    kept = [ColumnSchema("a", "continuous", bounds=(0, 1)), numbers[1]]
+    with pytest.raises(DataError, match="'a' is continuous, and only levels"):
+        open_parquet(tmp_path, kept)
+
+
+def test_nothing_is_written_to_disk(tmp_path, monkeypatch):
+    """The database has nowhere to spill to: what does not fit is refused, and files stay away."""
+    from privcore.data.duck import OutOfMemory, asking, connect
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    connection = connect(20 << 20)
+    grouped = "SELECT range AS r FROM range(20000000) GROUP BY r"
+    with pytest.raises(OutOfMemory), asking():
+        connection.sql(f"SELECT count(*) FROM ({grouped})").fetchall()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_packages_it_says_how_to_get_them(tmp_path, monkeypatch):
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["x", "y"]})
+    (tmp_path / "t.parquet").write_bytes(parquet(frame))
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(DataError, match="pip install duckdb"):
+        open_parquet(tmp_path / "t.parquet")
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(DataError, match="pip install distributed"):
+        FramePartitions(frame, [], "refuse")
+
+
+def test_a_file_that_is_gone_is_one_sentence_and_no_traceback(tmp_path):
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["secret", "y"]})
+    (tmp_path / "t.parquet").write_bytes(parquet(frame))
+    rows = ParquetRows(open_parquet(tmp_path / "t.parquet"))
+    (tmp_path / "t.parquet").unlink()
+    with pytest.raises(DataError, match="cannot be read") as caught:
+        rows.distinct([0, 1], 10)
+    assert "secret" not in str(caught.value)

@@ -1,0 +1,214 @@
+"""Reading users' tables, the good and the bad."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcore.data import build_dataset, infer_schema, read_table
+from privcore.data import reading as reading_module
+from privcore.data.building import DROPPED
+from privcore.errors import DataError
+
+ROWS = "a,b\nx,1\ny,2\nx,2\n"
+
+
+def parquet(frame):
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer)
+    return buffer.getvalue()
+
+
+def load(content, filename="t.csv", **options):
+    raw = read_table(content if isinstance(content, bytes) else content.encode(), filename)
+    return build_dataset(raw, infer_schema(raw), name="t", **options)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ROWS.encode(),
+        ROWS.replace("\n", "\r\n").encode(),
+        ROWS.replace(",", ";").encode(),
+        ROWS.replace(",", "\t").encode(),
+        ROWS.replace(",", "|").encode(),
+        ROWS.encode("utf-8-sig"),
+        ROWS.encode("utf-16"),
+    ],
+)
+def test_delimiters_and_encodings(content):
+    dataset = load(content)
+    assert dataset.names == ("a", "b")
+    assert [list(v) for v in dataset.values] == [[0, 1, 0], [0, 1, 1]]
+
+
+def test_latin_1_is_detected():
+    text = "naïve,Größe\n" + "café,Köln\nthé,Zürich\ncafé,Zürich\n" * 20
+    dataset = load(text.encode("latin-1"))
+    assert dataset.names == ("naïve", "Größe")
+    assert dataset.columns[1].levels == ("Köln", "Zürich")
+
+
+def test_parquet():
+    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2], "c": [True, False, True]})
+    dataset = load(parquet(frame), "t.parquet")
+    assert dataset.names == ("a", "b", "c")
+    assert dataset.columns[1].levels == ("1", "2")
+
+
+cells = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=6
+).filter(lambda t: t == t.strip() and t.lower() not in reading_module._MISSING)
+
+
+@given(
+    rows=st.lists(st.tuples(cells, cells, cells), min_size=3, max_size=12),
+    delimiter=st.sampled_from(",;\t|"),
+)
+def test_written_tables_are_read_back(rows, delimiter):
+    frame = pd.DataFrame(rows, columns=["first", "second one", 'thi"rd'])
+    text = frame.to_csv(index=False, sep=delimiter, quoting=1)
+    raw = read_table(text.encode(), "t.tsv" if delimiter == "\t" else "t.csv")
+    assert raw.names == list(frame.columns)
+    assert raw.frame.to_numpy().tolist() == frame.to_numpy().tolist()
+
+
+def test_quoted_cells_may_hold_the_delimiter_and_line_ends():
+    dataset = load('a,b\n"x,1\n2",p\ny,q\n"x,1\n2",q\n')
+    assert dataset.columns[0].levels == ("x,1\n2", "y")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "is empty"),
+        (b"  \n \n", "is empty"),
+        (b"a,b\n", "header but no rows"),
+        (b"a,b\n1,2\n", "1 row"),
+        (b"a\n1\n2\n", "1 column"),
+        (b"a,a\n1,2\n2,1\n", "more than once"),
+        (b"a,\n1,2\n2,1\n", "Column 2 has no name"),
+        (b"a,b\n1,2\n2\n", "Row 3 has 1 cells"),
+        (b"a,b\n1,2\n2,1,3\n", "Row 3 has 3 cells"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "neither text"),
+        (bytes(range(256)) * 20, "neither text"),
+        (b"\xff\xfea", "neither text"),
+        (("n" * 10_000 + ",b\n1,2\n2,1\n").encode(), "10,000 characters"),
+        (b"PAR1 nonsense PAR1", "cannot be read"),
+    ],
+)
+def test_bad_files_get_one_clear_sentence(content, sentence):
+    with pytest.raises(DataError, match=sentence) as caught:
+        read_table(content, "t.csv")
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 250
+    assert message.endswith(".")
+
+
+def test_a_huge_file_is_refused_before_it_is_parsed(monkeypatch):
+    monkeypatch.setattr(reading_module, "MAX_BYTES", 10)
+    with pytest.raises(DataError, match="more than"):
+        read_table(ROWS.encode(), "t.csv")
+
+
+def test_nested_parquet_is_refused():
+    with pytest.raises(DataError, match="lists or bytes"):
+        read_table(parquet(pd.DataFrame({"a": [[1], [2]], "b": [1, 2]})), "t.parquet")
+
+
+@pytest.mark.parametrize("name", ['quo"te', "</script><img src=x onerror=alert(1)>", "🙂", "ünï"])
+def test_strange_names_are_kept_verbatim(name):
+    frame = pd.DataFrame({name: ["x", "y", "x"], "b": ["1", "2", "2"]})
+    assert load(frame.to_csv(index=False)).names == (name, "b")
+
+
+def test_mixed_types_become_text_levels():
+    dataset = load("a,b\n1,x\ntwo,y\n3,x\n")
+    assert dataset.columns[0].kind == "nominal"
+    assert dataset.columns[0].levels == ("1", "3", "two")
+
+
+def test_infinite_numbers_are_refused_with_their_count():
+    text = "a,b\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(40)) + "inf,1\n-inf,0\n"
+    with pytest.raises(DataError, match="2 rows that are not finite"):
+        load(text)
+
+
+def test_ten_thousand_levels_are_refused():
+    text = "id,b\n" + "".join(f"r{i},{i % 2}\n" for i in range(10_000))
+    with pytest.raises(DataError, match="more than 1,000 levels"):
+        load(text)
+
+
+def test_constant_columns_are_refused():
+    with pytest.raises(DataError, match="'b' has the same value"):
+        load("a,b\n1,2\n2,2\n")
+
+
+def test_missing_values_are_refused_with_the_count_per_column():
+    with pytest.raises(DataError, match=r"b \(2\), a \(1\)"):
+        load("a,b\n1,NA\n,2\n2,?\n1,1\n")
+
+
+def test_missing_values_dropped():
+    dataset = load("a,b\n1,NA\n,2\n2,2\n1,1\n", missing="drop")
+    assert dataset.n == 2
+    assert any("left out" in caveat for caveat in dataset.caveats)
+
+
+def test_that_rows_are_left_out_is_said_by_the_setting_alone():
+    """A neighbour without gaps has the same notes, so that they tell of no record."""
+    texts = "a,b\n1,1\n,2\n2,2\n1,1\n", "a,b\n1,1\n2,2\n2,2\n1,1\n"
+    gaps, none = (load(text, missing="drop") for text in texts)
+    assert gaps.notes == none.notes == (DROPPED,)
+    assert not load(texts[1], missing="level").notes
+
+
+def test_missing_values_as_a_level():
+    dataset = load("a,b\n1,NA\n2,2\n2,2\n1,1\n", missing="level")
+    assert dataset.columns[1].levels == ("1", "2", "(missing)")
+    assert list(dataset.values[1]) == [2, 1, 1, 0]
+
+
+def test_dropping_everything_is_refused():
+    with pytest.raises(DataError, match="leaves 0"):
+        load("a,b\n1,NA\n,2\n", missing="drop")
+
+
+def test_errors_never_quote_a_cell():
+    secret = "patient-4711"
+    for text in (f"a,b\n1,{secret}\n2\n", f"a,b\n{secret},1\n"):
+        with pytest.raises(DataError) as caught:
+            load(text)
+        assert secret not in str(caught.value)
+
+
+def test_what_is_read_from_the_data_is_not_declared():
+    dataset = load(ROWS)
+    assert dataset.undeclared == ("a", "b")
+    assert all(not np.asarray(v).flags.writeable for v in dataset.values)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("имя,город\n" + "Иван,Москва\nОльга,Киев\n" * 10, "cp1251"),
+        ("名前,都市\n" + "太郎,東京\n花子,大阪\n" * 10, "shift_jis"),
+        ("姓名,城市\n" + "张三,北京\n李四,上海\n" * 10, "gb18030"),
+    ],
+)
+def test_other_encodings_are_detected(text, encoding):
+    raw = read_table(text.encode(encoding), "t.csv")
+    assert raw.encoding == encoding
+    assert raw.names == text.splitlines()[0].split(",")
+
+
+def test_an_encoding_can_be_chosen():
+    text = "jméno,město\n" + "Řehoř,Plzeň\nŽofie,Brno\n" * 10
+    assert read_table(text.encode("cp1250"), "t.csv", encoding="cp1250").names == ["jméno", "město"]
+    with pytest.raises(DataError, match="neither text"):
+        read_table(text.encode("cp1250"), "t.csv", encoding="utf-8")

@@ -1,0 +1,134 @@
+"""Small files that claim to be large: what they take is bounded before it is decoded."""
+
+import io
+from contextlib import contextmanager
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from privcore.data import read_table
+from privcore.data import reading as reading_module
+from privcore.data.parquet import open_parquet
+from privcore.errors import DataError
+
+MEGABYTE = 1 << 20
+LONG = 20_000
+POOLS = []  # Arrays may outlive the test that made them, and their pool must outlive them.
+
+
+@contextmanager
+def counted():
+    """What the Parquet reader takes meanwhile, on its own."""
+    usual = pa.default_memory_pool()
+    pool = pa.proxy_memory_pool(usual)
+    POOLS.append(pool)
+    pa.set_memory_pool(pool)
+    try:
+        yield pool
+    finally:
+        pa.set_memory_pool(usual)
+
+
+def written(columns, **options):
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out, compression="zstd", **options)
+    return out.getvalue()
+
+
+def texts(rows):
+    """A column of two long texts, in turn."""
+    values = pa.array(["x" * LONG, "y" * LONG])
+    return pa.DictionaryArray.from_arrays(pa.array(np.arange(rows, dtype=np.int32) % 2), values)
+
+
+@pytest.mark.parametrize("store_schema", [False, True])
+def test_long_texts_stay_in_their_dictionary(store_schema):
+    rows = 300_000
+    content = written({"a": texts(rows), "b": texts(rows)}, store_schema=store_schema)
+    assert len(content) < 20_000
+    with counted() as pool:
+        table = read_table(content, "t.parquet", memory=64 * MEGABYTE)
+    assert pool.max_memory() < 16 * MEGABYTE  # 12 GB without dictionaries
+    assert len(table.frame) == rows
+    assert list(table.frame["b"][:3]) == ["x" * LONG, "y" * LONG, "x" * LONG]
+
+
+def test_pages_that_decompress_to_more_than_there_is_are_refused():
+    same = pa.array(["x" * LONG] * 5_000)
+    content = written({"a": same, "b": same}, use_dictionary=False)
+    assert len(content) < 100_000
+    refused = pytest.raises(DataError, match=r"more than 0\.0625 GiB of memory; give fewer")
+    with counted() as pool, refused:
+        read_table(content, "t.parquet", memory=64 * MEGABYTE)
+    assert pool.max_memory() < MEGABYTE
+
+
+def test_texts_stored_by_what_changes_are_read_a_few_at_a_time():
+    same = pa.array(["x" * LONG] * 5_000 + ["y"])
+    coded = dict.fromkeys("ab", "DELTA_BYTE_ARRAY")
+    content = written({"a": same, "b": same}, use_dictionary=False, column_encoding=coded)
+    assert len(content) < 3_000
+    with counted() as pool:
+        table = read_table(content, "t.parquet", memory=64 * MEGABYTE)
+    assert pool.max_memory() < 64 * MEGABYTE  # 200 MB at a time
+    assert table.frame["a"].value_counts().to_dict() == {"x" * LONG: 5_000, "y": 1}
+
+
+def test_few_bytes_for_many_cells():
+    """300 kB, and 4.3 GiB when every cell is a text of its own."""
+    columns = {f"c{i}": pa.array(np.zeros(3_000_000, np.int8)) for i in range(10)}
+    content = written(columns)
+    with pytest.raises(DataError, match=r"more than 0\.25 GiB"):
+        read_table(content, "t.parquet", memory=256 * MEGABYTE)
+
+
+def test_the_kinds_of_cells_are_read_as_text():
+    columns = {
+        "whole": pa.array([1, None, 2, 1]),
+        "real": pa.array([0.0, -0.0, float("nan"), 1.5]),
+        "text": pa.array([" x ", "x", None, "NA"]),
+        "truth": pa.array([True, False, None, True]),
+        "date": pa.array([0, 1, None, 0], pa.date32()),
+        "exact": pa.array([Decimal(1), Decimal(2), None, Decimal(1)], pa.decimal128(5, 2)),
+        "nothing": pa.nulls(4),
+        "coded": pa.array(["a", None, "b", "a"]).dictionary_encode(),
+    }
+    frame = read_table(written(columns), "t.parquet").frame
+    assert {name: list(frame[name].astype(object).where(frame[name].notna(), None))
+            for name in frame} == {
+        "whole": ["1", None, "2", "1"],
+        "real": ["0.0", "-0.0", None, "1.5"],
+        "text": ["x", "x", None, None],
+        "truth": ["True", "False", None, "True"],
+        "date": ["1970-01-01", "1970-01-02", None, "1970-01-01"],
+        "exact": ["1.00", "2.00", None, "1.00"],
+        "nothing": [None] * 4,
+        "coded": ["a", None, "b", "a"],
+    }  # fmt: skip
+
+
+def test_a_text_file_counts_as_it_is_read():
+    content = b"a,b\n" + b"".join(f"{i},{i + 1}\n".encode() for i in range(20_000))
+    assert len(read_table(content, "t.csv").frame) == 20_000
+    with pytest.raises(DataError, match="GiB of memory"):
+        read_table(content, "t.csv", memory=4 * MEGABYTE)
+
+
+def test_one_line_and_a_million_columns(monkeypatch):
+    wide = ",".join(f"c{i}" for i in range(10_001)) + "\n"
+    with pytest.raises(DataError, match="10,001 columns, more than 10,000"):
+        read_table(wide.encode(), "t.csv")
+    monkeypatch.setattr(reading_module, "_MAX_LINE", 1_000)
+    with pytest.raises(DataError, match="Line 2 of the file has more than 1,000 characters"):
+        read_table(b"a,b\n" + b"1," * 1_000 + b"\n", "t.csv")
+
+
+def test_counting_a_file_where_it_is_may_need_more_than_it_may_take(tmp_path):
+    same = pa.array(["x" * LONG] * 10_000)
+    path = tmp_path / "t.parquet"
+    path.write_bytes(written({"a": same, "b": same}, use_dictionary=False))
+    with pytest.raises(DataError, match="needs more memory than it may take; allow more memory"):
+        open_parquet(path, memory=100 * MEGABYTE)

@@ -1,0 +1,190 @@
+"""Schemas: overriding kinds, public levels and bounds, cutting, and true graphs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcore.data import (
+    Column,
+    Dataset,
+    build_dataset,
+    declare,
+    infer_schema,
+    read_table,
+    read_true_graph,
+)
+from privcore.data.discretise import cut, interval_labels
+from privcore.errors import DataError
+
+TEXT = "sex,age,score\n" + "".join(f"{'fm'[i % 2]},{20 + i},{i % 4}\n" for i in range(40))
+
+
+@pytest.fixture
+def raw():
+    return read_table(TEXT.encode(), "t.csv")
+
+
+def test_inferred_kinds(raw):
+    kinds = {c.name: (c.kind, c.declared) for c in infer_schema(raw)}
+    assert kinds == {
+        "sex": ("nominal", False),
+        "age": ("continuous", False),
+        "score": ("ordinal", False),
+    }
+
+
+def with_column(schema, name, **changes):
+    return [replace(c, **changes) if c.name == name else c for c in schema]
+
+
+def test_equal_width_bins_over_public_bounds(raw):
+    schema = with_column(infer_schema(raw), "age", bounds=(0.0, 100.0), bins=5, declared=True)
+    dataset = build_dataset(raw, schema, name="t")
+    assert dataset.columns[1].levels == ("< 20", "20 – 40", "40 – 60", "60 – 80", "≥ 80")
+    assert dataset.columns[1].declared
+    assert list(np.bincount(dataset.values[1], minlength=5)) == [0, 20, 20, 0, 0]
+
+
+def test_public_cut_points(raw):
+    schema = with_column(infer_schema(raw), "age", cut_points=(30.0, 50.0), declared=True)
+    dataset = build_dataset(raw, schema, name="t")
+    assert list(np.bincount(dataset.values[1])) == [10, 20, 10]
+
+
+def test_uncut_columns_stay_continuous_and_are_clipped_to_public_bounds(raw):
+    schema = with_column(infer_schema(raw), "age", bounds=(25.0, 50.0), bins=None, declared=True)
+    dataset = build_dataset(raw, schema, name="t")
+    assert dataset.columns[1].kind == "continuous"
+    assert (dataset.values[1].min(), dataset.values[1].max()) == (25.0, 50.0)
+    with pytest.raises(DataError, match="'age' is continuous"):
+        _ = dataset.levels
+
+
+def test_declared_levels_must_cover_the_data(raw):
+    schema = with_column(infer_schema(raw), "sex", levels=("f",), declared=True)
+    with pytest.raises(DataError, match="20 rows with a value outside its levels"):
+        build_dataset(raw, schema, name="t")
+
+
+def test_levels_that_do_not_occur_are_kept(raw):
+    schema = with_column(infer_schema(raw), "sex", levels=("m", "f", "x"), declared=True)
+    dataset = build_dataset(raw, schema, name="t")
+    assert dataset.levels[0] == 3
+    assert dataset.values[0][0] == 1
+
+
+def test_columns_can_be_left_out(raw):
+    schema = with_column(infer_schema(raw), "age", include=False)
+    assert build_dataset(raw, schema, name="t").names == ("sex", "score")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"bounds": (5.0, 5.0)}, "lower bound below"),
+        ({"bounds": (9.0, 5.0)}, "lower bound below"),
+        ({"bounds": (float("nan"), 5.0)}, "lower bound below"),
+        ({"bounds": None}, "lower bound below"),
+        ({"bins": 1}, "from 2 to 100"),
+        ({"bins": 1000}, "from 2 to 100"),
+        ({"cut_points": (3.0, 2.0)}, "must increase"),
+        ({"cut_points": (3.0, float("inf"))}, "finite"),
+    ],
+)
+def test_bad_cuts(raw, changes, sentence):
+    with pytest.raises(DataError, match=sentence):
+        build_dataset(raw, with_column(infer_schema(raw), "age", **changes), name="t")
+
+
+def test_declaring_everything(raw):
+    assert build_dataset(raw, declare(infer_schema(raw)), name="t").undeclared == ()
+
+
+@given(
+    numbers=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50),
+    cuts=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8, unique=True).map(sorted),
+)
+def test_cutting_agrees_with_its_definition(numbers, cuts):
+    codes = cut(np.array(numbers), cuts, "x")
+    assert list(codes) == [sum(c <= v for c in cuts) for v in numbers]
+    assert len(set(interval_labels(cuts))) == len(cuts) + 1
+
+
+def column(name, levels=("a", "b")):
+    return Column(name, "nominal", levels, declared=True)
+
+
+@pytest.mark.parametrize(
+    ("columns", "codes", "sentence"),
+    [
+        (["a"], [[0, 1]], "1 column"),
+        (["a", "a"], [[0, 1], [0, 1]], "more than once"),
+        (["a", " "], [[0, 1], [0, 1]], "no name"),
+        (["a", "b"], [[0], [1]], "1 row"),
+    ],
+)
+def test_impossible_data_sets(columns, codes, sentence):
+    values = tuple(np.array(c, dtype=np.uint8) for c in codes)
+    with pytest.raises(DataError, match=sentence):
+        Dataset("t", tuple(column(c) for c in columns), values)
+
+
+def test_codes_outside_the_levels_are_a_programming_error():
+    values = (np.array([0, 2], dtype=np.uint8), np.array([0, 1], dtype=np.uint8))
+    with pytest.raises(ValueError, match="outside the levels"):
+        Dataset("t", (column("a"), column("b")), values)
+
+
+NAMES = ("a", "b c", "d")
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<graph edgedefault="{kind}"><node id="a"/><node id="b c"/><edge source="a" target="b c"/>
+</graph></graphml>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "filename"),
+    [
+        ("a,b c\nd,b c\n", "g.csv"),
+        ("source,target\na,b c\nd,b c\n", "g.csv"),
+        ("a;b c\nd;b c\n", "g.txt"),
+        ("a -> b c\n# comment\nd -> b c\n", "g.txt"),
+        ('digraph { a -> "b c"; d -> "b c"; }', "g.dot"),
+        ("probability ( b c | a, d ) {\n}\nprobability ( a ) {\n}", "g.bif"),
+    ],
+)
+def test_true_graphs(text, filename):
+    assert read_true_graph(text.encode(), filename, NAMES) == (("a", "b c"), ("d", "b c"))
+
+
+def test_graphml():
+    text = GRAPHML.format(kind="directed")
+    assert read_true_graph(text.encode(), "g.graphml", NAMES) == (("a", "b c"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "filename", "sentence"),
+    [
+        ("a,z\n", "g.csv", "not a column"),
+        ("a,a\n", "g.csv", "to itself"),
+        ("a,d\nd,a\n", "g.csv", "cycle"),
+        ("a\n", "g.csv", "Line 1"),
+        ("", "g.csv", "no edge"),
+        ("graph { a -- d; }", "g.dot", "undirected"),
+        ("digraph { a -> ", "g.dot", "cannot be read"),
+        (GRAPHML.format(kind="undirected"), "g.graphml", "undirected"),
+        ("<graphml", "g.graphml", "cannot be read"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]>' + GRAPHML, "g.graphml", "entities"),
+        ("z" * 5_000_001, "g.csv", "5 MB"),
+    ],
+)
+def test_bad_true_graphs(text, filename, sentence):
+    with pytest.raises(DataError, match=sentence):
+        read_true_graph(text.encode(), filename, NAMES)
+
+
+def test_a_graph_in_an_unknown_encoding():
+    with pytest.raises(DataError, match="UTF-8"):
+        read_true_graph(b"\xff\xfe\x00a", "g.csv", NAMES)

@@ -1,0 +1,236 @@
+"""What a ledger survives: damage, full disks, older files, other processes, being killed."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+
+import pytest
+
+from privcore.errors import BudgetError, LedgerError
+from privcore.release.ledger import store as ledger_store
+from privcore.release.ledger.ledger import Ledger
+from privcore.release.ledger.store import APPLICATION, MIGRATIONS, VERSION
+
+FORK = multiprocessing.get_context("fork")
+RACES = 100
+
+
+def charge(ledger, name="clinic", epsilon=0.1, **more):
+    return ledger.reserve(
+        name, [ledger.fingerprint([b"rows"])], algorithm="priv-pc", parameters={},
+        epsilon=epsilon, delta=0.0, **more,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    made = Ledger(tmp_path / "ledger.sqlite", timeout=60)
+    made.set_total("clinic", 1.0, 1e-6)
+    return made
+
+
+def racer(path, barrier, attempts, results):
+    ledger = Ledger(path, timeout=60)
+    for race in range(RACES):
+        barrier.wait()
+        for _ in range(attempts):
+            try:
+                ledger.reserve(
+                    f"race {race}", [], algorithm="priv-pc", parameters={}, epsilon=0.5, delta=0.0
+                )
+            except BudgetError:
+                results.put((race, 0))
+            except LedgerError:
+                # Not a number that any race can end with; the others must not wait for this one.
+                results.put((race, 1000))
+            else:
+                results.put((race, 1))
+
+
+def test_racing_processes_get_exactly_what_is_left(tmp_path):
+    """100 races of 3 processes with 2 attempts each for the last 3 shares of a budget."""
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path, timeout=60)
+    for race in range(RACES):
+        ledger.set_total(f"race {race}", 1.5, 0.0)
+    results, barrier = FORK.Queue(), FORK.Barrier(3)
+    processes = [FORK.Process(target=racer, args=(path, barrier, 2, results)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    got = [results.get(timeout=120) for _ in range(RACES * 6)]
+    for process in processes:
+        process.join()
+    granted = [sum(won for race, won in got if race == number) for number in range(RACES)]
+    assert granted == [3] * RACES
+    kept = ledger.charges()
+    assert len(kept) == 3 * RACES
+    assert len({c.sequence for c in kept}) == 3 * RACES
+
+
+def killed(path):
+    def die(step):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    charge(Ledger(path), checkpoint=die)
+
+
+def test_killed_inside_the_transaction_nothing_is_charged(ledger):
+    process = FORK.Process(target=killed, args=(ledger.path,))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert ledger.charges() == []
+    assert ledger.budget_of([ledger.fingerprint([b"rows"])]) is None
+    charge(ledger, epsilon=1.0)
+
+
+def test_an_error_inside_the_transaction_undoes_it(ledger):
+    def fail(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        charge(ledger, checkpoint=fail)
+    assert ledger.charges() == []
+
+
+def limited(monkeypatch, statement):
+    """Every connection made by the ledger starts with a statement."""
+    real = sqlite3.connect
+
+    def connect(*arguments, **options):
+        connection = real(*arguments, **options)
+        connection.execute(statement)
+        return connection
+
+    monkeypatch.setattr(ledger_store.sqlite3, "connect", connect)
+
+
+def fill(ledger):
+    for _ in range(10):
+        ledger.reserve("clinic", [], algorithm="a" * 4000, parameters={}, epsilon=0.001, delta=0.0)
+
+
+def test_a_full_disk_charges_nothing(ledger, monkeypatch):
+    pages = ledger.path.stat().st_size // 4096
+    with monkeypatch.context() as patch:
+        limited(patch, f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(LedgerError, match="disk is full"):
+            fill(ledger)
+    kept = ledger.charges()
+    assert len(kept) < 10
+    assert ledger.spending("clinic").charges == len(kept)
+    charge(ledger)
+
+
+def test_a_file_that_cannot_be_written_charges_nothing_but_can_be_read(ledger, monkeypatch):
+    charge(ledger)
+    limited(monkeypatch, "PRAGMA query_only = ON")
+    with pytest.raises(LedgerError, match="cannot be read and written"):
+        charge(ledger)
+    assert len(ledger.charges()) == 1
+
+
+def test_a_directory_that_cannot_be_made_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LedgerError, match="permissions"):
+        Ledger(tmp_path / "file" / "ledger.sqlite").set_total("a", 1.0, 0.0)
+
+
+def test_another_process_that_holds_the_file_is_waited_for(ledger):
+    with sqlite3.connect(ledger.path, isolation_level=None) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerError, match="Another process"):
+            charge(Ledger(ledger.path, timeout=0.05))
+        holder.execute("ROLLBACK")
+    holder.close()
+    charge(ledger)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda whole: b"this is not a database at all, but some text of a user",
+        lambda whole: whole[:4096] + os.urandom(len(whole) - 4096),
+        lambda whole: whole[: len(whole) // 2],
+    ],
+)
+def test_a_damaged_file_is_said_and_left_as_it_is(ledger, damage):
+    charge(ledger)
+    broken = damage(ledger.path.read_bytes())
+    ledger.path.write_bytes(broken)
+    for use in (ledger.budgets, lambda: charge(ledger), lambda: ledger.set_total("a", 1.0, 0.0)):
+        with pytest.raises(LedgerError, match="damaged and was left as it is"):
+            use()
+    assert ledger.path.read_bytes() == broken
+
+
+def test_numbers_that_are_none_are_damage(ledger):
+    charge(ledger)
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute("UPDATE entries SET content = replace(content, '0.1', '1.2')")
+    connection.close()
+    with pytest.raises(LedgerError, match="damaged"):
+        ledger.charges()
+
+
+def test_other_databases_and_later_versions_are_left_alone(ledger, tmp_path):
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE mine (a)")
+    connection.close()
+    with pytest.raises(LedgerError, match="another program"):
+        Ledger(path).budgets()
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.close()
+    with pytest.raises(LedgerError, match="later version"):
+        ledger.budgets()
+
+
+def version_one(path):
+    """A ledger as version 1 wrote it, with a budget that has spent 0.75 of 1."""
+    with sqlite3.connect(path) as connection:
+        for statement in MIGRATIONS[0]:
+            connection.execute(statement)
+        connection.execute("INSERT INTO secret VALUES (?)", (b"s" * 32,))
+        connection.execute("INSERT INTO datasets VALUES (7, 'clinic', 'f1', '1.0', '1e-06', 't0')")
+        connection.execute("INSERT INTO datasets VALUES (8, 'unused', NULL, '2.0', '0.0', 't1')")
+        for epsilon, state in (("0.5", "released"), ("0.25", "charged")):
+            connection.execute(
+                "INSERT INTO charges (dataset, time, algorithm, parameters, epsilon, delta, state) "
+                "VALUES (7, 't2', 'svt-pc', '{}', ?, '0.0', ?)",
+                (epsilon, state),
+            )
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+
+
+def test_an_older_ledger_is_brought_up_to_date(tmp_path):
+    version_one(tmp_path / "ledger.sqlite")
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    assert [(b.name, b.unit, b.epsilon) for b in ledger.budgets()] == [
+        ("clinic", "basic", 1.0),
+        ("unused", "basic", 2.0),
+    ]
+    assert [(c.epsilon, c.rho, c.state) for c in ledger.charges("clinic")] == [
+        (0.5, None, "released"),
+        (0.25, None, "charged"),
+    ]
+    assert ledger.budget_of(["f1"]) == "clinic"
+    with pytest.raises(BudgetError):
+        charge(ledger, epsilon=0.2500001)
+    paid, spending = charge(ledger, epsilon=0.25)
+    assert (paid.sequence, spending.left_epsilon) == (3, 0.0)
+
+
+def test_a_migration_that_fails_leaves_the_older_file(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.sqlite"
+    version_one(path)
+    broken = (*MIGRATIONS[:1], (*MIGRATIONS[1][:4], "THIS IS NO SQL"))
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger_store, "MIGRATIONS", broken)
+        with pytest.raises(LedgerError):
+            Ledger(path).budgets()
+    assert len(Ledger(path).charges("clinic")) == 2

@@ -1,0 +1,95 @@
+"""What was found of each pair, in files and in words."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from privcore.algorithms import count, discover
+from privcore.cli import main
+from privcore.data import load_network
+from privcore.graphs.exports import to_edge_csv
+from privcore.release.findings import (
+    confidence_text,
+    described_pairs,
+    edge_notes,
+    share_text,
+    to_pair_csv,
+    told_apart,
+)
+
+
+@pytest.fixture(scope="module")
+def result():
+    source = count(load_network("asia").sample(20_000, 1))
+    return discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
+
+
+def test_pairs_are_counted_in_words(result):
+    pairs = described_pairs(result.graph, result.findings)
+    many = [p["verdict"] for p in pairs]
+    assert len(many) == 28
+    seen, unseen = many.count("no edge seen"), many.count("not enough budget")
+    assert seen > 1
+    words = "pair" if unseen == 1 else "pairs"
+    assert f"{seen} pairs: no edge seen; {unseen} {words}: not enough" in told_apart(pairs)
+    assert told_apart([{"verdict": "no edge seen"}]).startswith("1 pair: no edge seen; 0 pairs")
+
+
+def test_no_probability_is_rounded_up_to_certainty():
+    assert share_text(0.99999) == "over 0.9999"
+    assert share_text(0.87654) == "0.877"
+    told = confidence_text({"confidence": 0.99, "direction": None})
+    assert told == "confidence 0.99"
+    assert confidence_text({"confidence": None, "direction": None}) == ""
+
+
+def test_the_edge_table_has_a_column_for_each(result):
+    rows = list(
+        csv.DictReader(io.StringIO(to_edge_csv(result.graph, *edge_notes(result.findings))))
+    )
+    assert len(rows) == len(result.graph.skeleton) > 0
+    nodes = result.graph.nodes
+    for row in rows:
+        pair = tuple(sorted((nodes.index(row["source"]), nodes.index(row["target"]))))
+        found = result.findings[pair]
+        assert float(row["confidence"]) == pytest.approx(found.confidence, abs=1e-5)
+        assert (row["direction confidence"] == "") == (row["kind"] == "undirected")
+    plain = to_edge_csv(result.graph, *edge_notes({}))
+    assert plain.splitlines()[0] == "source,target,kind"
+
+
+def test_the_pair_table_has_every_pair(result):
+    rows = list(csv.DictReader(io.StringIO(to_pair_csv(result.graph, result.findings))))
+    assert len(rows) == 28
+    assert {row["verdict"] for row in rows} <= {"edge", "no edge seen", "not enough budget"}
+
+
+def test_algorithms_that_say_nothing_of_pairs_describe_none(result):
+    assert described_pairs(result.graph, {}) is None
+
+
+BASE = ["discover", "--network", "asia", "--rows", "20000", "--algorithm", "moment-search"]
+
+
+def test_the_command_line_says_how_sure_edges_are(capsys):
+    main([*BASE, "--set", "epsilon=1"])
+    lines = capsys.readouterr().out.splitlines()
+    edges = [line for line in lines if " -> " in line or " -- " in line]
+    assert edges
+    assert all("confidence " in line for line in edges)
+    assert all(("direction " in line) == (" -> " in line) for line in edges)
+    assert any("no edge seen;" in line for line in lines)
+
+
+def test_the_json_has_every_pair(capsys):
+    main([*BASE, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert len(told["pairs"]) == 28
+    main(["discover", "--network", "cancer", "--rows", "1000", "--json"])
+    assert json.loads(capsys.readouterr().out)["pairs"] is None
+    capsys.readouterr()
+    main(["advise", "--rows", "5000", "--levels", "2,2,2", "--runs", "1", "--algorithms",
+          "moment-search"])  # fmt: skip
+    assert "sees a dependence of Cramér's V" in capsys.readouterr().out
