@@ -32,5 +32,5 @@ $(TEST)/.installed: requirements-test.txt requirements.txt
 	rm -rf $*
 	$(PYTHON) -m venv $*
 	$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	$*/bin/python -c "from privcore.counts import compiled; compiled.start(wait=True)"
+	$*/bin/python -c "from privcore.kernels import compiled; compiled.start(wait=True)"
 	touch $@

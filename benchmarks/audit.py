@@ -56,9 +56,11 @@ def main() -> None:
             flush=True,
         )
     tables = {
-        "release of numbers": RELEASES, "algorithm": AUDITS, "mechanism": MECHANISMS,
+        "release of numbers": RELEASES,
+        "algorithm": AUDITS,
+        "mechanism": MECHANISMS,
         "release of a direction": PAIRWISE,
-    }  # fmt: skip
+    }
     for title, cases in tables.items():
         _table(title, cases.values(), runs, seed, processes)
     if options.alarms > 0:

@@ -31,9 +31,15 @@ def one(task: tuple[str, str, int, int, int, int]) -> list[Accuracy]:
     """The rows of one generator and one noise law."""
     kind, law, rows, datasets, repeats, seed = task
     return accuracy(
-        kind, law, rows=rows, datasets=datasets, epsilons=EPSILONS, settings=SETTINGS,
-        repeats=repeats, seed=seed,
-    )  # fmt: skip
+        kind,
+        law,
+        rows=rows,
+        datasets=datasets,
+        epsilons=EPSILONS,
+        settings=SETTINGS,
+        repeats=repeats,
+        seed=seed,
+    )
 
 
 def table(rows: list[Accuracy], protects: str) -> str:
@@ -43,8 +49,9 @@ def table(rows: list[Accuracy], protects: str) -> str:
         f"| mechanism | noise | score | {' | '.join(titles)} |",
         "|---|---|---|" + "---|" * len(titles),
     ]
-    found = {(r.generator, r.noise_law, r.score, r.epsilon): r for r in rows
-             if r.protects == protects}  # fmt: skip
+    found = {
+        (r.generator, r.noise_law, r.score, r.epsilon): r for r in rows if r.protects == protects
+    }
     for kind in GENERATORS:
         for law in NOISE_LAWS:
             for score in SCORES:
@@ -92,11 +99,14 @@ def main() -> None:
         command = "python -m benchmarks.cause_and_effect"
         path.write_text(
             accuracy_json(
-                rows, rows_each=options.rows, repeats=options.repeats, seed=options.seed,
+                rows,
+                rows_each=options.rows,
+                repeats=options.repeats,
+                seed=options.seed,
                 command=command,
             ),
             encoding="utf-8",
-        )  # fmt: skip
+        )
 
 
 if __name__ == "__main__":

@@ -50,14 +50,24 @@ def server(port: int) -> Iterator[psutil.Process]:
     with tempfile.TemporaryDirectory() as folder:
         # Sources that somebody edits meanwhile would be loaded anew under the sessions.
         command = [
-            sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port),
-            "--server.fileWatcherType", "none",
-        ]  # fmt: skip
+            sys.executable,
+            "-m",
+            "streamlit",
+            "run",
+            "app.py",
+            "--server.port",
+            str(port),
+            "--server.fileWatcherType",
+            "none",
+        ]
         with (Path(folder) / "log").open("wb") as log:
             started = subprocess.Popen(
-                command, cwd=_ROOT, stdout=log, stderr=subprocess.STDOUT,
+                command,
+                cwd=_ROOT,
+                stdout=log,
+                stderr=subprocess.STDOUT,
                 env={**os.environ, VARIABLE: folder},
-            )  # fmt: skip
+            )
         try:
             _wait(started, port)
             yield psutil.Process(started.pid)

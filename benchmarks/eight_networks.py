@@ -153,9 +153,13 @@ def main() -> None:
     elif not options.draw_only:
         epsilons = [float(word) for word in (options.epsilons or "").split(",") if word]
         remake(
-            PATH, algorithms, networks, options.workers,
-            epsilons=epsilons, missing=options.missing,
-        )  # fmt: skip
+            PATH,
+            algorithms,
+            networks,
+            options.workers,
+            epsilons=epsilons,
+            missing=options.missing,
+        )
         eight_networks.cache_clear()
     means = eight_networks_means()
     titles = {name: f"{name} ({len(load_network(name).names)} columns)" for name in NETWORKS}

@@ -29,10 +29,19 @@ from privcore.data import Dataset
 from privcore.graphs import PDAG
 
 _CHOSEN_ON = 40
-_EDGES = (("over 0.99999", 0.99999), ("0.999 to 0.99999", 0.999), ("0.99 to 0.999", 0.99),
-          ("below 0.99", 0.0))  # fmt: skip
-_ARROWS = (("over 0.85", 0.85), ("0.75 to 0.85", 0.75), ("0.65 to 0.75", 0.65),
-           ("0.5 to 0.65", 0.5), ("below 0.5", 0.0))  # fmt: skip
+_EDGES = (
+    ("over 0.99999", 0.99999),
+    ("0.999 to 0.99999", 0.999),
+    ("0.99 to 0.999", 0.99),
+    ("below 0.99", 0.0),
+)
+_ARROWS = (
+    ("over 0.85", 0.85),
+    ("0.75 to 0.85", 0.75),
+    ("0.65 to 0.75", 0.65),
+    ("0.5 to 0.65", 0.5),
+    ("below 0.5", 0.0),
+)
 _VERDICTS = ("no edge seen", "not enough budget")
 
 

@@ -254,9 +254,15 @@ def main() -> None:
         epsilons = [float(word) for word in options.epsilons.split(",")]
         for what, given in (
             ("random networks", list(drawn(options.rows))),
-            ("published networks", [load_network(name).sample(options.rows, 1000 + k)
-                                    for name in names for k in range(options.samples)]),
-        ):  # fmt: skip
+            (
+                "published networks",
+                [
+                    load_network(name).sample(options.rows, 1000 + k)
+                    for name in names
+                    for k in range(options.samples)
+                ],
+            ),
+        ):
             print(f"| {what} | " + " | ".join(f"ε = {epsilon:g}" for epsilon in epsilons) + " |")
             print("|---|" + "---|" * len(epsilons))
             for line in private(given, epsilons, options.algorithms) if given else ():

@@ -85,9 +85,14 @@ def runs_at(
                 if algorithm in RIVALS:
                     method = RIVALS[algorithm]
                     read, seconds = synthetic(
-                        python, method, data, epsilon, 500 + seed, limit,
+                        python,
+                        method,
+                        data,
+                        epsilon,
+                        500 + seed,
+                        limit,
                         cost=COSTS[method] if same_neighbours else None,
-                    )  # fmt: skip
+                    )
             except NotMade as why:
                 tries[algorithm] = 0
                 yield Run(name, epsilon, algorithm, seed, failed=str(why))
@@ -168,9 +173,14 @@ def main() -> None:
         for epsilon in map(float, options.epsilons.split(",")):
             runs = []
             for run in runs_at(
-                name, epsilon, samples, tries, python, options.limit,
+                name,
+                epsilon,
+                samples,
+                tries,
+                python,
+                options.limit,
                 same_neighbours=options.same_neighbours,
-            ):  # fmt: skip
+            ):
                 runs.append(run)
                 if options.out:
                     saved(run, options.out)

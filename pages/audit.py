@@ -29,13 +29,17 @@ from privcore.evaluation.audits import (
 
 require_frame("pages/audit.py")
 KINDS = {
-    "algorithms": AUDITS, "released numbers": RELEASES, "mechanisms": MECHANISMS,
-    "cause and effect": PAIRWISE, "planted bugs": PLANTED,
-}  # fmt: skip
+    "algorithms": AUDITS,
+    "released numbers": RELEASES,
+    "mechanisms": MECHANISMS,
+    "cause and effect": PAIRWISE,
+    "planted bugs": PLANTED,
+}
 USUAL = {
-    "algorithms": "priv-pc", "released numbers": "moment-search-whole-counts",
+    "algorithms": "priv-pc",
+    "released numbers": "moment-search-whole-counts",
     "cause and effect": "hsic-root-both",
-}  # fmt: skip
+}
 ADDRESSED = "_audit_case"
 # In this process: a slider move must not wait for others to start.
 RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
@@ -68,36 +72,58 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
     open_case()
     st.session_state.setdefault("audit_kind", "algorithms")
     kind = st.segmented_control(
-        "Audit", list(KINDS), required=True, key="audit_kind", persist_state="session",
+        "Audit",
+        list(KINDS),
+        required=True,
+        key="audit_kind",
+        persist_state="session",
         help="Whole algorithms on tiny data, the noisy numbers that they release before any "
         "search, the mechanisms that they are made of, the releases behind a direction between two "
         "variables, or variants with a bug, to see that an audit "
         "catches it.",
-    )  # fmt: skip
+    )
     cases = KINDS[kind]
     names = list(cases)
     st.session_state.setdefault(case_key(kind), USUAL.get(kind, names[0]))
     name = st.selectbox(
-        "What", names, key=case_key(kind), persist_state="session",
+        "What",
+        names,
+        key=case_key(kind),
+        persist_state="session",
         format_func=lambda n: cases[n].title,
-    )  # fmt: skip
+    )
     st.session_state[ADDRESSED] = st.query_params["case"] = name
     case = cases[name]
     epsilon = st.select_slider(
-        "Claimed ε", [number_text(v) for v in (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)],
-        value=number_text(case.epsilon), key="audit_epsilon", bind="query-params",
-        persist_state="session", help="The algorithm is set to this total; the audit tests it.",
-    )  # fmt: skip
+        "Claimed ε",
+        [number_text(v) for v in (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)],
+        value=number_text(case.epsilon),
+        key="audit_epsilon",
+        bind="query-params",
+        persist_state="session",
+        help="The algorithm is set to this total; the audit tests it.",
+    )
     runs = st.select_slider(
-        "Runs on each", RUNS, value=5_000, key="audit_runs", bind="query-params",
+        "Runs on each",
+        RUNS,
+        value=5_000,
+        key="audit_runs",
+        bind="query-params",
         persist_state="session",
         help="More runs show more of the true ε; a quarter fits, a quarter chooses the event, and "
         "half tests it.",
-    )  # fmt: skip
-    seed = int(st.number_input(
-        "Seed", 0, 2**31 - 1, value=1, key="audit_seed", bind="query-params",
-        persist_state="session",
-    ))  # fmt: skip
+    )
+    seed = int(
+        st.number_input(
+            "Seed",
+            0,
+            2**31 - 1,
+            value=1,
+            key="audit_seed",
+            bind="query-params",
+            persist_state="session",
+        )
+    )
     return case, {"epsilon": float(epsilon), "runs": int(runs), "seed": seed}
 
 
@@ -114,34 +140,42 @@ def verdict(result: AuditResult) -> None:
     row = st.container(horizontal=True)
     row.metric("Claimed ε", f"{result.epsilon:g}", border=True)
     row.metric(
-        "Shown by these runs", f"{result.epsilon_lower:.3f}", border=True,
+        "Shown by these runs",
+        f"{result.epsilon_lower:.3f}",
+        border=True,
         help="Lower bound on the true ε, from exact (Clopper–Pearson) bounds on the probabilities "
         "of an event that was chosen on other runs.",
-    )  # fmt: skip
+    )
     row.metric(
-        "Share of the claim", f"{100 * result.ratio:.0f} %", border=True,
+        "Share of the claim",
+        f"{100 * result.ratio:.0f} %",
+        border=True,
         help="Near 100 %: the claim is tight on these data. Lower: other data might show more, or "
         "more runs would.",
-    )  # fmt: skip
+    )
     row.metric(
-        "Most that could be shown", f"{result.most_visible:.2f}", border=True,
+        "Most that could be shown",
+        f"{result.most_visible:.2f}",
+        border=True,
         help="About the largest ε that so many runs can show of anything.",
-    )  # fmt: skip
+    )
 
 
 def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     left, right = st.columns(2)
     with left:
         charts.show(
-            audit_charts.against_claim(result), key="audit-claim",
+            audit_charts.against_claim(result),
+            key="audit-claim",
             alt="Lower bound on ε against the claim",
-        )  # fmt: skip
+        )
     with right:
         if result.events:
             charts.show(
-                audit_charts.probabilities(result.events[0]), key="audit-event",
+                audit_charts.probabilities(result.events[0]),
+                key="audit-event",
                 alt="Probability of the event on both data sets",
-            )  # fmt: skip
+            )
     st.markdown(f"**Event:** {result.event}.")
     st.markdown(f"**Data sets:** {case.neighbours}")
     if case.flaw:
@@ -164,21 +198,28 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
             name = st.selectbox("Released number", names, key=f"audit_feature_{case.name}")
             charts.show(
                 audit_charts.two_histograms(found[0].features[name], found[1].features[name], name),
-                key="audit-histogram", alt=f"{name} on both data sets",
-            )  # fmt: skip
+                key="audit-histogram",
+                alt=f"{name} on both data sets",
+            )
     if result.events:
         st.dataframe(
             pd.DataFrame(
                 [
-                    {"event": e.words, "likelier on": e.favours, "there": e.hits,
-                     "on the other": e.other_hits, "of runs": e.runs,
-                     "shows ε ≥": e.epsilon_lower}
+                    {
+                        "event": e.words,
+                        "likelier on": e.favours,
+                        "there": e.hits,
+                        "on the other": e.other_hits,
+                        "of runs": e.runs,
+                        "shows ε ≥": e.epsilon_lower,
+                    }
                     for e in result.events
                 ]
             ),
-            hide_index=True, alt="Events tested",
+            hide_index=True,
+            alt="Events tested",
             column_config={"shows ε ≥": st.column_config.NumberColumn(format="%.3f")},
-        )  # fmt: skip
+        )
 
 
 st.title("Audit")

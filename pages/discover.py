@@ -166,8 +166,10 @@ st.title("Discover")
 try:
     loaded = current_data()
     if loaded is None:
-        st.info(f"No table is loaded yet: load one on the Data page, or choose a network instead "
-                f"of “{UPLOAD}”.")  # fmt: skip
+        st.info(
+            f"No table is loaded yet: load one on the Data page, or choose a network instead "
+            f"of “{UPLOAD}”."
+        )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
     else:
         results(loaded)

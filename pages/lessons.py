@@ -27,10 +27,16 @@ def choose() -> tuple[Lesson, int]:
     """The lesson and the number of the task."""
     follow_address("lesson", list(LESSONS), "lesson_choice")
     name = st.segmented_control(
-        "Lesson", list(LESSONS), required=True, key="lesson_choice", persist_state="session",
-        format_func=lambda n: LESSONS[n].title, label_visibility="collapsed", on_change=go_to,
+        "Lesson",
+        list(LESSONS),
+        required=True,
+        key="lesson_choice",
+        persist_state="session",
+        format_func=lambda n: LESSONS[n].title,
+        label_visibility="collapsed",
+        on_change=go_to,
         args=(1,),
-    )  # fmt: skip
+    )
     write_address("lesson", name)
     lesson = LESSONS[name]
     numbers = [str(k + 1) for k in range(len(lesson.tasks))]
@@ -42,9 +48,14 @@ def choose() -> tuple[Lesson, int]:
 
     st.markdown(lesson.story)
     chosen = st.segmented_control(
-        "Task", numbers, required=True, key="task_choice", persist_state="session",
-        format_func=title, label_visibility="collapsed",
-    )  # fmt: skip
+        "Task",
+        numbers,
+        required=True,
+        key="task_choice",
+        persist_state="session",
+        format_func=title,
+        label_visibility="collapsed",
+    )
     write_address("task", chosen)
     return lesson, int(chosen)
 
@@ -73,11 +84,17 @@ def ask(lesson: Lesson, number: int) -> None:
     elif (lesson.name, number) in done():
         st.success(f"Right. {task.explanation}", icon=":material/check_circle:")
         if number < len(lesson.tasks):
-            st.button("Next task", on_click=go_to, args=(number + 1,), type="primary",
-                      icon=":material/arrow_forward:")  # fmt: skip
+            st.button(
+                "Next task",
+                on_click=go_to,
+                args=(number + 1,),
+                type="primary",
+                icon=":material/arrow_forward:",
+            )
         elif all((lesson.name, k + 1) in done() for k in range(len(lesson.tasks))):
-            st.info("That was the last task of this lesson: all are done.",
-                    icon=":material/school:")  # fmt: skip
+            st.info(
+                "That was the last task of this lesson: all are done.", icon=":material/school:"
+            )
 
 
 def _field(task: Task, key: str) -> str:

@@ -19,9 +19,14 @@ st.caption(
 )
 follow_address("panel", list(PANELS), "panel_choice")
 name = st.segmented_control(
-    "Panel", list(PANELS), required=True, key="panel_choice", persist_state="session",
-    format_func=lambda n: PANELS[n].title, label_visibility="collapsed",
-)  # fmt: skip
+    "Panel",
+    list(PANELS),
+    required=True,
+    key="panel_choice",
+    persist_state="session",
+    format_func=lambda n: PANELS[n].title,
+    label_visibility="collapsed",
+)
 write_address("panel", name)
 panel = PANELS[name]
 st.subheader(panel.question, anchor=False)

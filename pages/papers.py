@@ -55,13 +55,19 @@ def choose() -> Reproduction:
         st.session_state["item"] = items_of(st.session_state["paper"])[0]
 
     st.selectbox(
-        "Paper", list(PAPERS), key="paper", on_change=first_item,
+        "Paper",
+        list(PAPERS),
+        key="paper",
+        on_change=first_item,
         format_func=lambda p: PAPERS[p].title,
-    )  # fmt: skip
+    )
     chosen = st.segmented_control(
-        "Table or figure", items_of(REPRODUCTIONS[name].paper.name), required=True, key="item",
+        "Table or figure",
+        items_of(REPRODUCTIONS[name].paper.name),
+        required=True,
+        key="item",
         format_func=lambda n: REPRODUCTIONS[n].item,
-    )  # fmt: skip
+    )
     if st.query_params.get("item") != chosen:
         st.query_params["item"] = chosen
     return REPRODUCTIONS[chosen]
@@ -101,9 +107,13 @@ def picture(item: Reproduction, result: Reproduced) -> None:
             )
             lines = tuple(line for line in lines if chosen in line.case)
         series = st.pills(
-            "Lines", there, selection_mode="multi", default=there[:2], key=f"series_{item.name}",
+            "Lines",
+            there,
+            selection_mode="multi",
+            default=there[:2],
+            key=f"series_{item.name}",
             format_func=lambda name: KINDS[name],
-        )  # fmt: skip
+        )
     if not series:
         st.info("Choose at least one kind of line.")
         return
@@ -117,9 +127,11 @@ def picture(item: Reproduction, result: Reproduced) -> None:
 def table(item: Reproduction, result: Reproduced) -> None:
     head, *body = as_texts(item, result.lines)
     st.dataframe(
-        pd.DataFrame(body, columns=head), hide_index=True, alt=f"{item.item}, printed and ours",
+        pd.DataFrame(body, columns=head),
+        hide_index=True,
+        alt=f"{item.item}, printed and ours",
         height="content" if len(body) <= 40 else 600,
-    )  # fmt: skip
+    )
     there = series_of(result.lines)
     spread = any(mean.sd for line in result.lines for mean in line.ours.values())
     told = [
@@ -154,18 +166,28 @@ def buttons(item: Reproduction, result: Reproduced) -> None:
     with st.container(horizontal=True):
         if not item.needs_table:
             st.button(
-                "Run it again here", icon=":material/refresh:", key=f"again_{item.name}",
+                "Run it again here",
+                icon=":material/refresh:",
+                key=f"again_{item.name}",
                 on_click=lambda: st.session_state["_made_here"].add(item.name),
                 help=f"A quick run on this machine, {item.quick} for each number.",
-            )  # fmt: skip
+            )
         st.download_button(
-            "CSV", lambda: as_csv(item, result.lines), f"{item.name}.csv", "text/csv",
-            on_click="ignore", key=f"csv_{item.name}",
-        )  # fmt: skip
+            "CSV",
+            lambda: as_csv(item, result.lines),
+            f"{item.name}.csv",
+            "text/csv",
+            on_click="ignore",
+            key=f"csv_{item.name}",
+        )
         st.download_button(
-            "JSON", lambda: as_json(item, result), f"{item.name}.json", "application/json",
-            on_click="ignore", key=f"json_{item.name}",
-        )  # fmt: skip
+            "JSON",
+            lambda: as_json(item, result),
+            f"{item.name}.json",
+            "application/json",
+            on_click="ignore",
+            key=f"json_{item.name}",
+        )
 
 
 def show(item: Reproduction) -> None:
@@ -175,9 +197,12 @@ def show(item: Reproduction) -> None:
     result = fresh or (held.result if held else None)
     if fresh is not None and held is not None:
         which = st.segmented_control(
-            "Result", ["shipped", "made here"], default="made here", required=True,
+            "Result",
+            ["shipped", "made here"],
+            default="made here",
+            required=True,
             key=f"which_{item.name}",
-        )  # fmt: skip
+        )
         result = fresh if which == "made here" else held.result
     if result is None:
         unmade(item)
@@ -199,9 +224,10 @@ def unmade(item: Reproduction) -> None:
     """An item whose data the user has to bring."""
     printed = [[*map(str, case), text] for case, text in item.published.items()]
     st.dataframe(
-        pd.DataFrame(printed, columns=[*item.columns, "paper"]), hide_index=True,
+        pd.DataFrame(printed, columns=[*item.columns, "paper"]),
+        hide_index=True,
         alt=f"{item.item} as printed",
-    )  # fmt: skip
+    )
     sentences("What the paper says", item.says)
     sentences("Why ours differ", item.differences)
     st.info("The data are not shipped. With the file at hand, this command makes ours:")

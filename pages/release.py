@@ -98,13 +98,18 @@ def confirm(
         shown.append(
             Shown(
                 release(
-                    subject, name, values, ledger=ledger, budget=budget,
-                    content=loaded.content, accepted=check.caveats,
+                    subject,
+                    name,
+                    values,
+                    ledger=ledger,
+                    budget=budget,
+                    content=loaded.content,
+                    accepted=check.caveats,
                 ),
                 loaded.positions if loaded.dataset.true_edges else None,
                 loaded.dataset.name,
             )
-        )  # fmt: skip
+        )
     st.rerun()
 
 
@@ -135,8 +140,10 @@ st.caption(
 try:
     loaded = current_data()
     if loaded is None:
-        st.info(f"No table is loaded yet: load one on the Data page, or choose a network instead "
-                f"of “{UPLOAD}”.")  # fmt: skip
+        st.info(
+            f"No table is loaded yet: load one on the Data page, or choose a network instead "
+            f"of “{UPLOAD}”."
+        )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
     else:
         steps(loaded)

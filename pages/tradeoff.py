@@ -23,12 +23,22 @@ def results(loaded: Loaded) -> None:
         st.info("Choose at least one algorithm on the left.")
         return
     views = [
-        "Quality", "Eight networks", "Two parameters", "Edges", "Tests and time", "Table & download"
-    ]  # fmt: skip
+        "Quality",
+        "Eight networks",
+        "Two parameters",
+        "Edges",
+        "Tests and time",
+        "Table & download",
+    ]
     chosen = st.segmented_control(
-        "View", views, default=views[0], required=True, key="sweep_view", bind="query-params",
+        "View",
+        views,
+        default=views[0],
+        required=True,
+        key="sweep_view",
+        bind="query-params",
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     if chosen == "Eight networks":
         eight_networks_view()
         return
@@ -51,8 +61,10 @@ st.title("Trade-off")
 try:
     loaded = current_data()
     if loaded is None:
-        st.info(f"No table is loaded yet: load one on the Data page, or choose a network instead "
-                f"of “{UPLOAD}”.")  # fmt: skip
+        st.info(
+            f"No table is loaded yet: load one on the Data page, or choose a network instead "
+            f"of “{UPLOAD}”."
+        )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
     else:
         results(loaded)

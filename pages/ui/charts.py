@@ -35,9 +35,14 @@ def show(
         st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=config)
         return []
     event = st.plotly_chart(
-        figure, key=key, alt=alt, theme="streamlit", config=config, on_select="rerun",
+        figure,
+        key=key,
+        alt=alt,
+        theme="streamlit",
+        config=config,
+        on_select="rerun",
         selection_mode="points",
-    )  # fmt: skip
+    )
     return list(event["selection"]["points"])
 
 

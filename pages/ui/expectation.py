@@ -23,9 +23,10 @@ def quality(loaded: Loaded) -> None:
     slow = ALGORITHMS[name].reference_algorithm == "notears" or loaded.dataset.p > 30
     if slow and key not in st.session_state.get("_results", {}):
         asked = st.button(
-            "Simulate the expected quality", on_click=forget_cancelled,
+            "Simulate the expected quality",
+            on_click=forget_cancelled,
             help="Takes up to a minute for this algorithm.",
-        )  # fmt: skip
+        )
         if not asked:
             return
     held = surrogates(loaded)
@@ -47,11 +48,13 @@ def quality(loaded: Loaded) -> None:
         spread = found.f1[against]["skeleton"]
         shown = f"{spread.mean:.2f}" + (f" ± {spread.sd:.2f}" if found.runs > 1 else "")
         row.metric(
-            f"Expected F1 against {title}", shown, border=True,
+            f"Expected F1 against {title}",
+            shown,
+            border=True,
             help=f"Skeleton F1: mean and standard deviation over {found.runs} random models with "
             "these very columns, levels or bounds, and as many rows. Your data may be easier or "
             "harder.",
-        )  # fmt: skip
+        )
 
 
 def surrogates(loaded: Loaded) -> Surrogates:
@@ -87,9 +90,14 @@ def wishes(loaded: Loaded) -> None:
             )
     with right:
         share = st.slider(
-            "Noise as a share of the threshold", 0.1, 2.0, 0.5, 0.1, key="release_share",
+            "Noise as a share of the threshold",
+            0.1,
+            2.0,
+            0.5,
+            0.1,
+            key="release_share",
             help="Standard deviation of the noise of one test, over the threshold it meets.",
-        )  # fmt: skip
+        )
         key = ("release-noise", loaded.key, name, settings, share)
         if wished("Smallest ε for this noise", key, "release_find_noise"):
             say(key, lambda hooks: epsilon_for_noise(Shape.of(loaded.dataset), name, values, share))

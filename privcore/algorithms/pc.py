@@ -95,10 +95,18 @@ class Threshold(FreeDecision):
             ):
                 self._recorder.add(
                     Step(
-                        order, x, y, given, "test", p_value, 0.0, p_value, self._level,
+                        order,
+                        x,
+                        y,
+                        given,
+                        "test",
+                        p_value,
+                        0.0,
+                        p_value,
+                        self._level,
                         number == last,
                     )
-                )  # fmt: skip
+                )
         return Answer(None if last is None else sets[last], found.tests)
 
 
@@ -122,9 +130,13 @@ def _run(run: Run) -> Outcome:
     decision = Threshold(run.source, run.parameters, recorder)
     found = with_v_structures(run, common.search(run, decision), decision)
     return common.outcome(
-        found, recorder, Guarantee.none(), Spent("none", 0.0, 0.0), unit=decision.unit,
+        found,
+        recorder,
+        Guarantee.none(),
+        Spent("none", 0.0, 0.0),
+        unit=decision.unit,
         oriented=True,
-    )  # fmt: skip
+    )
 
 
 PC = Algorithm(

@@ -111,9 +111,17 @@ class _SieveAndExamine(PerTest):
         answer = ask(margin(self.measure, value, x, y), stretch)
         scale = self._scales.refresh.query if phase == "sieve" else self._scales.examine
         self.record(
-            x, y, given, phase, value, scale * stretch, answer.noisy, answer.threshold,
-            answer.above, charge,
-        )  # fmt: skip
+            x,
+            y,
+            given,
+            phase,
+            value,
+            scale * stretch,
+            answer.noisy,
+            answer.threshold,
+            answer.above,
+            charge,
+        )
         return answer.above
 
     def published_steps(self) -> list[float]:

@@ -82,9 +82,17 @@ class _SparseVector(PerTest):
         if answer.above:
             self._vector = None
         self.record(
-            x, y, given, "test", value, self._scales.query * stretch, answer.noisy,
-            answer.threshold, answer.above, charge,
-        )  # fmt: skip
+            x,
+            y,
+            given,
+            "test",
+            value,
+            self._scales.query * stretch,
+            answer.noisy,
+            answer.threshold,
+            answer.above,
+            charge,
+        )
         return answer.above
 
     @property

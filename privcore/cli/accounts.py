@@ -33,9 +33,12 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     text = "add up steps, or the plan of an algorithm, by every accountant"
     command = commands.add_parser("accounts", help=text, description=text)
     command.add_argument(
-        "--event", action="append", default=[], metavar="KIND:VALUE:COUNT",
+        "--event",
+        action="append",
+        default=[],
+        metavar="KIND:VALUE:COUNT",
         help="steps, such as laplace:0.1:30 or gaussian:20:100 (sigma over sensitivity)",
-    )  # fmt: skip
+    )
     command.add_argument("--algorithm", help="or the plan of an algorithm (see `algorithms`)")
     command.add_argument("--columns", default="8", help="of the table that it is for (8)")
     command.add_argument("--rows", default="100000", help="of the table that it is for (100000)")

@@ -31,9 +31,10 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command.add_argument("--rows", default="100000", help="of the table (100000)")
     command.add_argument("--columns", default="8", help="how many, all alike (8)")
     command.add_argument(
-        "--levels", default="2",
+        "--levels",
+        default="2",
         help="of each column (2), or one number for each, comma-separated",
-    )  # fmt: skip
+    )
     command.add_argument("--numbers", action="store_true", help="columns are numeric, with bounds")
     command.add_argument("--epsilon", default="1", help="total (1)")
     command.add_argument("--delta", default="1e-6", help="total (1e-6)")

@@ -50,10 +50,11 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument("--example", help="or a structural example (see `examples`)")
     data.add_argument("--csv", metavar="FILE", help="or a CSV, TSV or Parquet file")
     data.add_argument(
-        "--table", metavar="PATH",
+        "--table",
+        metavar="PATH",
         help="or a Parquet file, or a folder of them, of any size: counted where it is, never "
         "loaded whole",
-    )  # fmt: skip
+    )
     data.add_argument(
         "--schema",
         metavar="FILE",
@@ -62,20 +63,25 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "guarantee covers",
     )
     data.add_argument(
-        "--memory", metavar="GIB", default=f"{MEMORY / 2**30:g}",
+        "--memory",
+        metavar="GIB",
+        default=f"{MEMORY / 2**30:g}",
         help=f"that a file or a table may take ({MEMORY / 2**30:g})",
-    )  # fmt: skip
+    )
     data.add_argument("--rows", default="100000", help="rows to sample, but of a file (100000)")
     data.add_argument("--data-seed", default=None, help="seed of the sample (that of --seed)")
     data.add_argument(
-        "--intervals", metavar="K",
+        "--intervals",
+        metavar="K",
         help="cut numeric columns into so many equal intervals of their bounds, or `none` "
         "(examples: none; files: 4)",
-    )  # fmt: skip
+    )
     data.add_argument(
-        "--missing", choices=("refuse", "drop", "level"), default="refuse",
+        "--missing",
+        choices=("refuse", "drop", "level"),
+        default="refuse",
         help="what to do with missing values (refuse)",
-    )  # fmt: skip
+    )
     data.add_argument("--truth", metavar="FILE", help="the true graph, to compare with")
     example = command.add_argument_group("of an example")
     for parameter in _options().values():
@@ -89,10 +95,11 @@ def add_purchase_options(command: argparse.ArgumentParser) -> None:
     """Add the options of commands that can buy the domain of --csv."""
     domain = command.add_argument_group("a bought domain")
     domain.add_argument(
-        f"--{SHARE.option}", metavar="SHARE",
+        f"--{SHARE.option}",
+        metavar="SHARE",
         help="of a --schema that says of columns their kind alone, levels, bounds and cut points "
         "are bought from the rows of --csv, with noise, for this share of ε and δ, such as 0.2",
-    )  # fmt: skip
+    )
     domain.add_argument(
         f"--{OWN_DELTA.option}", metavar="DELTA", help="of a run that has no δ of its own"
     )

@@ -49,9 +49,11 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         "without it they are read from the data, which no guarantee covers",
     )
     data.add_argument(
-        "--missing", choices=("refuse", "drop"), default="refuse",
+        "--missing",
+        choices=("refuse", "drop"),
+        default="refuse",
         help="what to do with missing values (refuse)",
-    )  # fmt: skip
+    )
     generator = command.add_argument_group("of a generator")
     for parameter in _options().values():
         generator.add_argument(

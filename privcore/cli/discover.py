@@ -45,9 +45,10 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     add_parameter_options(run)
     work = command.add_argument_group("work")
     work.add_argument(
-        "--estimate", action="store_true",
+        "--estimate",
+        action="store_true",
         help="say how many tests the run may make and how long they may take, and do not run",
-    )  # fmt: skip
+    )
     for parameter in (DEGREE, TEST_LIMIT):
         work.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"

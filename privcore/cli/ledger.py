@@ -22,18 +22,22 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     total.add_argument("--epsilon", required=True)
     total.add_argument("--delta", required=True)
     total.add_argument(
-        "--unit", default="basic", choices=("basic", "zcdp"),
+        "--unit",
+        default="basic",
+        choices=("basic", "zcdp"),
         help="what is added up: epsilon and delta, or rho (basic)",
-    )  # fmt: skip
+    )
     export = actions.add_parser("export", help="all of it, to standard output")
     export.add_argument("--form", default="csv", choices=("csv", "json"), help="(csv)")
     kept = actions.add_parser("certificates", help="the certificates kept beside the ledger")
     for each in (command, listing, total, export, kept):
         # Without a default of its own, so that the option may stand before the action or after.
         each.add_argument(
-            "--ledger", metavar="FILE", default=argparse.SUPPRESS,
+            "--ledger",
+            metavar="FILE",
+            default=argparse.SUPPRESS,
             help="another file (in CAUSALVEIL_DATA_DIR, or the user's data directory)",
-        )  # fmt: skip
+        )
     command.set_defaults(run=_list)
     listing.set_defaults(run=_list)
     total.set_defaults(run=_total)

@@ -48,13 +48,19 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     plan.add_argument("--algorithms", required=True, help="see `algorithms`")
     plan.add_argument("--epsilons", default="0.1,1,10", help="a grid of epsilon (0.1,1,10)")
     plan.add_argument(
-        "--grid", action="append", default=[], metavar="NAME=V1,V2",
+        "--grid",
+        action="append",
+        default=[],
+        metavar="NAME=V1,V2",
         help="a grid of any other parameter; grids are crossed",
-    )  # fmt: skip
+    )
     plan.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE",
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
         help="a fixed parameter of every algorithm that has it, or ALGORITHM.NAME=VALUE of one",
-    )  # fmt: skip
+    )
     plan.add_argument("--calibrations", default="proven", help="proven, published or both (proven)")
     plan.add_argument("--seeds", default="20", help="runs of each, with noise of their own (20)")
     plan.add_argument("--seed", default="1", help="that all noise is derived from (1)")

@@ -41,10 +41,12 @@ def sweep_table(rows: list[Row]) -> str:
     return "\n".join(
         [
             f"Mean skeleton F1 against {against}:",
-            *("  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip()
-              for line in (head, *body)),
+            *(
+                "  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip()
+                for line in (head, *body)
+            ),
         ]
-    )  # fmt: skip
+    )
 
 
 def _few(epsilons: list[str]) -> list[str]:

@@ -62,9 +62,11 @@ class Projections:
     """The projections of one set of rows, made when first needed; at most 64 MB beyond the rows."""
 
     def __init__(
-        self, configurations: Sequence[Codes], multiplicities: NDArray[np.int64],
+        self,
+        configurations: Sequence[Codes],
+        multiplicities: NDArray[np.int64],
         levels: tuple[int, ...],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._levels = levels
         self.whole = Projection(
             frozenset(range(len(levels))),
@@ -174,9 +176,13 @@ class Projections:
         return self._kept(self._of_family, family, larger, codes, counts)
 
     def _kept(
-        self, where: dict[Key, Projection], key: Key, larger: Projection,
-        codes: Mapping[int, Codes], counts: NDArray[np.int64],
-    ) -> Projection:  # fmt: skip
+        self,
+        where: dict[Key, Projection],
+        key: Key,
+        larger: Projection,
+        codes: Mapping[int, Codes],
+        counts: NDArray[np.int64],
+    ) -> Projection:
         """The projection with those codes, kept; the larger one, unless that has twice its rows."""
         made = larger
         if 2 * counts.size <= larger.rows:

@@ -26,8 +26,18 @@ if TYPE_CHECKING:
 
 # A level may be written in several ways, with spaces around it, and missing as NA and as NULL.
 _MAX_DISTINCT = 4 * MAX_LEVELS
-_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER",
-          "UBIGINT", "HUGEINT", "UHUGEINT")  # fmt: skip
+_WHOLE = (
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+    "HUGEINT",
+    "UHUGEINT",
+)
 _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL")
 
 

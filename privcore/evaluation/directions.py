@@ -46,8 +46,9 @@ class Share:
         return 1.96 * self.error
 
 
-def shares(prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int,
-           seed: int) -> dict[str, Share]:  # fmt: skip
+def shares(
+    prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int, seed: int
+) -> dict[str, Share]:
     """By score, how often the whole release, run anew each time, finds `direction`."""
     wanted = 1 if direction == "x->y" else -1
     return {
@@ -69,9 +70,13 @@ def wanted_direction(
 
 
 def against_epsilon(
-    pair: Pair, parameters: Mapping[str, Any], epsilons: Sequence[float], repeats: int, seed: int,
+    pair: Pair,
+    parameters: Mapping[str, Any],
+    epsilons: Sequence[float],
+    repeats: int,
+    seed: int,
     tick: Tick = lambda share: None,
-) -> Iterator[tuple[float, dict[str, Share]]]:  # fmt: skip
+) -> Iterator[tuple[float, dict[str, Share]]]:
     """ε and the shares by score, on one split of the records (Figure 1's form)."""
     values = check_parameters(parameters)
     prepared = prepare(pair, split(pair, values, SimulatedNoise(seed)), values)
@@ -82,9 +87,13 @@ def against_epsilon(
 
 
 def against_penalty(
-    pair: Pair, parameters: Mapping[str, Any], penalties: Sequence[float], repeats: int, seed: int,
+    pair: Pair,
+    parameters: Mapping[str, Any],
+    penalties: Sequence[float],
+    repeats: int,
+    seed: int,
     tick: Tick = lambda share: None,
-) -> Iterator[tuple[float, dict[str, Share]]]:  # fmt: skip
+) -> Iterator[tuple[float, dict[str, Share]]]:
     """λ and the shares by score, on one split of the records (Figure 2's form)."""
     values = check_parameters(parameters)
     drawn = split(pair, values, SimulatedNoise(seed))
@@ -97,9 +106,12 @@ def against_penalty(
 
 
 def _by_score(
-    prepared: Prepared, values: Mapping[str, Any], wanted: Mapping[str, str], repeats: int,
+    prepared: Prepared,
+    values: Mapping[str, Any],
+    wanted: Mapping[str, str],
+    repeats: int,
     seed: int,
-) -> dict[str, Share]:  # fmt: skip
+) -> dict[str, Share]:
     found: dict[str, Share] = {}
     for direction in sorted(set(wanted.values())):
         all_scores = shares(prepared, values, direction, repeats, seed)
@@ -158,8 +170,14 @@ def accuracy(
                     found.setdefault((values["protects"], score, epsilon), []).append(share.found)
     return [
         Accuracy(
-            generator, noise_law, protects, score, epsilon, float(np.mean(values)),
-            float(np.std(values) / np.sqrt(len(values))), len(values),
+            generator,
+            noise_law,
+            protects,
+            score,
+            epsilon,
+            float(np.mean(values)),
+            float(np.std(values) / np.sqrt(len(values))),
+            len(values),
         )
         for (protects, score, epsilon), values in found.items()
-    ]  # fmt: skip
+    ]

@@ -112,10 +112,12 @@ def to_svg(
     """A standalone drawing; long names are cut, with the whole name as a tooltip."""
     box_w, box_h = 118, 34
     centre = [
-        ((x + 1) / 2 * (width - box_w - 40) + box_w / 2 + 20,
-         (y + 1) / 2 * (height - box_h - 40) + box_h / 2 + 20)
+        (
+            (x + 1) / 2 * (width - box_w - 40) + box_w / 2 + 20,
+            (y + 1) / 2 * (height - box_h - 40) + box_h / 2 + 20,
+        )
         for x, y in positions
-    ]  # fmt: skip
+    ]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif">',

@@ -51,9 +51,14 @@ class VoteMeasure:
         return 1.0
 
     def laplace_scale(
-        self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,
+        self,
+        source: CountSource,
+        x: int,
+        y: int,
+        given: Sequence[int],
+        epsilon: float,
         delta: float,
-    ) -> float:  # fmt: skip
+    ) -> float:
         return up(1.0 / epsilon)
 
 
@@ -105,9 +110,14 @@ class MedianMeasure:
         )
 
     def laplace_scale(
-        self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,
+        self,
+        source: CountSource,
+        x: int,
+        y: int,
+        given: Sequence[int],
+        epsilon: float,
         delta: float,
-    ) -> float:  # fmt: skip
+    ) -> float:
         make = SmoothMedian.proven if self.calibration == "proven" else SmoothMedian.published
         values = blocks.block_p_values(source, self.base, x, y, given)
         return make(epsilon, delta).scale(values, 0.0, 1.0)

@@ -70,9 +70,14 @@ class Measure(Protocol):
         ...
 
     def laplace_scale(
-        self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,
+        self,
+        source: CountSource,
+        x: int,
+        y: int,
+        given: Sequence[int],
+        epsilon: float,
         delta: float,
-    ) -> float:  # fmt: skip
+    ) -> float:
         """The Laplace scale that makes one noisy value (ε, δ)-DP; δ is used if `needs_delta`."""
         ...
 

@@ -117,9 +117,18 @@ def _scanned(
             values = np.empty(_TESTS)
             degrees = np.empty(_TESTS, dtype=np.int64)
             finished = kernels.scan_pairs(
-                *packed, part, around, order, score == "g2", critical, cells,
-                verdicts, tests, values, degrees,
-            )  # fmt: skip
+                *packed,
+                part,
+                around,
+                order,
+                score == "g2",
+                critical,
+                cells,
+                verdicts,
+                tests,
+                values,
+                degrees,
+            )
             made = tests[:finished].sum()
             p_values = chdtrc(degrees[:made], values[:made])
             p_values[degrees[:made] == 0] = 1.0
@@ -160,9 +169,19 @@ def _every(
             values = np.empty(_TESTS)
             degrees = np.empty(_TESTS, dtype=np.int64)
             finished = kernels.test_every(
-                *source.packed_before(), part, around, first, last, score == "g2", cells, _SUMMED,
-                _n_log_n(min(source.n + 1, _KNOWN)), tests, values, degrees,
-            )  # fmt: skip
+                *source.packed_before(),
+                part,
+                around,
+                first,
+                last,
+                score == "g2",
+                cells,
+                _SUMMED,
+                _n_log_n(min(source.n + 1, _KNOWN)),
+                tests,
+                values,
+                degrees,
+            )
             made = np.maximum(tests[:finished], 0).sum()
             return tests[:finished], log_chi2_tail(degrees[:made], values[:made])
 

@@ -83,7 +83,12 @@ class ScoreMeasure:
         return erf(bound / sqrt(2)) + 2.0**-47
 
     def laplace_scale(
-        self, source: CountSource, x: int, y: int, given: Sequence[int], epsilon: float,
+        self,
+        source: CountSource,
+        x: int,
+        y: int,
+        given: Sequence[int],
+        epsilon: float,
         delta: float,
-    ) -> float:  # fmt: skip
+    ) -> float:
         return up(self.sensitivity(source.n, strata_of(source, given)) / epsilon)

@@ -81,9 +81,15 @@ def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
     nogil=True,
 )
 def cells_likelihood(
-    counts: Vector, noise: NDArray[np.float64], factor: Vector, scale: float, summed: float,
-    least: float, expected: Vector, slopes: Vector,
-) -> float:  # fmt: skip
+    counts: Vector,
+    noise: NDArray[np.float64],
+    factor: Vector,
+    scale: float,
+    summed: float,
+    least: float,
+    expected: Vector,
+    slopes: Vector,
+) -> float:
     """Log-likelihood of all cells; its derivative in each expectation comes into `slopes`."""
     level = log(2.0 * scale)
     total = 0.0

@@ -19,8 +19,9 @@ Codes = NDArray[np.int64]
 
 @njit(
     "void(float64[::1], int64[:, ::1], float64[::1], float64, float64[::1])",
-    cache=True, nogil=True,
-)  # fmt: skip
+    cache=True,
+    nogil=True,
+)
 def expect(base: Vector, codes: Codes, shares: Vector, least: float, expected: Vector) -> None:
     """As `Layout.expected`."""
     expected[:] = 1.0
@@ -65,10 +66,19 @@ def normalise(shares: Vector, groups: Codes, least: float, totals: Vector) -> No
     nogil=True,
 )
 def score(
-    shares: Vector, expected: Vector, slopes: Vector, codes: Codes, groups: Codes, scale: float,
-    ridge: float, longest: float, stretch: float, cells: Vector, room: NDArray[np.float64],
+    shares: Vector,
+    expected: Vector,
+    slopes: Vector,
+    codes: Codes,
+    groups: Codes,
+    scale: float,
+    ridge: float,
+    longest: float,
+    stretch: float,
+    cells: Vector,
+    room: NDArray[np.float64],
     moved: Vector,
-) -> None:  # fmt: skip
+) -> None:
     """As `Layout.scored`, but that the shares, in `moved`, do not add up to 1 yet.
 
     cells, room: for a number of each cell and for four of each share.
@@ -104,11 +114,26 @@ def score(
     nogil=True,
 )
 def climb(
-    counts: Vector, noise: NDArray[np.float64], factor: Vector, scale: float, summed: float,
-    least: float, base: Vector, codes: Codes, groups: Codes, shares: Vector, least_share: float,
-    least_expected: float, longest: float, converged: float, most_steps: int, ridge: float,
-    smooth: float, growth: float, most_stretch: float,
-) -> tuple[Vector, Vector, Vector, float]:  # fmt: skip
+    counts: Vector,
+    noise: NDArray[np.float64],
+    factor: Vector,
+    scale: float,
+    summed: float,
+    least: float,
+    base: Vector,
+    codes: Codes,
+    groups: Codes,
+    shares: Vector,
+    least_share: float,
+    least_expected: float,
+    longest: float,
+    converged: float,
+    most_steps: int,
+    ridge: float,
+    smooth: float,
+    growth: float,
+    most_stretch: float,
+) -> tuple[Vector, Vector, Vector, float]:
     """The result of `table_climb.climbed`: shares, expectations, slopes and log-likelihood.
 
     counts to least: of the likelihood.  base to shares: as there.  The rest: its constants.
@@ -123,9 +148,19 @@ def climb(
     for _ in range(most_steps):
         if scoring:
             score(
-                shares, expected, slopes, codes, groups, scale, ridge, longest, stretch, cells,
-                room, moved,
-            )  # fmt: skip
+                shares,
+                expected,
+                slopes,
+                codes,
+                groups,
+                scale,
+                ridge,
+                longest,
+                stretch,
+                cells,
+                room,
+                moved,
+            )
         else:
             for cell in range(base.size):
                 cells[cell] = max(expected[cell] * (1.0 + slopes[cell]), 0.0)

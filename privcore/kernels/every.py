@@ -36,9 +36,13 @@ def _n_log_n(count: int, known: NDArray[np.float64]) -> float:
     nogil=True,
 )
 def _g_squared(
-    table: NDArray[np.int64], strata: int, rx: int, ry: int, known: NDArray[np.float64],
+    table: NDArray[np.int64],
+    strata: int,
+    rx: int,
+    ry: int,
+    known: NDArray[np.float64],
     sums: NDArray[np.int64],
-) -> tuple[float, int]:  # fmt: skip
+) -> tuple[float, int]:
     """As `statistic`, from n log n of all counts: no logarithm, and up to 1e-9 the same value."""
     value = 0.0
     degrees = 0
@@ -182,9 +186,15 @@ def test_every(
                         room = min(room * levels[columns[k]], max(cells, most) + 1)
                     if room <= most and turn[depth] == 0:
                         count_cells(
-                            codes, starts[view], rows, places[view], levels, columns[: size + 2],
-                            keys, table,
-                        )  # fmt: skip
+                            codes,
+                            starts[view],
+                            rows,
+                            places[view],
+                            levels,
+                            columns[: size + 2],
+                            keys,
+                            table,
+                        )
                         begins[depth], held[depth] = 0, room
                         summed[:room] = table[:room]
                         table[:room] = 0
@@ -210,9 +220,15 @@ def test_every(
                             own = summed[begin : begin + held[depth]]
                         elif room <= cells:
                             count_cells(
-                                codes, starts[view], rows, places[view], levels,
-                                columns[: into + 2], keys, table,
-                            )  # fmt: skip
+                                codes,
+                                starts[view],
+                                rows,
+                                places[view],
+                                levels,
+                                columns[: into + 2],
+                                keys,
+                                table,
+                            )
                             own = table[:room]
                         else:
                             fits = False

@@ -38,12 +38,17 @@ def margin_places(levels: NDArray[np.int64], members: NDArray[np.bool_]) -> Plac
 
 @njit(
     "int64(float64[::1], int32[:, ::1], float64[::1], int64[::1], float64, int64)",
-    cache=True, nogil=True,
-)  # fmt: skip
+    cache=True,
+    nogil=True,
+)
 def fit_margins(
-    cells: Vector, places: Places, wanted: Vector, starts: NDArray[np.int64], enough: float,
+    cells: Vector,
+    places: Places,
+    wanted: Vector,
+    starts: NDArray[np.int64],
+    enough: float,
     most: int,
-) -> int:  # fmt: skip
+) -> int:
     """As `margins.fitted`, of `cells`, in place; the rounds it took.
 
     wanted: of all margins, one after the other; starts: where each begins, and where the last ends.

@@ -115,9 +115,15 @@ def scan_pairs(
                     rows = sizes[view]
                     first = weight_starts[view]
                     filled = count_cells(
-                        codes, starts[view], weights[first : first + rows], places[view], levels,
-                        columns, keys, table,
-                    )  # fmt: skip
+                        codes,
+                        starts[view],
+                        weights[first : first + rows],
+                        places[view],
+                        levels,
+                        columns,
+                        keys,
+                        table,
+                    )
                     rx, ry = levels[x], levels[y]
                     value, free = statistic(table, filled // (rx * ry), rx, ry, g_squared, sums)
                     table[:filled] = 0

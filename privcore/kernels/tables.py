@@ -68,9 +68,13 @@ def count_cells(
     nogil=True,
 )
 def statistic(
-    table: NDArray[np.int64], strata: int, rx: int, ry: int, g_squared: bool,
+    table: NDArray[np.int64],
+    strata: int,
+    rx: int,
+    ry: int,
+    g_squared: bool,
     sums: NDArray[np.int64],
-) -> tuple[float, int]:  # fmt: skip
+) -> tuple[float, int]:
     """G² or χ², and its degrees of freedom, as in `frequencies`.
 
     table: flat, (strata, rx, ry).  sums: room for the sums of rx rows and ry columns.
@@ -110,8 +114,9 @@ def statistic(
 
 @njit(
     "int64[:, :, ::1](uint16[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64)",
-    cache=True, nogil=True,
-)  # fmt: skip
+    cache=True,
+    nogil=True,
+)
 def stratum_tables(
     codes: NDArray[np.uint16],
     weights: NDArray[np.int64],

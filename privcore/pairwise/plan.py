@@ -120,7 +120,9 @@ def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) ->
         delta=sum(delta for _, delta in costs),
         neighbours=_NEIGHBOURS[plan.protects],
         public=(
-            "number of rows", "which rows are for training", "names and bounds of the variables",
+            "number of rows",
+            "which rows are for training",
+            "names and bounds of the variables",
             "all parameters",
         ),
         calibration=plan.calibration,
@@ -129,7 +131,7 @@ def guarantee_of(plan: Plan, scores: Sequence[str], caveats: tuple[str, ...]) ->
         else basic,
         proof="" if published else ", ".join(_proofs(plan, scores)),
         caveats=(*limits, *caveats),
-    )  # fmt: skip
+    )
 
 
 def _proofs(plan: Plan, scores: Sequence[str]) -> list[str]:

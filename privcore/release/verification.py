@@ -26,21 +26,41 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "algorithm": ("citation", "name", "parameters", "title"),
     "mechanism": ("noise", "planned", "sampler"),
     "guarantee": (
-        "accountant", "calibration", "caveats", "delta", "epsilon", "neighbours", "proof", "public",
+        "accountant",
+        "calibration",
+        "caveats",
+        "delta",
+        "epsilon",
+        "neighbours",
+        "proof",
+        "public",
     ),
     "ledger": (
-        "budget", "charge", "spent_delta", "spent_epsilon", "spent_epsilon_by_zcdp", "total_delta",
-        "total_epsilon", "unit",
+        "budget",
+        "charge",
+        "spent_delta",
+        "spent_epsilon",
+        "spent_epsilon_by_zcdp",
+        "total_delta",
+        "total_epsilon",
+        "unit",
     ),
-}  # fmt: skip
+}
 # What a part may hold besides: algorithms that say nothing of single pairs leave it out.
 # And a domain says what it cost only if it was bought.
 _OPTIONAL = {"released": {"pairs"}, "domain": {"bought"}}
 _BOUGHT = {"columns", "delta", "epsilon", "planned"}
 _WHOLE = {
-    *_PARTS, "accepted_caveats", "id", "limits", "meaning", "schema", "signature", "time",
+    *_PARTS,
+    "accepted_caveats",
+    "id",
+    "limits",
+    "meaning",
+    "schema",
+    "signature",
+    "time",
     "versions",
-}  # fmt: skip
+}
 
 
 class Verified(NamedTuple):

@@ -153,10 +153,16 @@ EQUIVALENCE = Panel(
     "edge is undirected where they differ.",
     source=f"{_SOURCE}; Andersson, Madigan & Perlman 1997",
     parameters=(
-        choice("structure", "True graph", "chain", STRUCTURES,
-               "A small graph, or a built-in network.", _SOURCE),
+        choice(
+            "structure",
+            "True graph",
+            "chain",
+            STRUCTURES,
+            "A small graph, or a built-in network.",
+            _SOURCE,
+        ),
     ),
     compute=_compute,
     code=_code,
     reproduces=("members", "count"),
-)  # fmt: skip
+)

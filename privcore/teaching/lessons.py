@@ -69,7 +69,8 @@ _BUYS = Lesson(
             "Two worlds, one number",
             "D and D′ differ in one patient. Play with ε and watch how the two curves come "
             "together, then set it back to 1.",
-            NOISE, {"epsilon": 1.0},
+            NOISE,
+            {"epsilon": 1.0},
             "Someone thinks that D and D′ are equally likely. With ε = 1, to how many per cent can "
             "the suspicion that it was D rise at most after seeing the published number?",
             NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
@@ -81,7 +82,8 @@ _BUYS = Lesson(
         Task(
             "What it costs",
             "Privacy is paid for in accuracy: look at the scale of the noise as ε changes.",
-            NOISE, {"epsilon": 1.0},
+            NOISE,
+            {"epsilon": 1.0},
             "With which ε is the scale of the Laplace noise 5 patients?",
             NumberAnswer(lambda: 1 / 5, 0.005),
             "The scale is Δ/ε, and one patient moves the number by Δ = 1.",
@@ -92,7 +94,8 @@ _BUYS = Lesson(
             "The sensitivity matters",
             "A patient who is counted three times moves the number by 3. Set the value on D′ to 3 "
             "and leave ε at 1.",
-            NOISE, {"epsilon": 1.0},
+            NOISE,
+            {"epsilon": 1.0},
             "How large is the largest ln of the likelihood ratio now?",
             NumberAnswer(lambda: _largest_loss(3.0), 0.05),
             "Read it off the right-hand picture, or off the figure below it.",
@@ -104,14 +107,15 @@ _BUYS = Lesson(
             "Many numbers",
             "The clinic publishes 100 such numbers, each with ε = 0.1. Plain addition gives ε = "
             "10. With a failure probability of δ = 10⁻⁶ better accountants promise less.",
-            COMPOSITION, {"kind": "pure", "epsilon": 0.1, "rounds": 100},
+            COMPOSITION,
+            {"kind": "pure", "epsilon": 0.1, "rounds": 100},
             "Which ε does the best of them give for all 100?",
             NumberAnswer(lambda: _total("optimal for equal steps"), 0.05),
             "The table under the picture marks the smallest; take the one for 100 rounds.",
             "Less than half of plain addition: losses of many small steps partly cancel.",
         ),
     ),
-)  # fmt: skip
+)
 
 _NAIVE = Lesson(
     name="naive-noise",
@@ -124,7 +128,8 @@ _NAIVE = Lesson(
             "How many tests?",
             "The network asia has 8 columns. Laplace-PC pays for every pair given nothing, and "
             "given each one of the other columns.",
-            PER_TEST, {"columns": 8},
+            PER_TEST,
+            {"columns": 8},
             "How many tests is that?",
             NumberAnswer(lambda: per_test_budget(8, 1, 10_000, 1.0).tests, 0.5),
             "There are 8·7/2 pairs, and each has one test given nothing and six given one column.",
@@ -134,11 +139,15 @@ _NAIVE = Lesson(
             "A share for each",
             "If costs are simply added, each test gets an equal part of ε = 1. Better accounting "
             "gives it more; both stand below the picture.",
-            PER_TEST, {"columns": 8},
+            PER_TEST,
+            {"columns": 8},
             "By which factor is the share larger under the best accountant than by addition?",
             NumberAnswer(
-                lambda: per_test_budget(8, 1, 10_000, 1.0).epsilon_each
-                / per_test_budget(8, 1, 10_000, 1.0).basic_each, 0.1,
+                lambda: (
+                    per_test_budget(8, 1, 10_000, 1.0).epsilon_each
+                    / per_test_budget(8, 1, 10_000, 1.0).basic_each
+                ),
+                0.1,
             ),
             "Divide the two figures: ε of a test over ε of a test by addition.",
             "It grows like the square root of the number of tests; with few tests it would be 1.",
@@ -147,14 +156,17 @@ _NAIVE = Lesson(
             "Noise above the threshold",
             "A pair counts as dependent where |Z| is above 1.96. Move the number of columns "
             "until the noise on Z has a larger scale than that, with 10,000 rows and ε = 1.",
-            PER_TEST, {"columns": 3, "n": 10_000, "epsilon": 1.0},
+            PER_TEST,
+            {"columns": 3, "n": 10_000, "epsilon": 1.0},
             "What is the smallest number of columns with noise above the threshold?",
             NumberAnswer(
                 lambda: next(
-                    p for p in range(3, 41)
+                    p
+                    for p in range(3, 41)
                     if per_test_budget(p, 1, 10_000, 1.0).noise
                     > per_test_budget(p, 1, 10_000, 1.0).threshold
-                ), 0.5,
+                ),
+                0.5,
             ),
             "It is where the curve crosses the dashed line; move the slider there and compare the "
             "figures.",
@@ -165,7 +177,8 @@ _NAIVE = Lesson(
             "A whole run",
             "Here are ten runs of Laplace-PC at each ε on 20,000 records of the network survey, "
             "beside PC without privacy.",
-            RUNS, {"network": "survey"},
+            RUNS,
+            {"network": "survey"},
             "What is the smallest of the ε shown at which its mean F1 is at least nine tenths of "
             "PC’s?",
             NumberAnswer(lambda: _enough(20_000, 0.9), 0.01),
@@ -175,7 +188,7 @@ _NAIVE = Lesson(
             "mechanisms have to beat.",
         ),
     ),
-)  # fmt: skip
+)
 
 _SIEVES = Lesson(
     name="sieving",
@@ -188,7 +201,8 @@ _SIEVES = Lesson(
             "Free answers",
             "All 40 scores lie far below the threshold: 40 pairs that are dependent. Step through "
             "the stream.",
-            SPARSE_VECTOR, _FAR_BELOW,
+            SPARSE_VECTOR,
+            _FAR_BELOW,
             "How many of the 40 questions are answered for the ε of one stream?",
             NumberAnswer(_answered, 0.5),
             "The figure “Questions answered” says it; use the seed that is set.",
@@ -198,7 +212,8 @@ _SIEVES = Lesson(
             "The tweak",
             "The sieve’s noise is coarse, so it would stop some pairs that are independent. "
             "Priv-PC moves its threshold by a tweak t, which is the horizontal axis here.",
-            SIEVE, {"against": "tweak", "epsilon": 0.2, "distance": 1.5},
+            SIEVE,
+            {"against": "tweak", "epsilon": 0.2, "distance": 1.5},
             "Which error becomes rarer when the tweak grows from 0 to 3?",
             ChoiceAnswer(("type I", "type II"), _error_that_falls),
             "Type I: an independent pair is kept. A sieve that lets more through stops fewer of "
@@ -210,7 +225,8 @@ _SIEVES = Lesson(
             "Look at fewer rows?",
             "The paper lets the sieve see a sub-sample only, since that amplifies privacy and so "
             "allows less noise.",
-            SUBSAMPLING, {"epsilon": 1.0},
+            SUBSAMPLING,
+            {"epsilon": 1.0},
             "At which rate is signal over noise largest?",
             NumberAnswer(_best_rate, 0.01),
             "Follow the solid line, not the dashed one.",
@@ -220,7 +236,8 @@ _SIEVES = Lesson(
             "Does it pay?",
             "Ten runs of either algorithm at each ε, on four networks. Look at cancer and at "
             "asia, with 20,000 rows.",
-            RUNS, {"network": "cancer"},
+            RUNS,
+            {"network": "cancer"},
             "Which finds more of the true graph on cancer at ε = 0.5?",
             ChoiceAnswer((NAIVE, SIEVING), lambda: _better("cancer", 0.5)),
             "Compare the means of the two lines at ε = 0.5.",
@@ -228,7 +245,7 @@ _SIEVES = Lesson(
             "better from ε = 2 on.",
         ),
     ),
-)  # fmt: skip
+)
 
 LESSONS: dict[str, Lesson] = {lesson.name: lesson for lesson in (_BUYS, _NAIVE, _SIEVES)}
 

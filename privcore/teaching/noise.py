@@ -43,9 +43,14 @@ class NoisePicture:
 
 
 def noise_panel(
-    mechanism: str, epsilon: float, delta: float, value: float, neighbour: float, draws: int,
+    mechanism: str,
+    epsilon: float,
+    delta: float,
+    value: float,
+    neighbour: float,
+    draws: int,
     seed: int,
-) -> NoisePicture:  # fmt: skip
+) -> NoisePicture:
     """Noise calibrated to a sensitivity of 1, on `value` and `neighbour`.
 
     Values more than 1 apart are no neighbours, and their ratio exceeds e^ε.  Discrete noise takes
@@ -147,24 +152,48 @@ NOISE = Panel(
             1.0, "The noise is made so that values 1 apart differ by at most e^ε.", _SOURCE
         ),
         number(
-            "delta", "Failure probability", "δ", 1e-2, (1e-9, 0.1),
+            "delta",
+            "Failure probability",
+            "δ",
+            1e-2,
+            (1e-9, 0.1),
             "Gaussian noise exceeds e^ε on rare results; δ bounds how much.",
-            "Balle & Wang 2018, Theorem 8", log=True, only_with=("mechanism", ("gaussian",)),
+            "Balle & Wang 2018, Theorem 8",
+            log=True,
+            only_with=("mechanism", ("gaussian",)),
         ),
         number(
-            "value", "Value on D", "f(D)", 0.0, (-5.0, 5.0),
-            "The exact number on one data set.", _SOURCE,
+            "value",
+            "Value on D",
+            "f(D)",
+            0.0,
+            (-5.0, 5.0),
+            "The exact number on one data set.",
+            _SOURCE,
         ),
         number(
-            "neighbour", "Value on D′", "f(D′)", 1.0, (-5.0, 5.0),
+            "neighbour",
+            "Value on D′",
+            "f(D′)",
+            1.0,
+            (-5.0, 5.0),
             "The exact number when one record is replaced. The noise is made for a difference of "
-            "at most 1; set it further away and watch the ratio leave its bounds.", _SOURCE,
+            "at most 1; set it further away and watch the ratio leave its bounds.",
+            _SOURCE,
         ),
-        number("draws", "Draws", "draws", 500, (50, 5_000), "How often each value is published.",
-               _SOURCE, kind="int"),
+        number(
+            "draws",
+            "Draws",
+            "draws",
+            500,
+            (50, 5_000),
+            "How often each value is published.",
+            _SOURCE,
+            kind="int",
+        ),
         seed_parameter(),
     ),
     compute=_compute,
     code=_code,
     reproduces=("scale", "draws", "other_draws"),
-)  # fmt: skip
+)

@@ -57,10 +57,19 @@ def number(
     """A number that may take the values that its slider shows."""
     low, high = slider
     return Parameter(
-        name=name, title=title, symbol=symbol, kind=kind, default=default, low=low, high=high,
-        slider=slider, scale="log" if log else "linear", help=help_text, source=source,
+        name=name,
+        title=title,
+        symbol=symbol,
+        kind=kind,
+        default=default,
+        low=low,
+        high=high,
+        slider=slider,
+        scale="log" if log else "linear",
+        help=help_text,
+        source=source,
         only_with=only_with,
-    )  # fmt: skip
+    )
 
 
 def choice(
@@ -69,20 +78,33 @@ def choice(
     """One of several words."""
     kind: Kind = "choice"
     return Parameter(
-        name=name, title=title, symbol=name, kind=kind, default=default, choices=choices,
-        help=help_text, source=source,
-    )  # fmt: skip
+        name=name,
+        title=title,
+        symbol=name,
+        kind=kind,
+        default=default,
+        choices=choices,
+        help=help_text,
+        source=source,
+    )
 
 
 def seed_parameter() -> Parameter:
     """The seed of a panel's simulated noise."""
     return number(
-        "seed", "Seed", "seed", 1, (1, 100), "Another seed draws other noise.",
-        "NumPy's default generator", kind="int",
-    )  # fmt: skip
+        "seed",
+        "Seed",
+        "seed",
+        1,
+        (1, 100),
+        "Another seed draws other noise.",
+        "NumPy's default generator",
+        kind="int",
+    )
 
 
 def epsilon_parameter(default: float, help_text: str, source: str) -> Parameter:
     """ε on a logarithmic slider."""
-    return number("epsilon", "Privacy budget", "ε", default, (0.05, 20.0), help_text, source,
-                  log=True)  # fmt: skip
+    return number(
+        "epsilon", "Privacy budget", "ε", default, (0.05, 20.0), help_text, source, log=True
+    )

@@ -118,14 +118,20 @@ SELECTION = Panel(
     parameters=(
         epsilon_parameter(1.0, "What one selection costs.", _SOURCE),
         *(
-            number(f"u{k + 1}", f"Utility of candidate {k + 1}", f"u{'₁₂₃₄₅'[k]}", default,
-                   (-10.0, 10.0),
-                   "How far the most independent test of this neighbour is on the independent "
-                   "side, in sensitivities; one record moves it by at most 1.", _SOURCE)
+            number(
+                f"u{k + 1}",
+                f"Utility of candidate {k + 1}",
+                f"u{'₁₂₃₄₅'[k]}",
+                default,
+                (-10.0, 10.0),
+                "How far the most independent test of this neighbour is on the independent "
+                "side, in sensitivities; one record moves it by at most 1.",
+                _SOURCE,
+            )
             for k, default in enumerate(_DEFAULTS)
         ),
     ),
     compute=_compute,
     code=_code,
     reproduces=("exponential", "permute_and_flip"),
-)  # fmt: skip
+)

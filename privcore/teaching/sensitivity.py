@@ -87,12 +87,15 @@ def sensitivity_playground(
         strata = strata_of(one, given)
         found.append(
             ScoreMove(
-                name, score.title, _value(score, one, given), _value(score, other, given),
+                name,
+                score.title,
+                _value(score, one, given),
+                _value(score, other, given),
                 score.proven(n) if score.proven else None,
                 score.published(n, strata) if score.published else None,
                 score.published_flaw,
             )
-        )  # fmt: skip
+        )
     return Moves(table, n, (*_unconditional(one, other), *found))
 
 
@@ -140,18 +143,34 @@ def _unconditional(one: CountSource, other: CountSource) -> tuple[ScoreMove, ...
     n = one.n
 
     def moved(
-        name: str, title: str, of: Callable[[CountSource], float], proven: float,
-        published: float, flaw: str,
-    ) -> ScoreMove:  # fmt: skip
+        name: str,
+        title: str,
+        of: Callable[[CountSource], float],
+        proven: float,
+        published: float,
+        flaw: str,
+    ) -> ScoreMove:
         return ScoreMove(name, title, of(one), of(other), proven, published, flaw)
 
     return (
-        moved("tau", "Kendall's τ, unconditional", tau, 4 / n, 2 / (n - 1),
-              "Theorem 6 of Wang, Pang & Song 2020 counts pairs that become concordant only; 4/n "
-              "holds (Kusner et al. 2016, Theorem 1)"),
-        moved("rho", "Spearman's ρ, unconditional", rho, 6 / (n + 1), 30 / n,
-              "true, and five times too large (Kusner et al. 2016)"),
-    )  # fmt: skip
+        moved(
+            "tau",
+            "Kendall's τ, unconditional",
+            tau,
+            4 / n,
+            2 / (n - 1),
+            "Theorem 6 of Wang, Pang & Song 2020 counts pairs that become concordant only; 4/n "
+            "holds (Kusner et al. 2016, Theorem 1)",
+        ),
+        moved(
+            "rho",
+            "Spearman's ρ, unconditional",
+            rho,
+            6 / (n + 1),
+            30 / n,
+            "true, and five times too large (Kusner et al. 2016)",
+        ),
+    )
 
 
 def _compute(values: Mapping[str, Any]) -> Moves:
@@ -186,12 +205,17 @@ SENSITIVITY = Panel(
     "hold whatever you do to the table.",
     source="Wang, Pang & Song 2020, Theorems 3, 6 and 9; Kusner et al. 2016; docs/proofs/z_star.md",
     parameters=(
-        choice("preset", "Start from", "small-stratum", tuple(PRESETS),
-               "A table and one record of it that is about to move.", _SOURCE),
-        number("rows", "Rows", "n", 12, (8, 20), "Number of records; public.", _SOURCE,
-               kind="int"),
+        choice(
+            "preset",
+            "Start from",
+            "small-stratum",
+            tuple(PRESETS),
+            "A table and one record of it that is about to move.",
+            _SOURCE,
+        ),
+        number("rows", "Rows", "n", 12, (8, 20), "Number of records; public.", _SOURCE, kind="int"),
     ),
     compute=_compute,
     code=_code,
     reproduces=("moves",),
-)  # fmt: skip
+)

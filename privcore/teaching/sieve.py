@@ -67,10 +67,12 @@ def round_scales(n: int, epsilon: float, rate: float) -> SieveScales:
     rows = checked_rows(n, rate)
     score = SCORES["z-star"]
     return SieveScales.proven(
-        sieve_epsilon=epsilon / 2, examine_epsilon=epsilon / 2, rate=rows / n,
+        sieve_epsilon=epsilon / 2,
+        examine_epsilon=epsilon / 2,
+        rate=rows / n,
         sieve_sensitivity=score.sensitivity(rows, "proven"),
         examine_sensitivity=score.sensitivity(n, "proven"),
-    )  # fmt: skip
+    )
 
 
 def printed_bounds(scales: SieveScales, tweak: float, distance: float) -> ErrorProbabilities:
@@ -92,18 +94,26 @@ def printed_costs(epsilon: float, rate: float) -> tuple[PrintedCost, ...]:
     first = amplified((epsilon + inner) / 2, rate)
     refreshed = amplified((1 / math.sqrt(rate) + 1) / 2 * inner, rate)
     return (
-        PrintedCost("Algorithm 1, line 4", "threshold noise for ε where ε′ is meant",
-                    epsilon / 2, first),
-        PrintedCost("Algorithm 2, line 15", "refreshed threshold without √(n/m)",
-                    epsilon / 2, refreshed),
+        PrintedCost(
+            "Algorithm 1, line 4", "threshold noise for ε where ε′ is meant", epsilon / 2, first
+        ),
+        PrintedCost(
+            "Algorithm 2, line 15", "refreshed threshold without √(n/m)", epsilon / 2, refreshed
+        ),
         PrintedCost("as proven here", "none", epsilon / 2, amplified(inner, rate)),
-    )  # fmt: skip
+    )
 
 
 def sieve_errors(
-    against: str, n: int, epsilon: float, tweak: float, rate: float, distance: float, runs: int,
+    against: str,
+    n: int,
+    epsilon: float,
+    tweak: float,
+    rate: float,
+    distance: float,
+    runs: int,
     seed: int,
-) -> SieveErrors:  # fmt: skip
+) -> SieveErrors:
     """Errors at scores that lie `distance` from the threshold, as one of the settings varies."""
     fixed = {"epsilon": epsilon, "tweak": tweak, "rate": rate}
 
@@ -184,21 +194,59 @@ SIEVE = Panel(
     source=f"{_SOURCE}, corrected in docs/proofs/sieve_errors.md",
     parameters=(
         choice("against", "Horizontal axis", "epsilon", AXES, "Which setting varies.", _SOURCE),
-        number("n", "Rows", "n", 10_000, (100, 1_000_000), "The sensitivity of Z* is 6/√n.",
-               "docs/proofs/z_star.md", kind="int", log=True),
+        number(
+            "n",
+            "Rows",
+            "n",
+            10_000,
+            (100, 1_000_000),
+            "The sensitivity of Z* is 6/√n.",
+            "docs/proofs/z_star.md",
+            kind="int",
+            log=True,
+        ),
         epsilon_parameter(0.2, "What one round spends, half on the sieve.", _SOURCE),
-        number("tweak", "Tweak", "t", 1.0, (0.0, 6.0),
-               "How far the sieve's threshold is moved so that independent pairs pass.", _SOURCE),
-        number("rate", "Sub-sampling rate", "m/n", 1.0, (0.05, 1.0),
-               "Share of the rows that the sieve sees. The score on them is taken for that on all "
-               "rows; the panel on sub-sampling shows what that leaves out.", _SOURCE),
-        number("distance", "Distance from the threshold", "α", 1.5, (0.0, 6.0),
-               "How far the score lies on its own side of the threshold.", _SOURCE),
-        number("runs", "Simulated runs", "runs", 300, (50, 1_000), "At each of seven points.",
-               _SOURCE, kind="int"),
+        number(
+            "tweak",
+            "Tweak",
+            "t",
+            1.0,
+            (0.0, 6.0),
+            "How far the sieve's threshold is moved so that independent pairs pass.",
+            _SOURCE,
+        ),
+        number(
+            "rate",
+            "Sub-sampling rate",
+            "m/n",
+            1.0,
+            (0.05, 1.0),
+            "Share of the rows that the sieve sees. The score on them is taken for that on all "
+            "rows; the panel on sub-sampling shows what that leaves out.",
+            _SOURCE,
+        ),
+        number(
+            "distance",
+            "Distance from the threshold",
+            "α",
+            1.5,
+            (0.0, 6.0),
+            "How far the score lies on its own side of the threshold.",
+            _SOURCE,
+        ),
+        number(
+            "runs",
+            "Simulated runs",
+            "runs",
+            300,
+            (50, 1_000),
+            "At each of seven points.",
+            _SOURCE,
+            kind="int",
+        ),
         seed_parameter(),
     ),
     compute=_compute,
     code=_code,
     reproduces=("type_one", "type_two"),
-)  # fmt: skip
+)

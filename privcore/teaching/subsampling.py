@@ -92,10 +92,19 @@ SUBSAMPLING = Panel(
     source=f"{_SOURCE}; Balle, Barthe & Gaboardi 2018, Theorem 9; docs/proofs/sieve_and_examine.md",
     parameters=(
         epsilon_parameter(1.0, "What one round spends, half of it on the sieve.", _SOURCE),
-        number("n", "Rows", "n", 10_000, (100, 1_000_000), "Sets the noise in units of Z.",
-               _SOURCE, kind="int", log=True),
+        number(
+            "n",
+            "Rows",
+            "n",
+            10_000,
+            (100, 1_000_000),
+            "Sets the noise in units of Z.",
+            _SOURCE,
+            kind="int",
+            log=True,
+        ),
     ),
     compute=_compute,
     code=_code,
     reproduces=("inner_epsilon", "threshold_scale", "ratio", "paper_rate"),
-)  # fmt: skip
+)

@@ -287,8 +287,9 @@ def test_continuous_and_constant_columns_are_refused():
     with pytest.raises(DataError, match="'x' is continuous"):
         discover(
             Dataset("t", (number, level), (half, np.array([0, 1, 0, 1], np.uint8))),
-            "priv-pc", seed=1,
-        )  # fmt: skip
+            "priv-pc",
+            seed=1,
+        )
     guessed = Column("y", "nominal", ("p", "q"))
     with pytest.raises(DataError, match="'y' has the same value"):
         discover(Dataset("t", (guessed, guessed_too()), (flat, np.array([0, 1, 0, 1]))), "pc")
@@ -316,8 +317,11 @@ def test_that_all_rows_agree_is_private(name, calibration):
     assert result.graph.nodes == ("a", "b", "c")
     if algorithm.reference_algorithm == "notears":
         return
-    exact = discover(Dataset("t", columns, values), "pc", ALGORITHMS[name].reference(
-        result.parameters) if name != "pc" else {})  # fmt: skip
+    exact = discover(
+        Dataset("t", columns, values),
+        "pc",
+        ALGORITHMS[name].reference(result.parameters) if name != "pc" else {},
+    )
     assert exact.graph.skeleton == {(1, 2)}
 
 

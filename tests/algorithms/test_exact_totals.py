@@ -53,8 +53,10 @@ def zcdp(rho, delta):
     middle = 0.5 * math.log(-math.log(delta) / rho)
     found = minimize_scalar(
         lambda t: float(bound(mpmath.mpf(t))),
-        bounds=(middle - 6, middle + 6), method="bounded", options={"xatol": 1e-9},
-    )  # fmt: skip
+        bounds=(middle - 6, middle + 6),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
     return min(bound(mpmath.mpf(t)) for t in (found.x, middle))
 
 

@@ -20,9 +20,12 @@ from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.counts.sources import Pieces, dataset, schema_of, write_parquet
 
 WHERE_CELLS_ARE_LIMITED = (
-    "privcore.counts.source", "privcore.counts.memory", "privcore.independence.score",
-    "privcore.independence.blocks", "privcore.algorithms.em_pc.utilities",
-)  # fmt: skip
+    "privcore.counts.source",
+    "privcore.counts.memory",
+    "privcore.independence.score",
+    "privcore.independence.blocks",
+    "privcore.algorithms.em_pc.utilities",
+)
 # What asks test by test.
 BY_TESTS = ("pc", "laplace-pc", "svt-pc", "priv-pc", "sg-pc", "em-pc", "curate")
 

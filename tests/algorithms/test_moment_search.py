@@ -137,12 +137,14 @@ def test_more_budget_finds_more():
     source, truth = sampled("sachs", 20_000)
 
     def quality(epsilon):
-        return np.mean([
-            skeleton_metrics(
-                discover(source, "moment-search", {"epsilon": epsilon}, seed=s).graph, truth
-            ).f1
-            for s in range(3)
-        ])  # fmt: skip
+        return np.mean(
+            [
+                skeleton_metrics(
+                    discover(source, "moment-search", {"epsilon": epsilon}, seed=s).graph, truth
+                ).f1
+                for s in range(3)
+            ]
+        )
 
     low, middle, high = map(quality, (0.03, 0.3, 10.0))
     assert low + 0.2 < middle < high

@@ -47,14 +47,16 @@ def test_with_a_vast_budget_it_is_at_least_as_good_as_pc():
 def test_more_budget_finds_more():
     """On average; the figures are far apart."""
     quality = [
-        np.mean([
-            skeleton_metrics(
-                discover(source, "moment-search", {"epsilon": epsilon}, seed=1).graph, truth
-            ).f1
-            for source, truth in (example(seed, 10_000) for seed in range(710, 715))
-        ])
+        np.mean(
+            [
+                skeleton_metrics(
+                    discover(source, "moment-search", {"epsilon": epsilon}, seed=1).graph, truth
+                ).f1
+                for source, truth in (example(seed, 10_000) for seed in range(710, 715))
+            ]
+        )
         for epsilon in (0.03, 0.2, 1e3)
-    ]  # fmt: skip
+    ]
     assert quality[0] + 0.1 < quality[1] < quality[2]
 
 
@@ -147,9 +149,11 @@ def mixed(n=6_000, seed=1):
         Column("dice", "ordinal", tuple("123456"), declared=True),
     )
     values = (
-        sex.astype(np.uint8), np.clip(height, 140, 210), np.clip(shoe, 30, 50),
+        sex.astype(np.uint8),
+        np.clip(height, 140, 210),
+        np.clip(shoe, 30, 50),
         dice.astype(np.uint8),
-    )  # fmt: skip
+    )
     return Dataset("mixed", columns, values)
 
 
@@ -159,9 +163,11 @@ def test_mixed_columns_are_cut_at_public_places(levels):
     asked = {"epsilon": 5.0, "mixed_levels": levels}
     result = discover(data, "moment-search", asked, seed=1)
     by_hand = discover(
-        discretise(data, {"height": levels, "shoe": levels}), "moment-search",
-        {"epsilon": 5.0}, seed=1,
-    )  # fmt: skip
+        discretise(data, {"height": levels, "shoe": levels}),
+        "moment-search",
+        {"epsilon": 5.0},
+        seed=1,
+    )
     assert result.graph == by_hand.graph
     assert result.findings == by_hand.findings
     assert {(0, 1), (1, 2)} <= result.graph.skeleton

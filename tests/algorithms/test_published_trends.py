@@ -40,9 +40,14 @@ def rates(kind, algorithm, *, nodes=10, density, rows=10_000, **given):
 def categorical(algorithm, epsilon, density=0.2, **given):
     extra = {"table_noise": "laplace"} if algorithm == "lapmech" else {}
     return rates(
-        "random-categorical", algorithm, density=density, epsilon=epsilon,
-        calibration="published", **extra, **given,
-    )  # fmt: skip
+        "random-categorical",
+        algorithm,
+        density=density,
+        epsilon=epsilon,
+        calibration="published",
+        **extra,
+        **given,
+    )
 
 
 def test_xu_table_iii_more_budget_fewer_false_edges():
@@ -84,9 +89,13 @@ def test_xu_table_v_few_rows_find_fewer_edges():
 
 def numeric(epsilon, **given):
     return rates(
-        "linear-gaussian", "privpc-star", density=0.4, epsilon=epsilon, calibration="published",
+        "linear-gaussian",
+        "privpc-star",
+        density=0.4,
+        epsilon=epsilon,
+        calibration="published",
         **given,
-    )  # fmt: skip
+    )
 
 
 def test_xu_table_viii_close_to_pc_from_one_on_and_worse_below():

@@ -194,9 +194,10 @@ WAYS = {
     "middle": ({"centring": "middle"}, [GRADIENT] * 37),
     "searched": ({"step_rule": "line search"}, [COLUMNS] + [GRADIENT, SLOPES] * 37),
     "searched, middle": (
-        {"step_rule": "line search", "centring": "middle"}, [GRADIENT, SLOPES] * 37,
+        {"step_rule": "line search", "centring": "middle"},
+        [GRADIENT, SLOPES] * 37,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", DESCENDING)

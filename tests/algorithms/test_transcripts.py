@@ -103,8 +103,10 @@ def assert_same(one, other):
     assert one.separating_sets == other.separating_sets
     assert one.guarantee == other.guarantee
     assert (one.spent, one.tests_run, one.orders_run) == (
-        other.spent, other.tests_run, other.orders_run,
-    )  # fmt: skip
+        other.spent,
+        other.tests_run,
+        other.orders_run,
+    )
     assert (one.stopped, one.unreached) == (other.stopped, other.unreached)
     assert one.findings == other.findings
 

@@ -43,8 +43,10 @@ def test_no_graph_of_that_degree_asks_for_more(p, order, share, seed):
     degree = max(map(len, adjacent))
     asked = sum(
         len(list(conditioning_sets(adjacent, x, y, order)))
-        for x in range(p) for y in adjacent[x] if x < y
-    )  # fmt: skip
+        for x in range(p)
+        for y in adjacent[x]
+        if x < y
+    )
     assert asked <= most_tests(p, order, max(degree, 1))
 
 
@@ -85,8 +87,11 @@ def sachs():
 @pytest.mark.parametrize("name", SEARCHING)
 def test_every_search_keeps_to_the_limit_and_says_what_is_left(sachs, name):
     private = {"epsilon": 1e6} if ALGORITHMS[name].private else {}
-    given = {k: v for k, v in {**private, "max_tests": 2_000}.items()
-             if k in {p.name for p in ALGORITHMS[name].parameters}}  # fmt: skip
+    given = {
+        k: v
+        for k, v in {**private, "max_tests": 2_000}.items()
+        if k in {p.name for p in ALGORITHMS[name].parameters}
+    }
     if name == "lapmech":
         sachs = count(load_network("asia").sample(5_000, 1))
     whole = discover(sachs, name, given, seed=1)

@@ -8,9 +8,20 @@ from privcore.cli.sweep import plan_of
 from privcore.evaluation.sweeps.sweep import read_sweep, write_rows
 
 SMALL = (
-    "sweep", "--network", "cancer,survey", "--rows", "300", "--algorithms", "pc,svt-pc,priv-pc",
-    "--epsilons", "0.5,5", "--seeds", "2", "--workers", "0",
-)  # fmt: skip
+    "sweep",
+    "--network",
+    "cancer,survey",
+    "--rows",
+    "300",
+    "--algorithms",
+    "pc,svt-pc,priv-pc",
+    "--epsilons",
+    "0.5,5",
+    "--seeds",
+    "2",
+    "--workers",
+    "0",
+)
 
 
 def without_time(rows):

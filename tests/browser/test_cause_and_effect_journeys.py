@@ -31,8 +31,10 @@ def test_a_direction_its_curve_and_its_accuracy(server, visit):
 
 def test_two_columns_of_a_file_from_upload_to_a_decision(server, visit, tmp_path):
     path = tmp_path / "private pair.csv"
-    rows = [f"{x / 200:.4f},{(x / 200) ** 2 + 0.05 * ((x * 37) % 11 - 5) / 5:.4f}"
-            for x in range(-200, 200)]  # fmt: skip
+    rows = [
+        f"{x / 200:.4f},{(x / 200) ** 2 + 0.05 * ((x * 37) % 11 - 5) / 5:.4f}"
+        for x in range(-200, 200)
+    ]
     path.write_text("<b>dose</b>,risk\n" + "\n".join(rows) + "\n", encoding="utf-8")
     page = visit(f"{server.url}/cause_and_effect?pair_source=two+columns+of+a+file")
     settle(page, TITLE)

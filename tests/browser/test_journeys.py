@@ -34,11 +34,18 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
         [
             re.compile(name)
             for name in (
-                "Discover", "Trade-off", "Cause and effect", "Mechanisms", "Lessons", "Data",
-                "Release", "Audit", "Papers",
+                "Discover",
+                "Trade-off",
+                "Cause and effect",
+                "Mechanisms",
+                "Lessons",
+                "Data",
+                "Release",
+                "Audit",
+                "Papers",
             )
         ]
-    )  # fmt: skip
+    )
     assert "data=child" in page.url
     assert "epsilon=0.3" in page.url
     links.first.click()

@@ -29,8 +29,12 @@ def shown(page, text):
 def privcore(*words):
     return subprocess.run(
         [sys.executable, "-m", "privcore", *words],
-        cwd=ROOT, capture_output=True, text=True, env=os.environ.copy(), check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=os.environ.copy(),
+        check=False,
+    )
 
 
 def test_from_a_table_to_a_certificate(own_server, visit, tmp_path):

@@ -50,36 +50,74 @@ VALUES = [
     *("laplace:1:1", "laplace:1e400:1", "gaussian:0:1", "laplace:1:1e400", "laplace:nan", "::"),
     *("laplace:1:" + "9" * 400, "gaussian:5e-324:9223372036854775807", "laplace:1e308:1"),
     *("proven", "published", "kendall", "refuse", "drop", "level", "asia,cancer", "rows.json"),
-    *ALGORITHMS, *EXAMPLES, *GENERATORS,
-]  # fmt: skip
+    *ALGORITHMS,
+    *EXAMPLES,
+    *GENERATORS,
+]
 PARAMETERS = sorted(
     {p.option for a in ALGORITHMS.values() for p in a.parameters} | {p.option for p in PAIRWISE}
 )
 # What a command needs to do something, and something short.
 USUAL = {
-    "networks": [], "examples": [], "algorithms": [],
+    "networks": [],
+    "examples": [],
+    "algorithms": [],
     "discover": ["--network=cancer", "--rows=200"],
     "direction": ["--generator=polynomial", "--rows=100"],
-    "sweep": ["--network=cancer", "--rows=100", "--algorithms=pc,laplace-pc", "--seeds=1",
-              "--epsilons=1", "--workers=1", "--out=rows.csv"],
+    "sweep": [
+        "--network=cancer",
+        "--rows=100",
+        "--algorithms=pc,laplace-pc",
+        "--seeds=1",
+        "--epsilons=1",
+        "--workers=1",
+        "--out=rows.csv",
+    ],
     "advise": ["--rows=100", "--columns=3", "--runs=1", "--algorithms=moment-search"],
     "accounts": ["--event=laplace:0.1:3"],
-    "ledger": [], "ledger list": [], "ledger export": [], "ledger certificates": [],
+    "ledger": [],
+    "ledger list": [],
+    "ledger export": [],
+    "ledger certificates": [],
     "ledger total": ["b", "--epsilon=1", "--delta=1e-6"],
-    "release": ["--network=cancer", "--rows=100", "--algorithm=moment-search", "--epsilon=0.01",
-                "--budget-name=b", "--out=folder"],
+    "release": [
+        "--network=cancer",
+        "--rows=100",
+        "--algorithm=moment-search",
+        "--epsilon=0.01",
+        "--budget-name=b",
+        "--out=folder",
+    ],
     "verify": ["certificate.json"],
     "audit": ["--mechanism=laplace", "--runs=100"],
     "reproduce": [],
     "schema": ["--csv=table.csv"],
-}  # fmt: skip
+}
 # How often each is called beside the others.
-OFTEN = {"discover": 8, "direction": 4, "sweep": 4, "schema": 4, "release": 3, "advise": 2,
-         "accounts": 3, "verify": 2, "audit": 2, "reproduce": 2, "ledger total": 2}  # fmt: skip
+OFTEN = {
+    "discover": 8,
+    "direction": 4,
+    "sweep": 4,
+    "schema": 4,
+    "release": 3,
+    "advise": 2,
+    "accounts": 3,
+    "verify": 2,
+    "audit": 2,
+    "reproduce": 2,
+    "ledger total": 2,
+}
 # A cluster that does not answer is waited for, by design; and all audits take hours.
 LEFT_OUT = {"--scheduler", "--all", "-h", "--help"}
-FILES = {"--csv": "table", "--table": "parquet", "--schema": "schema", "--truth": "truth",
-         "--confirm": "schema", "--ledger": "ledger", "file": "certificate"}  # fmt: skip
+FILES = {
+    "--csv": "table",
+    "--table": "parquet",
+    "--schema": "schema",
+    "--truth": "truth",
+    "--confirm": "schema",
+    "--ledger": "ledger",
+    "file": "certificate",
+}
 
 
 class Found(NamedTuple):
@@ -105,9 +143,11 @@ def options_of(parser: argparse.ArgumentParser, name: str = "") -> dict[str, lis
 def good_files() -> dict[str, dict[str, bytes]]:
     """Files that commands take, by what they are."""
     frame = pd.DataFrame(
-        {c.name: pd.Series(v).map(dict(enumerate(c.levels)))
-         for c, v in zip(*_sample(), strict=True)}
-    )  # fmt: skip
+        {
+            c.name: pd.Series(v).map(dict(enumerate(c.levels)))
+            for c, v in zip(*_sample(), strict=True)
+        }
+    )
     parquet = io.BytesIO()
     frame.to_parquet(parquet)
     graph = PDAG.from_names(NETWORK.names, directed=NETWORK.edges)
@@ -115,19 +155,30 @@ def good_files() -> dict[str, dict[str, bytes]]:
     numbers = [{"name": "x", "bounds": [0, 1e6], "bins": 3}, {"name": "y", "cut_points": [1, 2]}]
     bif = "".join(f"probability ( {b} | {a} ) {{}}\n" for a, b in NETWORK.edges)
     return {
-        "table": {"table.csv": frame.to_csv(index=False).encode(),
-                  "t.tsv": frame.to_csv(index=False, sep="\t").encode("utf-16"),
-                  "numbers.csv": b"x,y\n" + b"".join(b"%d,%d.5\n" % (i, i % 7) for i in range(60)),
-                  "t.parquet": parquet.getvalue()},
+        "table": {
+            "table.csv": frame.to_csv(index=False).encode(),
+            "t.tsv": frame.to_csv(index=False, sep="\t").encode("utf-16"),
+            "numbers.csv": b"x,y\n" + b"".join(b"%d,%d.5\n" % (i, i % 7) for i in range(60)),
+            "t.parquet": parquet.getvalue(),
+        },
         "parquet": {"table.parquet": parquet.getvalue()},
-        "schema": {"schema.json": json.dumps({"columns": levels}).encode(),
-                   "numbers.json": json.dumps(numbers).encode()},
-        "truth": {"g.csv": to_edge_csv(graph).encode(), "g.dot": to_dot(graph).encode(),
-                  "g.graphml": to_graphml(graph).encode(), "g.bif": bif.encode()},
-        "certificate": {"certificate.json": certificate_json(
-            {"format": "x", "id": "1", "release": {"epsilon": 1.0}}).encode()},
+        "schema": {
+            "schema.json": json.dumps({"columns": levels}).encode(),
+            "numbers.json": json.dumps(numbers).encode(),
+        },
+        "truth": {
+            "g.csv": to_edge_csv(graph).encode(),
+            "g.dot": to_dot(graph).encode(),
+            "g.graphml": to_graphml(graph).encode(),
+            "g.bif": bif.encode(),
+        },
+        "certificate": {
+            "certificate.json": certificate_json(
+                {"format": "x", "id": "1", "release": {"epsilon": 1.0}}
+            ).encode()
+        },
         "ledger": {"ledger.sqlite": b"SQLite format 3\0" + bytes(200)},
-    }  # fmt: skip
+    }
 
 
 def _sample():
@@ -136,22 +187,56 @@ def _sample():
 
 
 HOSTILE = [
-    b"", b" ", b"\n" * 50, b"\0" * 100, b"\xff\xfe", b"\xef\xbb\xbf", b"PAR1", b"PAR1" * 20, b"{",
-    b"[", b"[" * 5_000, b"null", b"[]", b"{}", b"1e999", b'{"columns": 1}', b'{"columns": [1]}',
-    b'{"columns": [{"name": "x", "bounds": [1e999, 2]}]}', b'{"columns": [{"name": 1}]}',
+    b"",
+    b" ",
+    b"\n" * 50,
+    b"\0" * 100,
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"PAR1",
+    b"PAR1" * 20,
+    b"{",
+    b"[",
+    b"[" * 5_000,
+    b"null",
+    b"[]",
+    b"{}",
+    b"1e999",
+    b'{"columns": 1}',
+    b'{"columns": [1]}',
+    b'{"columns": [{"name": "x", "bounds": [1e999, 2]}]}',
+    b'{"columns": [{"name": 1}]}',
     b'{"columns": [{"name": "x", "cut_points": [' + b"9" * 400 + b"]}]}",
     b'{"columns": [{"name": "\\ud800", "levels": ["\\udfff", "b"]}, {}]}',
     b'{"columns": [{"name": "x", "bounds": [0, 1], "bins": 99999999999999999999}]}',
-    b'{"columns": [{"name": ["x"], "kind": {}}]}', b'{"columns": [{"name": "x", "kind": []}]}',
+    b'{"columns": [{"name": ["x"], "kind": {}}]}',
+    b'{"columns": [{"name": "x", "kind": []}]}',
     b'{"columns": [{"name": "x", "levels": [null, true, 1e999]}]}',
-    b"a,b\n1,2\n", b"a,b\n1,2\n1,2\n", b"a,b\n1\n2\n", b"a,a\n1,2\n2,1\n", b",\n1,2\n2,1\n",
-    b"a,b\n" + b'"' * 1_001, b"a,b\n1," + b"9" * 500 + b"\n2,1\n", b"a,b\ninf,1\nnan,2\n9,3\n" * 9,
-    b"\xff,b\n1,2\n2,1\n" * 3, b"a;b\r1;2\r2;1\r", b"a,b\n" + b"1,2\n2,1\n" * 9 + b"\0",
-    b"probability (" + b" " * 5_000, b"digraph {", b"digraph { " + b"{" * 5_000, b"graph { a--b }",
-    b"digraph { Smoker -> Cancer -> Smoker }", b"<?xml version='1.0'?><!DOCTYPE x><graphml/>",
-    b"<graphml", b"<a>" * 5_000, b"<graphml xmlns='http://graphml.graphdrawing.org/xmlns'/>",
-    b"Smoker,Smoker\n", b"Smoker -> Cancer -> Smoker\n", b"SQLite format 3\0", b'{"id": NaN}',
-]  # fmt: skip
+    b"a,b\n1,2\n",
+    b"a,b\n1,2\n1,2\n",
+    b"a,b\n1\n2\n",
+    b"a,a\n1,2\n2,1\n",
+    b",\n1,2\n2,1\n",
+    b"a,b\n" + b'"' * 1_001,
+    b"a,b\n1," + b"9" * 500 + b"\n2,1\n",
+    b"a,b\ninf,1\nnan,2\n9,3\n" * 9,
+    b"\xff,b\n1,2\n2,1\n" * 3,
+    b"a;b\r1;2\r2;1\r",
+    b"a,b\n" + b"1,2\n2,1\n" * 9 + b"\0",
+    b"probability (" + b" " * 5_000,
+    b"digraph {",
+    b"digraph { " + b"{" * 5_000,
+    b"graph { a--b }",
+    b"digraph { Smoker -> Cancer -> Smoker }",
+    b"<?xml version='1.0'?><!DOCTYPE x><graphml/>",
+    b"<graphml",
+    b"<a>" * 5_000,
+    b"<graphml xmlns='http://graphml.graphdrawing.org/xmlns'/>",
+    b"Smoker,Smoker\n",
+    b"Smoker -> Cancer -> Smoker\n",
+    b"SQLite format 3\0",
+    b'{"id": NaN}',
+]
 
 
 def mutated(content: bytes, random_: random.Random) -> bytes:

@@ -63,9 +63,20 @@ def test_a_release_and_its_verification(files, capsys):
     code, _, _ = run(capsys, "ledger", "total", "clinic", "--epsilon", "2", "--delta", "1e-5")
     assert code == 0
     asked = (
-        "release", "--csv", str(files / "t.csv"), "--schema", path, "--algorithm", "lapmech",
-        "--budget-name", "clinic", "--out", str(files / "out"), "--buy-domain", "0.4",
-    )  # fmt: skip
+        "release",
+        "--csv",
+        str(files / "t.csv"),
+        "--schema",
+        path,
+        "--algorithm",
+        "lapmech",
+        "--budget-name",
+        "clinic",
+        "--out",
+        str(files / "out"),
+        "--buy-domain",
+        "0.4",
+    )
     assert "--domain-delta" in refused(capsys, *asked)
     code, out, err = run(capsys, *asked, "--domain-delta", "1e-6")
     assert (code, err) == (0, "")
@@ -91,7 +102,19 @@ def test_one_sentence_says_what_to_do(files, capsys):
     table = ("discover", "--table", csv, "--schema", path, "--buy-domain", "0.2")
     assert "--csv with a --schema" in refused(capsys, *table)
     words = refused(
-        capsys, "release", "--csv", csv, "--schema", path, "--algorithm", "laplace-pc",
-        "--budget-name", "clinic", "--buy-domain", "0.2", "--out", str(files),
-    )  # fmt: skip
+        capsys,
+        "release",
+        "--csv",
+        csv,
+        "--schema",
+        path,
+        "--algorithm",
+        "laplace-pc",
+        "--budget-name",
+        "clinic",
+        "--buy-domain",
+        "0.2",
+        "--out",
+        str(files),
+    )
     assert "not confirmed" in words

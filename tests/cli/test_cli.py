@@ -39,9 +39,22 @@ def refused(capsys, *arguments):
 
 def test_the_issue_s_command(capsys):
     code, out, _ = run(
-        capsys, "discover", "--network", "asia", "--rows", "100000", "--seed", "1",
-        "--algorithm", "priv-pc", "--epsilon", "1", "--delta", "1e-6", "--json",
-    )  # fmt: skip
+        capsys,
+        "discover",
+        "--network",
+        "asia",
+        "--rows",
+        "100000",
+        "--seed",
+        "1",
+        "--algorithm",
+        "priv-pc",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+        "--json",
+    )
     assert code == 0
     report = json.loads(out)
     assert len(report["nodes"]) == 8
@@ -72,8 +85,9 @@ def test_runs_as_a_module_and_repeats_itself():
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_network_runs(capsys, name):
-    code, out, _ = run(capsys, "discover", "--network", name, "--rows", "2000", "--max-order", "1",
-                       "--json")  # fmt: skip
+    code, out, _ = run(
+        capsys, "discover", "--network", name, "--rows", "2000", "--max-order", "1", "--json"
+    )
     assert code == 0
     assert json.loads(out)["nodes"]
 
@@ -81,9 +95,20 @@ def test_every_network_runs(capsys, name):
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_takes_the_same_options(capsys, name):
     code, out, _ = run(
-        capsys, "discover", "--network", "cancer", "--rows", "500", "--algorithm", name,
-        "--epsilon", "1", "--delta", "1e-6", "--json",
-    )  # fmt: skip
+        capsys,
+        "discover",
+        "--network",
+        "cancer",
+        "--rows",
+        "500",
+        "--algorithm",
+        name,
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+        "--json",
+    )
     assert code == 0
     assert (json.loads(out)["guarantee"]["epsilon"] is None) != ALGORITHMS[name].private
 
@@ -120,14 +145,22 @@ def test_a_file_with_levels_from_the_data_says_so(capsys, tmp_path):
 def test_a_true_graph_can_be_given(capsys, tmp_path):
     (tmp_path / "t.csv").write_text(TEXT)
     (tmp_path / "g.dot").write_text("digraph { a -> b; }")
-    _, out, _ = run(capsys, "discover", "--csv", str(tmp_path / "t.csv"), "--truth",
-                    str(tmp_path / "g.dot"), "--json")  # fmt: skip
+    _, out, _ = run(
+        capsys,
+        "discover",
+        "--csv",
+        str(tmp_path / "t.csv"),
+        "--truth",
+        str(tmp_path / "g.dot"),
+        "--json",
+    )
     assert "truth" in json.loads(out)["metrics"]
 
 
 def test_secure_noise(capsys):
-    code, out, _ = run(capsys, "discover", "--network", "cancer", "--rows", "500", "--secure",
-                       "--json")  # fmt: skip
+    code, out, _ = run(
+        capsys, "discover", "--network", "cancer", "--rows", "500", "--secure", "--json"
+    )
     assert code == 0
     report = json.loads(out)
     assert (report["noise"], report["seed"]) == ("secure", None)
@@ -214,8 +247,18 @@ def test_uncut_numbers_are_cut(capsys, tmp_path):
 
 
 def test_a_limit_of_tests_is_told_in_words(capsys):
-    code, out, err = run(capsys, "discover", "--network", "asia", "--rows", "2000",
-                         "--algorithm", "priv-pc", "--test-limit", "20")  # fmt: skip
+    code, out, err = run(
+        capsys,
+        "discover",
+        "--network",
+        "asia",
+        "--rows",
+        "2000",
+        "--algorithm",
+        "priv-pc",
+        "--test-limit",
+        "20",
+    )
     assert (code, err) == (0, "")
     assert "the limit of tests was reached" in out
     assert "orders 0 to 3 not finished\n" in out

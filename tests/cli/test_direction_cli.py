@@ -49,9 +49,26 @@ def test_a_generated_pair_in_words(capsys):
 
 
 def test_json_is_the_inference(capsys):
-    out = run(capsys, "--generator", "periodic", "--rows", "1000", "--data-seed", "5",
-              "--seed", "2", "--direction", "y->x", "--noise-law", "laplace", "--score", "all",
-              "--set", "width=0.3", "--json")  # fmt: skip
+    out = run(
+        capsys,
+        "--generator",
+        "periodic",
+        "--rows",
+        "1000",
+        "--data-seed",
+        "5",
+        "--seed",
+        "2",
+        "--direction",
+        "y->x",
+        "--noise-law",
+        "laplace",
+        "--score",
+        "all",
+        "--set",
+        "width=0.3",
+        "--json",
+    )
     report = json.loads(out)
     given = {"direction": "y->x", "noise_law": "laplace"}
     pair = PairGenerator("periodic", given).sample(1000, 5)
@@ -97,8 +114,10 @@ def test_secure_output_holds_no_exact_number(capsys, table, monkeypatch):
         return made[-1]
 
     monkeypatch.setattr("privcore.cli.direction.infer", kept)
-    for data in (("--generator", "sigmoidal", "--noise-law", "laplace"),
-                 ("--csv", table, "--x", "cause", "--y", "effect")):  # fmt: skip
+    for data in (
+        ("--generator", "sigmoidal", "--noise-law", "laplace"),
+        ("--csv", table, "--x", "cause", "--y", "effect"),
+    ):
         for more in (("--score", "all"), ("--score", "iqr-ptr"), ("--protects", "test")):
             for how in ((), ("--json",)):
                 out = run(capsys, *data, *more, "--secure", *how)
@@ -149,13 +168,15 @@ def test_published_and_refusals_in_words(capsys):
         (("--generator", "periodic", "--set", "bins"), "is not NAME=VALUE"),
         (("--generator", "periodic", "--set", "knots=3"), "no parameter 'knots'"),
         (("--generator", "periodic", "--seed", "-1"), "seed is -1"),
-        (("--generator", "periodic", "--calibration", "published", "--protects", "both"),
-         "both has no published form"),
+        (
+            ("--generator", "periodic", "--calibration", "published", "--protects", "both"),
+            "both has no published form",
+        ),
         (("--csv", "missing.csv", "--x", "a", "--y", "b"), "cannot be read"),
         (("--csv", "missing.csv"), "--csv needs --x COLUMN and --y COLUMN"),
         (("--csv", "t.csv", "--x", "a", "--y", "b", "--cycles", "2"), "is for --generator"),
     ],
-)  # fmt: skip
+)
 def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
     assert match in refused(capsys, *arguments)
 

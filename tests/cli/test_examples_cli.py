@@ -40,8 +40,21 @@ def test_examples_are_listed(capsys):
 
 
 def test_an_example_with_levels_runs_like_a_network(capsys):
-    out = run(capsys, "discover", "--example", "random-categorical", "--rows", "2000",
-              "--nodes", "6", "--density", "0.3", "--graph-seed", "2", "--json")  # fmt: skip
+    out = run(
+        capsys,
+        "discover",
+        "--example",
+        "random-categorical",
+        "--rows",
+        "2000",
+        "--nodes",
+        "6",
+        "--density",
+        "0.3",
+        "--graph-seed",
+        "2",
+        "--json",
+    )
     report = json.loads(out)
     assert report["nodes"] == [f"X{i}" for i in range(1, 7)]
     assert report["data"] == {"name": "random-categorical", "rows": 2000, "columns": 6}
@@ -51,16 +64,42 @@ def test_an_example_with_levels_runs_like_a_network(capsys):
 
 @pytest.mark.parametrize("example", ["linear-gaussian", "nonlinear"])
 def test_numbers_can_be_cut_for_algorithms_that_need_levels(capsys, example):
-    out = run(capsys, "discover", "--example", example, "--rows", "2000", "--nodes", "5",
-              "--intervals", "4", "--epsilon", "1", "--json")  # fmt: skip
+    out = run(
+        capsys,
+        "discover",
+        "--example",
+        example,
+        "--rows",
+        "2000",
+        "--nodes",
+        "5",
+        "--intervals",
+        "4",
+        "--epsilon",
+        "1",
+        "--json",
+    )
     report = json.loads(out)
     assert len(report["nodes"]) == 5
     assert report["guarantee"]["caveats"] == []
 
 
 def test_numbers_run_as_they_are(capsys):
-    out = run(capsys, "discover", "--example", "linear-gaussian", "--rows", "20000",
-              "--nodes", "6", "--density", "0.3", "--algorithm", "pc", "--json")  # fmt: skip
+    out = run(
+        capsys,
+        "discover",
+        "--example",
+        "linear-gaussian",
+        "--rows",
+        "20000",
+        "--nodes",
+        "6",
+        "--density",
+        "0.3",
+        "--algorithm",
+        "pc",
+        "--json",
+    )
     report = json.loads(out)
     assert report["metrics"]["truth"]["skeleton"]["f1"] > 0.7
 
@@ -148,8 +187,19 @@ def test_numbers_are_given_to_an_algorithm_for_numbers(capsys):
 
 
 def test_weights_are_in_the_report_and_a_new_run_costs(capsys):
-    arguments = ["discover", "--example", "linear-gaussian", "--rows", "2000", "--nodes", "4",
-                 "--algorithm", "moment-notears", "--epsilon", "20"]  # fmt: skip
+    arguments = [
+        "discover",
+        "--example",
+        "linear-gaussian",
+        "--rows",
+        "2000",
+        "--nodes",
+        "4",
+        "--algorithm",
+        "moment-notears",
+        "--epsilon",
+        "20",
+    ]
     assert main([*arguments, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     strong = {

@@ -30,9 +30,19 @@ def files(tmp_path, monkeypatch, capsys):
 
 def asked(files, *more):
     return (
-        "release", "--csv", str(files / "table.csv"), "--algorithm", "lapmech", "--budget-name",
-        "clinic", "--out", str(files / "out"), "--schema", str(files / "table.schema.json"), *more,
-    )  # fmt: skip
+        "release",
+        "--csv",
+        str(files / "table.csv"),
+        "--algorithm",
+        "lapmech",
+        "--budget-name",
+        "clinic",
+        "--out",
+        str(files / "out"),
+        "--schema",
+        str(files / "table.schema.json"),
+        *more,
+    )
 
 
 def test_from_an_uploaded_table_to_a_verified_certificate(files, capsys):
@@ -233,13 +243,25 @@ EXTREME = [
     (["laplace:1"], "0"),
 ]
 REFUSED = [
-    ("laplace:1e300", "1e-6"), ("gaussian:1e-300", "1e-6"), ("zcdp:1e-320", "1e-6"),
-    ("pure:inf", "1e-6"), ("pure:nan", "1e-6"), ("pure:1e400", "1e-6"), ("pure:0", "1e-6"),
-    ("laplace:1:0", "1e-6"), ("laplace:1:-3", "1e-6"), ("laplace:1:1e18", "1e-6"),
-    ("laplace:1:1000000000000000001", "1e-6"), ("laplace:1:" + "9" * 5000, "1e-6"),
-    ("laplace:1", "1"), ("laplace:1", "-1e-9"), ("laplace:1", "nan"), ("laplace:1", "inf"),
-    ("\udcff:1", "1e-6"), ("laplace:1", "\udcff"),
-]  # fmt: skip
+    ("laplace:1e300", "1e-6"),
+    ("gaussian:1e-300", "1e-6"),
+    ("zcdp:1e-320", "1e-6"),
+    ("pure:inf", "1e-6"),
+    ("pure:nan", "1e-6"),
+    ("pure:1e400", "1e-6"),
+    ("pure:0", "1e-6"),
+    ("laplace:1:0", "1e-6"),
+    ("laplace:1:-3", "1e-6"),
+    ("laplace:1:1e18", "1e-6"),
+    ("laplace:1:1000000000000000001", "1e-6"),
+    ("laplace:1:" + "9" * 5000, "1e-6"),
+    ("laplace:1", "1"),
+    ("laplace:1", "-1e-9"),
+    ("laplace:1", "nan"),
+    ("laplace:1", "inf"),
+    ("\udcff:1", "1e-6"),
+    ("laplace:1", "\udcff"),
+]
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -286,10 +308,19 @@ def test_names_that_are_no_text_are_names_like_others(files, capsys, monkeypatch
     (files / "table.csv").rename(folder / "table\udcff.csv")
     (files / "table.schema.json").rename(folder / "schema\udcff.json")
     code, _, err = run(
-        capsys, "release", "--csv", str(folder / "table\udcff.csv"), "--schema",
-        str(folder / "schema\udcff.json"), "--algorithm", "lapmech", "--budget-name",
-        "clinic", "--out", str(folder / "out\udcff"),
-    )  # fmt: skip
+        capsys,
+        "release",
+        "--csv",
+        str(folder / "table\udcff.csv"),
+        "--schema",
+        str(folder / "schema\udcff.json"),
+        "--algorithm",
+        "lapmech",
+        "--budget-name",
+        "clinic",
+        "--out",
+        str(folder / "out\udcff"),
+    )
     assert (code, err) == (0, "")
     (made,) = (folder / "out\udcff").glob("*.json")
     assert run(capsys, "verify", str(made))[0] == 0

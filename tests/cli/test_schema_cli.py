@@ -34,9 +34,17 @@ def with_table(folder):
 
 def released(files, *more):
     return (
-        "release", "--csv", str(files / "t.csv"), "--algorithm", "lapmech", "--budget-name",
-        "clinic", "--out", str(files / "out"), *more,
-    )  # fmt: skip
+        "release",
+        "--csv",
+        str(files / "t.csv"),
+        "--algorithm",
+        "lapmech",
+        "--budget-name",
+        "clinic",
+        "--out",
+        str(files / "out"),
+        *more,
+    )
 
 
 def test_a_draft_says_what_it_leaves_out_and_that_it_is_not_covered(files, capsys):
@@ -90,8 +98,11 @@ def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
     changed = json.loads((files / "t.schema.json").read_text())
     changed["columns"][1]["bounds"] = [0, 200]
     (files / "changed.json").write_text(json.dumps(changed))
-    for schema in ((), ("--schema", str(files / "draft.json")),
-                   ("--schema", str(files / "changed.json"))):  # fmt: skip
+    for schema in (
+        (),
+        ("--schema", str(files / "draft.json")),
+        ("--schema", str(files / "changed.json")),
+    ):
         missing = () if schema else ("--missing", "level")
         for accept in ((), ("--accept-caveats",)):
             words = refused(capsys, *released(files, *schema, *missing, *accept, "--epsilon", "1"))
@@ -130,9 +141,19 @@ def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeyp
             path = confirmed(file)
         capsys.readouterr()
         code, _, err = run(
-            capsys, "release", "--csv", str(file), "--schema", path, "--algorithm", "lapmech",
-            "--budget-name", "clinic", "--out", str(tmp_path / name),
-        )  # fmt: skip
+            capsys,
+            "release",
+            "--csv",
+            str(file),
+            "--schema",
+            path,
+            "--algorithm",
+            "lapmech",
+            "--budget-name",
+            "clinic",
+            "--out",
+            str(tmp_path / name),
+        )
         assert (code, err) == (0, "")
         certificate = next((tmp_path / name).glob("*.json"))
         domains.append(json.loads(certificate.read_text())["domain"])

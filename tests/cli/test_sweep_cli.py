@@ -14,9 +14,20 @@ from privcore.cli import main
 from privcore.evaluation.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
 
 SMALL = (
-    "sweep", "--network", "cancer,survey", "--rows", "300", "--algorithms", "pc,priv-pc,svt-pc",
-    "--epsilons", "0.5,5", "--seeds", "3", "--workers", "0",
-)  # fmt: skip
+    "sweep",
+    "--network",
+    "cancer,survey",
+    "--rows",
+    "300",
+    "--algorithms",
+    "pc,priv-pc,svt-pc",
+    "--epsilons",
+    "0.5,5",
+    "--seeds",
+    "3",
+    "--workers",
+    "0",
+)
 
 
 def run(capsys, *arguments):
@@ -42,9 +53,20 @@ def refused(capsys, *arguments):
 def test_the_issue_s_command(capsys, tmp_path):
     path = tmp_path / "sweep.parquet"
     arguments = (
-        "sweep", "--network", "asia", "--rows", "100000", "--algorithms", "pc,priv-pc",
-        "--epsilons", "0.1,1,10", "--seeds", "20", "--out", str(path),
-    )  # fmt: skip
+        "sweep",
+        "--network",
+        "asia",
+        "--rows",
+        "100000",
+        "--algorithms",
+        "pc,priv-pc",
+        "--epsilons",
+        "0.1,1,10",
+        "--seeds",
+        "20",
+        "--out",
+        str(path),
+    )
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     found = read_sweep(path)
@@ -66,10 +88,21 @@ def test_the_issue_s_command(capsys, tmp_path):
 def test_grids_settings_and_endings(capsys, tmp_path, ending):
     path = tmp_path / f"a.{ending}"
     code, out, err = run(
-        capsys, *SMALL, "--out", str(path), "--grid", "threshold=0.01,0.05",
-        "--set", "max-order=1", "--set", "priv-pc.sieve-share=0.3", "--set", "radius=0.5",
-        "--calibrations", "proven,published",
-    )  # fmt: skip
+        capsys,
+        *SMALL,
+        "--out",
+        str(path),
+        "--grid",
+        "threshold=0.01,0.05",
+        "--set",
+        "max-order=1",
+        "--set",
+        "priv-pc.sieve-share=0.3",
+        "--set",
+        "radius=0.5",
+        "--calibrations",
+        "proven,published",
+    )
     assert code == 0
     assert err == "No algorithm of the sweep has the parameter radius.\n"
     if ending == "csv":
@@ -98,9 +131,12 @@ def test_resuming(capsys, tmp_path):
     run(capsys, *SMALL, "--out", str(path))
     whole = read_sweep(path)
     plan = SweepPlan(
-        (NetworkData("cancer"), NetworkData("survey")), ("pc", "priv-pc", "svt-pc"), rows=(300,),
-        grids={"epsilon": (0.5, 5)}, seeds=3,
-    )  # fmt: skip
+        (NetworkData("cancer"), NetworkData("survey")),
+        ("pc", "priv-pc", "svt-pc"),
+        rows=(300,),
+        grids={"epsilon": (0.5, 5)},
+        seeds=3,
+    )
     assert plan.describe() == whole.plan
     path.unlink()
     journal = Journal(path, plan)
@@ -121,15 +157,32 @@ def test_interrupted_and_resumed(tmp_path):
     """Ctrl-C as a terminal sends it, then the same command again."""
     path = tmp_path / "a.csv"
     command = [
-        sys.executable, "-m", "privcore", "sweep", "--network", "asia", "--rows", "2000",
-        "--algorithms", "svt-pc", "--epsilons", "1", "--seeds", "2500", "--workers", "2",
-        "--out", str(path),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "privcore",
+        "sweep",
+        "--network",
+        "asia",
+        "--rows",
+        "2000",
+        "--algorithms",
+        "svt-pc",
+        "--epsilons",
+        "1",
+        "--seeds",
+        "2500",
+        "--workers",
+        "2",
+        "--out",
+        str(path),
+    ]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         # A shell starts what runs in its background with Ctrl-C ignored, and that is inherited.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
     journal = tmp_path / "a.csv.journal"
     while not journal.exists() or journal.read_bytes().count(b"\n") < 5:
         assert process.poll() is None
@@ -148,20 +201,34 @@ def test_interrupted_and_resumed(tmp_path):
 
 def test_a_table_of_one_s_own(capsys, tmp_path):
     table = tmp_path / "table.csv"
-    table.write_text("a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n"
-                                         for i in range(60)))  # fmt: skip
+    table.write_text(
+        "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(60))
+    )
     truth = tmp_path / "truth.csv"
     truth.write_text("a,b\n")
-    arguments = ("sweep", "--csv", str(table), "--algorithms", "svt-pc", "--seeds", "2",
-                 "--workers", "0", "--epsilons", "1", "--out")  # fmt: skip
+    arguments = (
+        "sweep",
+        "--csv",
+        str(table),
+        "--algorithms",
+        "svt-pc",
+        "--seeds",
+        "2",
+        "--workers",
+        "0",
+        "--epsilons",
+        "1",
+        "--out",
+    )
     code, out, _ = run(capsys, *arguments, str(tmp_path / "a.json"))
     assert code == 0
     assert "against non-private PC or NOTEARS" in out
     rows = read_sweep(tmp_path / "a.json").rows
     assert {row["rows"] for row in rows} == {60}
     assert {row["truth_skeleton_f1"] for row in rows} == {None}
-    code, out, _ = run(capsys, *arguments, str(tmp_path / "b.json"), "--truth", str(truth),
-                       "--rows", "30,61")  # fmt: skip
+    code, out, _ = run(
+        capsys, *arguments, str(tmp_path / "b.json"), "--truth", str(truth), "--rows", "30,61"
+    )
     assert code == 0
     assert "against the truth" in out
     assert "2 of them refused" in out
@@ -171,9 +238,23 @@ def test_a_table_of_one_s_own(capsys, tmp_path):
 def test_an_example(capsys, tmp_path):
     path = tmp_path / "a.parquet"
     code, _, _ = run(
-        capsys, "sweep", "--example", "linear-gaussian", "--nodes", "4", "--rows", "200,400",
-        "--algorithms", "notears,privpc-star", "--seeds", "2", "--workers", "0", "--out", str(path),
-    )  # fmt: skip
+        capsys,
+        "sweep",
+        "--example",
+        "linear-gaussian",
+        "--nodes",
+        "4",
+        "--rows",
+        "200,400",
+        "--algorithms",
+        "notears,privpc-star",
+        "--seeds",
+        "2",
+        "--workers",
+        "0",
+        "--out",
+        str(path),
+    )
     assert code == 0
     found = read_sweep(path)
     assert found.plan["data"][0]["nodes"] == 4

@@ -60,8 +60,17 @@ def test_little_memory_is_enough_where_unique_rows_do_not_fit(files, capsys, mon
 def test_a_release_is_charged_to_the_same_budget_as_the_csv(files, capsys):
     for budget in ("clinic", "other"):
         main(["ledger", "total", budget, "--epsilon", "1", "--delta", "1e-6"])
-    asked = ("release", "--algorithm", "moment-search", "--epsilon", "0.4",
-             "--out", str(files / "out"), "--schema", str(files / "schema.json"))  # fmt: skip
+    asked = (
+        "release",
+        "--algorithm",
+        "moment-search",
+        "--epsilon",
+        "0.4",
+        "--out",
+        str(files / "out"),
+        "--schema",
+        str(files / "schema.json"),
+    )
     code, out, err = run(capsys, *asked, "--table", str(files / "t"), "--budget-name", "clinic")
     assert (code, err) == (0, "")
     assert "left epsilon 0.6" in out
@@ -90,8 +99,16 @@ def test_refusals(files, capsys, arguments, sentence):
 
 
 def test_sweeps_are_made_in_memory(files, capsys):
-    said = refused(capsys, "sweep", "--table", str(files / "t"), "--algorithms", "pc",
-                   "--out", str(files / "rows.csv"))  # fmt: skip
+    said = refused(
+        capsys,
+        "sweep",
+        "--table",
+        str(files / "t"),
+        "--algorithms",
+        "pc",
+        "--out",
+        str(files / "rows.csv"),
+    )
     assert "Sweeps hold their data in memory" in said
 
 

@@ -129,11 +129,24 @@ def test_the_grammar_of_dot(text, edges):
 
 @pytest.mark.parametrize(
     "text",
-    ["digraph { a -> }", "digraph { a -> b", "digraph a -> b", "digraph { 1a -> b }", "a -> b",
-     "digraph { a = }", "digraph { a [b] }", "digraph { node -> b }", "digraph { a -> b } }",
-     'digraph { "a }', "digraph { <a }", "digraph { /* }", "digraph { a -> b ] }",
-     'digraph { "a" + b }', "digraph { a ~ b }"],
-)  # fmt: skip
+    [
+        "digraph { a -> }",
+        "digraph { a -> b",
+        "digraph a -> b",
+        "digraph { 1a -> b }",
+        "a -> b",
+        "digraph { a = }",
+        "digraph { a [b] }",
+        "digraph { node -> b }",
+        "digraph { a -> b } }",
+        'digraph { "a }',
+        "digraph { <a }",
+        "digraph { /* }",
+        "digraph { a -> b ] }",
+        'digraph { "a" + b }',
+        "digraph { a ~ b }",
+    ],
+)
 def test_what_is_no_dot_is_said_to_be_none(text):
     with pytest.raises(DataError, match="cannot be read; give one digraph"):
         read(text, "g.dot")

@@ -97,8 +97,9 @@ def test_the_kinds_of_cells_are_read_as_text():
         "coded": pa.array(["a", None, "b", "a"]).dictionary_encode(),
     }
     frame = read_table(written(columns), "t.parquet").frame
-    assert {name: list(frame[name].astype(object).where(frame[name].notna(), None))
-            for name in frame} == {
+    assert {
+        name: list(frame[name].astype(object).where(frame[name].notna(), None)) for name in frame
+    } == {
         "whole": ["1", None, "2", "1"],
         "real": ["0.0", "-0.0", None, "1.5"],
         "text": ["x", "x", None, None],
@@ -107,7 +108,7 @@ def test_the_kinds_of_cells_are_read_as_text():
         "exact": ["1.00", "2.00", None, "1.00"],
         "nothing": [None] * 4,
         "coded": ["a", None, "b", "a"],
-    }  # fmt: skip
+    }
 
 
 def test_a_text_file_counts_as_it_is_read():

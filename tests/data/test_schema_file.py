@@ -91,5 +91,8 @@ def test_refusals(content, sentence):
 
 def test_all_of_it_is_written_down():
     assert json.loads(schema_json(SCHEMA))["columns"][1] == {
-        "name": "stage", "kind": "ordinal", "levels": ["I", "II", "III"], "missing": True,
-    }  # fmt: skip
+        "name": "stage",
+        "kind": "ordinal",
+        "levels": ["I", "II", "III"],
+        "missing": True,
+    }

@@ -214,8 +214,10 @@ def test_intervals_divide_the_public_bounds(kind):
 
 
 def test_what_has_levels_is_not_cut():
-    for dataset in (StructuralExample("random-categorical").sample(100, 1),
-                    load_network("asia").sample(100, 1)):  # fmt: skip
+    for dataset in (
+        StructuralExample("random-categorical").sample(100, 1),
+        load_network("asia").sample(100, 1),
+    ):
         with pytest.raises(DataError, match="has levels already"):
             intervals(dataset, 4)
     with pytest.raises(DataError, match="choose from 2 to 100"):

@@ -90,8 +90,10 @@ def test_too_little_noise_is_caught(name):
 def test_one_record_of_one_part_is_replaced(name):
     pair = WHOLE_RUNS[name].make.pair
     (train, test), (train_there, test_there) = pair.parts(0), pair.parts(1)
-    changed = [sum(a != b for a, b in zip(*p, strict=True))
-               for p in ((train, train_there), (test, test_there))]  # fmt: skip
+    changed = [
+        sum(a != b for a, b in zip(*p, strict=True))
+        for p in ((train, train_there), (test, test_there))
+    ]
     assert changed == ([1, 0] if pair.part == "training" else [0, 1])
 
 
@@ -151,8 +153,9 @@ class Unshuffled(SimulatedNoise):
 
 
 # Those with shares of the rows for training that a run may have.
-@pytest.mark.parametrize("name", ["kendall-test", "hsic-root-test", "hsic-training", "iqr-training",
-                                  "private-curves"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["kendall-test", "hsic-root-test", "hsic-training", "iqr-training", "private-curves"]
+)
 def test_the_runs_are_those_of_infer(name):
     case = WHOLE_RUNS[name]
     trial = case.make(case.epsilon, case.delta)

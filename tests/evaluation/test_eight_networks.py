@@ -31,9 +31,10 @@ def test_a_run_made_again_has_the_same_row(algorithm):
     held = eight_networks()
     plan = plan_of(held.command)
     cell = next(
-        c for c in plan.cells
+        c
+        for c in plan.cells
         if c.setting.choice.algorithm == algorithm and c.replicate == 2 and c.setting.data == 0
-    )  # fmt: skip
+    )
     runner = Runner(plan)
     graphs = {cell.setting.reference: runner.reference(plan.references[cell.setting.reference])}
     (row,) = runner.rows(Batch((cell,), graphs), 60)
@@ -50,12 +51,15 @@ def means(*lines):
 
 def test_the_best_on_average_by_hand():
     table = means(
-        ("x", "em-pc", "proven", 1.0, 0.8, 0.03), ("y", "em-pc", "proven", 1.0, 0.4, 0.04),
-        ("x", "svt-pc", "proven", 1.0, 0.7, 0.0), ("y", "svt-pc", "proven", 1.0, 0.7, 0.0),
+        ("x", "em-pc", "proven", 1.0, 0.8, 0.03),
+        ("y", "em-pc", "proven", 1.0, 0.4, 0.04),
+        ("x", "svt-pc", "proven", 1.0, 0.7, 0.0),
+        ("y", "svt-pc", "proven", 1.0, 0.7, 0.0),
         # Refused on y.
-        ("x", "lapmech", "proven", 1.0, 1.0, 0.0), ("y", "lapmech", "proven", 1.0, None, None),
+        ("x", "lapmech", "proven", 1.0, 1.0, 0.0),
+        ("y", "lapmech", "proven", 1.0, None, None),
         ("x", "em-pc", "proven", 2.0, 0.0, 0.0),
-    )  # fmt: skip
+    )
     best = best_on_average(table, 1.0)
     assert list(best["algorithm"]) == ["svt-pc", "em-pc"]
     assert list(best["mean"]) == pytest.approx([0.7, 0.6])

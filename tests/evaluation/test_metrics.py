@@ -31,8 +31,11 @@ def test_by_hand():
     assert cpdag.shd == 3
     comparison = compare(graph, reference, "truth")
     assert [(p.i, p.j, p.kind) for p in comparison.pairs] == [
-        (0, 1, "match"), (0, 3, "extra"), (1, 2, "direction"), (2, 3, "missing")
-    ]  # fmt: skip
+        (0, 1, "match"),
+        (0, 3, "extra"),
+        (1, 2, "direction"),
+        (2, 3, "missing"),
+    ]
     assert comparison.pairs[2].here == "b ← c"
     assert comparison.pairs[2].reference == "b — c"
     assert comparison.summary() == "3 edges: 1 match, 1 direction, 1 extra; 1 missing"

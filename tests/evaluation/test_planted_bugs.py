@@ -99,29 +99,54 @@ def audit_of(name, runs):
 
 # The bug, the test as pytest calls it or the audit, what plants the bug, and the check.
 TABLE = [
-    ("secure Gaussian noise at half scale", "test_secure_noise_has_its_law[gaussian_array]",
-     halve("gaussian_array"), laws_of("gaussian_array")),
-    ("secure discrete Gaussian noise at half scale",
-     "test_secure_noise_has_its_law[discrete_gaussian_array]",
-     halve("discrete_gaussian_array"), laws_of("discrete_gaussian_array")),
-    ("secure discrete Laplace noise at half scale",
-     "test_secure_noise_has_its_law[discrete_laplace_array]",
-     halve("discrete_laplace_array"), laws_of("discrete_laplace_array")),
-    ("secure Laplace noise at half scale", "test_secure_noise_has_its_law[laplace]",
-     halve("laplace"), laws_of("laplace")),
-    ("SG-PC with one sub-sample for all tests",
-     "test_every_test_of_sg_pc_draws_its_own_sub_sample",
-     one_sub_sample, transcripts.test_every_test_of_sg_pc_draws_its_own_sub_sample),
-    ("the same, by its audit", "sg-pc-sub-samples",
-     one_sub_sample, audit_of("sg-pc-sub-samples", 20_000)),
-    *(
-        ("all noise of moment search halved", name, half_of_moment_search,
-         audit_of(name, 4000))
-        for name in RELEASES if name.startswith("moment-search")
+    (
+        "secure Gaussian noise at half scale",
+        "test_secure_noise_has_its_law[gaussian_array]",
+        halve("gaussian_array"),
+        laws_of("gaussian_array"),
     ),
-    ("a size limit by occurring strata", "test_neighbours_are_counted_or_refused_alike",
-     occurring_strata, limits_of_neighbours),
-]  # fmt: skip
+    (
+        "secure discrete Gaussian noise at half scale",
+        "test_secure_noise_has_its_law[discrete_gaussian_array]",
+        halve("discrete_gaussian_array"),
+        laws_of("discrete_gaussian_array"),
+    ),
+    (
+        "secure discrete Laplace noise at half scale",
+        "test_secure_noise_has_its_law[discrete_laplace_array]",
+        halve("discrete_laplace_array"),
+        laws_of("discrete_laplace_array"),
+    ),
+    (
+        "secure Laplace noise at half scale",
+        "test_secure_noise_has_its_law[laplace]",
+        halve("laplace"),
+        laws_of("laplace"),
+    ),
+    (
+        "SG-PC with one sub-sample for all tests",
+        "test_every_test_of_sg_pc_draws_its_own_sub_sample",
+        one_sub_sample,
+        transcripts.test_every_test_of_sg_pc_draws_its_own_sub_sample,
+    ),
+    (
+        "the same, by its audit",
+        "sg-pc-sub-samples",
+        one_sub_sample,
+        audit_of("sg-pc-sub-samples", 20_000),
+    ),
+    *(
+        ("all noise of moment search halved", name, half_of_moment_search, audit_of(name, 4000))
+        for name in RELEASES
+        if name.startswith("moment-search")
+    ),
+    (
+        "a size limit by occurring strata",
+        "test_neighbours_are_counted_or_refused_alike",
+        occurring_strata,
+        limits_of_neighbours,
+    ),
+]
 
 
 @pytest.mark.parametrize(

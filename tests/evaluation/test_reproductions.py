@@ -117,9 +117,13 @@ def test_one_setting_in_two_tables_has_the_same_cells():
 
 @pytest.mark.parametrize(
     ("name", "value", "nodes", "density"),
-    [("xu-table-10", 50.0, 50, 0.4), ("xu-table-10", 20.0, 20, 0.4), ("xu-table-11", 0.7, 20, 0.7),
-     ("xu-table-8", 10.0, 10, 0.4)],
-)  # fmt: skip
+    [
+        ("xu-table-10", 50.0, 50, 0.4),
+        ("xu-table-10", 20.0, 20, 0.4),
+        ("xu-table-11", 0.7, 20, 0.7),
+        ("xu-table-8", 10.0, 10, 0.4),
+    ],
+)
 def test_the_printed_rates_of_xu_fit_only_with_the_graphs_exchanged(name, value, nodes, density):
     """From TPR and TDR follow the numbers of edges, and from these the FPR."""
     tpr, fpr, tdr = (printed(name, (value, "PC (not private)", r)) for r in ("TPR", "FPR", "TDR"))
@@ -162,12 +166,14 @@ def test_ordered_pairs_by_hand():
 def test_samples_become_means_in_the_papers_order():
     lines = collect(
         [
-            Sample(("b",), "proven", 1.0), Sample(("a",), "proven", 0.25, 3.0),
-            Sample(("a",), "proven", 0.75, 5.0), Sample(("a",), "published", math.nan),
+            Sample(("b",), "proven", 1.0),
+            Sample(("a",), "proven", 0.25, 3.0),
+            Sample(("a",), "proven", 0.75, 5.0),
+            Sample(("a",), "published", math.nan),
             Sample(("a",), "proven", math.nan),
         ],
         {("a",): "0.5", ("z",): "0.9"},
-    )  # fmt: skip
+    )
     assert [line.case for line in lines] == [("a",), ("z",), ("b",)]
     assert [line.paper for line in lines] == ["0.5", "0.9", None]
     assert lines[0].ours["proven"] == (0.5, pytest.approx(np.sqrt(0.125)), 2, 4.0)
@@ -212,9 +218,13 @@ def test_progress_of_parts_adds_up():
 
 def test_a_run_is_compared_with_what_the_same_search_finds_without_noise():
     plan = SweepPlan(
-        (NetworkData("survey", 3),), ("priv-pc",), grids={"epsilon": (0.2,)},
-        calibrations=("published",), rows=(2_000,), seeds=2,
-    )  # fmt: skip
+        (NetworkData("survey", 3),),
+        ("priv-pc",),
+        grids={"epsilon": (0.2,)},
+        calibrations=("published",),
+        rows=(2_000,),
+        seeds=2,
+    )
     source = count(load_network("survey").sample(2_000, 3))
     for row, found in Measured(plan).runs(Work(2)):
         graph = discover(
@@ -355,8 +365,11 @@ def test_adult_needs_its_data_and_takes_them():
 
 def test_a_column_of_numbers_is_refused():
     numbers = Column("age", "continuous", bounds=(0.0, 1.0))
-    data = Dataset("t", (numbers, numbers.__class__("b", "continuous", bounds=(0.0, 1.0))),
-                   (np.array([0.1, 0.2]), np.array([0.3, 0.4])))  # fmt: skip
+    data = Dataset(
+        "t",
+        (numbers, numbers.__class__("b", "continuous", bounds=(0.0, 1.0))),
+        (np.array([0.1, 0.2]), np.array([0.3, 0.4])),
+    )
     with pytest.raises(ValueError, match="has no levels"):
         coarse(data, 4, [])
 
@@ -376,8 +389,10 @@ def test_a_shipped_result_is_of_this_declaration(name):
     assert words[:3] == ["python", "-m", "privcore"]
     options = build_parser().parse_args(words[3:])
     assert (options.name, int(options.runs), int(options.seed)) == (
-        name, held.result.runs, held.result.seed,
-    )  # fmt: skip
+        name,
+        held.result.runs,
+        held.result.seed,
+    )
     assert held.result.runs == item.runs
     assert {line.case: line.paper for line in held.result.lines if line.paper} == item.published
     assert held.version

@@ -69,8 +69,9 @@ def test_many_levels_do_not_make_tables_too_large():
 
 
 def test_mixed_columns_have_no_shape(numbers, child):
-    mixed = Dataset("mixed", (numbers.columns[0], child.columns[0]),
-                    (numbers.values[0], child.values[0]))  # fmt: skip
+    mixed = Dataset(
+        "mixed", (numbers.columns[0], child.columns[0]), (numbers.values[0], child.values[0])
+    )
     with pytest.raises(DataError, match="Some columns have levels"):
         Shape.of(mixed)
 

@@ -76,15 +76,28 @@ def test_rows_do_not_depend_on_batches_or_order(expected, monkeypatch):
 
 def test_a_row_does_not_depend_on_what_else_is_planned(expected):
     alone = SweepPlan(
-        (NetworkData("survey", seed=3),), ("svt-pc",), grids={"epsilon": (5,)}, rows=(1000,),
-        settings={"threshold": 0.01}, seeds=1,
-    )  # fmt: skip
+        (NetworkData("survey", seed=3),),
+        ("svt-pc",),
+        grids={"epsilon": (5,)},
+        rows=(1000,),
+        settings={"threshold": 0.01},
+        seeds=1,
+    )
     (row,) = rows_of(alone, workers=0)
     same = [
-        e for e in expected
-        if (e["data"], e["rows"], e["algorithm"], e["calibration"], e["epsilon"], e["threshold"],
-            e["replicate"]) == ("survey", 1000, "svt-pc", "proven", 5, 0.01, 0)
-    ]  # fmt: skip
+        e
+        for e in expected
+        if (
+            e["data"],
+            e["rows"],
+            e["algorithm"],
+            e["calibration"],
+            e["epsilon"],
+            e["threshold"],
+            e["replicate"],
+        )
+        == ("survey", 1000, "svt-pc", "proven", 5, 0.01, 0)
+    ]
     assert len(same) == 1
     ignored = {"cell", "threshold"}
     assert {k: v for k, v in row.items() if k not in ignored} == {
@@ -106,10 +119,17 @@ def vars_of(plan):
     return {
         name: getattr(plan, name)
         for name in (
-            "data", "algorithms", "grids", "settings", "own", "calibrations", "rows", "seeds",
+            "data",
+            "algorithms",
+            "grids",
+            "settings",
+            "own",
+            "calibrations",
+            "rows",
+            "seeds",
             "master_seed",
         )
-    }  # fmt: skip
+    }
 
 
 def test_a_row_is_the_run_that_it_says(expected):
@@ -151,10 +171,14 @@ def test_references_are_made_once(monkeypatch):
 
 def test_what_has_no_effect_is_left_out():
     plan = SweepPlan(
-        (NetworkData("cancer"),), ("pc", "laplace-pc", "priv-pc"), rows=(500,), seeds=3,
+        (NetworkData("cancer"),),
+        ("pc", "laplace-pc", "priv-pc"),
+        rows=(500,),
+        seeds=3,
         grids={"epsilon": (1,), "tweak": (0, 1), "max_tests": (10, "auto"), "blocks": (3, 5)},
-        calibrations=("proven", "published"), settings={"radius": 0.5},
-    )  # fmt: skip
+        calibrations=("proven", "published"),
+        settings={"radius": 0.5},
+    )
     kinds = {}
     for cell in plan.cells:
         choice = cell.setting.choice
@@ -185,9 +209,13 @@ def test_values_are_parsed_before_they_are_compared():
 
 def test_refused_runs_are_rows():
     plan = SweepPlan(
-        (NetworkData("child"), NetworkData("cancer")), ("lapmech", "svt-pc"), rows=(300,), seeds=2,
-        grids={"epsilon": (1,), "score": ("g2", "z-star")}, settings={"max_order": 1},
-    )  # fmt: skip
+        (NetworkData("child"), NetworkData("cancer")),
+        ("lapmech", "svt-pc"),
+        rows=(300,),
+        seeds=2,
+        grids={"epsilon": (1,), "score": ("g2", "z-star")},
+        settings={"max_order": 1},
+    )
     rows = rows_of(plan, workers=0)
     assert len(rows) == plan.size
     refused = {(r["data"], r["algorithm"], r["score"]): r["error"] for r in rows}
@@ -213,9 +241,11 @@ def test_numbers_and_dags():
     example = StructuralExample("linear-gaussian", 5, 0.4, 2, standardised=False)
     plan = SweepPlan(
         (ExampleData(example), ExampleData(example, intervals=3)),
-        ("notears", "privpc-star", "moment-notears", "svt-pc"), rows=(400,), seeds=1,
+        ("notears", "privpc-star", "moment-notears", "svt-pc"),
+        rows=(400,),
+        seeds=1,
         grids={"epsilon": (10,)},
-    )  # fmt: skip
+    )
     rows = {(row["data"], row["algorithm"]): row for row in rows_of(plan, workers=0)}
     assert "continuous" in rows[("linear-gaussian 5 0.4 2", "svt-pc")]["error"]
     assert rows[("linear-gaussian 5 0.4 2 in 3", "svt-pc")]["error"] is None
@@ -275,10 +305,12 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
         ({"seeds": 0}, "seeds is 0"),
         ({"master_seed": -1}, "The seed is -1"),
         ({"seeds": 100_000, "grids": {"epsilon": range(1, 100)}}, "more than 10,000,000"),
-        ({"algorithms": ("moment-notears",), "calibrations": ("published",), "grids": {}},
-         "any of the calibrations"),
+        (
+            {"algorithms": ("moment-notears",), "calibrations": ("published",), "grids": {}},
+            "any of the calibrations",
+        ),
     ],
-)  # fmt: skip
+)
 def test_plans_that_make_no_sense_are_refused(change, says):
     with pytest.raises(ParameterError, match=says) as caught:
         SweepPlan(**{**vars_of(PLAN), **change})
@@ -409,8 +441,10 @@ def test_edges_survive_any_name():
     assert text.count(" ") == 2
     assert not text.startswith(("=", "+", "-", "@"))
     assert edges_of(text) == [
-        ("a->b", "->", "c--d e"), ("=1+1", "->", "%20"), ("a->b", "--", "größe")
-    ]  # fmt: skip
+        ("a->b", "->", "c--d e"),
+        ("=1+1", "->", "%20"),
+        ("a->b", "--", "größe"),
+    ]
     assert edges_of(edges_text(PDAG(names))) == []
 
 

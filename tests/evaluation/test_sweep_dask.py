@@ -15,9 +15,11 @@ from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan, TableData, 
 
 PLAN = SweepPlan(
     (NetworkData("cancer"), TableData(load_network("survey").sample(700, 2))),
-    ("pc", "svt-pc", "privpc-star"), grids={"epsilon": (0.5, 5)}, seeds=30,
+    ("pc", "svt-pc", "privpc-star"),
+    grids={"epsilon": (0.5, 5)},
+    seeds=30,
     settings={"max_order": 2},
-)  # fmt: skip
+)
 
 
 def untimed(rows):

@@ -21,9 +21,12 @@ from privcore.evaluation.sweeps.sweep import (
 )
 
 PLAN = SweepPlan(
-    (NetworkData("cancer"),), ("pc", "svt-pc", "priv-pc"), rows=(300,), seeds=2,
+    (NetworkData("cancer"),),
+    ("pc", "svt-pc", "priv-pc"),
+    rows=(300,),
+    seeds=2,
     grids={"epsilon": (0.5, 2), "max_order": (1, "auto"), "stable": (True, False)},
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")

@@ -26,9 +26,12 @@ F1 = "truth_skeleton_f1"
 @pytest.fixture(scope="module")
 def rows():
     plan = SweepPlan(
-        (NetworkData("cancer"), NetworkData("survey")), ("pc", "svt-pc", "priv-pc", "lapmech"),
-        rows=(2000,), seeds=6, grids={"epsilon": (0.5, 2, 10), "tweak": (0, 1)},
-    )  # fmt: skip
+        (NetworkData("cancer"), NetworkData("survey")),
+        ("pc", "svt-pc", "priv-pc", "lapmech"),
+        rows=(2000,),
+        seeds=6,
+        grids={"epsilon": (0.5, 2, 10), "tweak": (0, 1)},
+    )
     return list(run_sweep(plan, workers=0))
 
 
@@ -71,14 +74,22 @@ def made(means, metric=F1, refused=()):
     """One algorithm with two rows at each ε, 1, 2, 4, …, whose mean is as given."""
     return [
         {
-            "cell": 0, "data": "d", "data_seed": 1, "rows": 9, "algorithm": "a",
-            "calibration": "proven", "epsilon": 2.0**i, "delta": 0.0, "replicate": k,
+            "cell": 0,
+            "data": "d",
+            "data_seed": 1,
+            "rows": 9,
+            "algorithm": "a",
+            "calibration": "proven",
+            "epsilon": 2.0**i,
+            "delta": 0.0,
+            "replicate": k,
             metric: None if k == 0 and i in refused else mean + (0.25 if k else -0.25),
-            "edges": "", "error": None,
+            "edges": "",
+            "error": None,
         }
         for i, mean in enumerate(means)
         for k in range(2)
-    ]  # fmt: skip
+    ]
 
 
 def test_refused_runs_are_counted_apart():
@@ -110,11 +121,13 @@ def test_the_least_budget(eighths, target):
 
 
 def test_those_too_close_to_the_best_to_call():
-    means = pd.DataFrame({
-        "algorithm": list("abcde"),
-        "mean": [0.9, 0.845, 0.85, float("nan"), 0.5],
-        "se": [0.03, 0.0, 0.0, 0.1, float("nan")],
-    })  # fmt: skip
+    means = pd.DataFrame(
+        {
+            "algorithm": list("abcde"),
+            "mean": [0.9, 0.845, 0.85, float("nan"), 0.5],
+            "se": [0.03, 0.0, 0.0, 0.1, float("nan")],
+        }
+    )
     # Two standard errors of a difference to the best are 0.06.
     assert list(best_alike(means)["algorithm"]) == ["a", "c", "b"]
     assert list(best_alike(means.assign(se=0.0))["algorithm"]) == ["a"]
@@ -158,12 +171,20 @@ def test_the_frontier_of_two_metrics():
     points = {"a": (0.9, 5.0), "b": (0.8, 1.0), "c": (0.8, 2.0), "d": (0.1, 1.0), "e": (0.9, 5.0)}
     rows = [
         {
-            "cell": 0, "data": "d", "data_seed": 1, "rows": 9, "algorithm": name,
-            "calibration": "proven", "epsilon": 1.0, "delta": 0.0, "replicate": 0, F1: f1,
+            "cell": 0,
+            "data": "d",
+            "data_seed": 1,
+            "rows": 9,
+            "algorithm": name,
+            "calibration": "proven",
+            "epsilon": 1.0,
+            "delta": 0.0,
+            "replicate": 0,
+            F1: f1,
             "seconds": seconds,
         }
         for name, (f1, seconds) in points.items()
-    ]  # fmt: skip
+    ]
     assert set(frontier(rows, (F1, "seconds"))["algorithm"]) == {"a", "b", "e"}
     assert set(frontier(rows)["algorithm"]) == {"a", "e"}
     assert frontier([{**row, "calibration": "none"} for row in rows]).empty

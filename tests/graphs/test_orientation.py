@@ -72,7 +72,7 @@ def test_with_all_that_an_oracle_says_every_rule_gives_the_true_cpdag(rule, conf
                     )
                     if (rule != "union" or order == len(found.separating_sets[x, y]))
                     and oracle.independent(x, y, given)
-                ] or sets[x, y]  # fmt: skip
+                ] or sets[x, y]
         oriented = orient(found.graph, sets, rule, conflicts)
         assert oriented == cpdag_of_dag(names(p), edges)
 
@@ -170,9 +170,11 @@ def contradictory(draw):
 
 @settings(max_examples=300)
 @given(
-    case=contradictory(), rule=st.sampled_from(RULES), conflicts=st.sampled_from(SYMMETRIC),
+    case=contradictory(),
+    rule=st.sampled_from(RULES),
+    conflicts=st.sampled_from(SYMMETRIC),
     data=st.data(),
-)  # fmt: skip
+)
 def test_contradictions_make_no_cycle_no_unasked_collider_and_no_order_matter(
     case, rule, conflicts, data
 ):

@@ -72,8 +72,11 @@ def test_the_kernels_are_asked_for_after_the_page_is_drawn(monkeypatch):
 def test_every_algorithm_runs_from_its_generated_controls(name, network):
     app = clean(start(algorithm=name, data=network, rows="2000"))
     assert not app.error
-    drawn = {w.key for kind in (app.select_slider, app.slider, app.selectbox, app.toggle,
-                                app.number_input) for w in kind}  # fmt: skip
+    drawn = {
+        w.key
+        for kind in (app.select_slider, app.slider, app.selectbox, app.toggle, app.number_input)
+        for w in kind
+    }
     calibration = ALGORITHMS[name].calibrations[0]
     defaults = {p.name: p.default for p in ALGORITHMS[name].parameters}
     values = {**defaults, "calibration": calibration}
@@ -284,10 +287,12 @@ def test_a_bad_table_does_not_lose_the_good_one():
         (b"\x00\x01\x02,\xff\n", "neither text"),
         (("x" * 10_000 + ",b\n1,2\n2,1\n").encode(), "10,000 characters"),
         (b"id,b\n" + b"".join(b"r%d,%d\n" % (i, i % 2) for i in range(10_000)), "1,000 levels"),
-        (b"a,b\n" + b"".join(b"%d.5,%d\n" % (i, i % 2) for i in range(40)) + b"inf,1\n",
-         "not finite"),
+        (
+            b"a,b\n" + b"".join(b"%d.5,%d\n" % (i, i % 2) for i in range(40)) + b"inf,1\n",
+            "not finite",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bad_files_are_one_sentence_on_the_page(content, sentence):
     app = clean(upload(start(), content))
     assert len(app.error) == 1
@@ -348,16 +353,27 @@ def test_the_odds_sentence():
 def test_schedules_of_budgets_are_drawn(calibration):
     app = clean(
         start(
-            data="linear-gaussian", rows="1000", nodes="4", algorithm="curate-score",
-            calibration=calibration, epsilon="5", discover_tab="Budget",
+            data="linear-gaussian",
+            rows="1000",
+            nodes="4",
+            algorithm="curate-score",
+            calibration=calibration,
+            epsilon="5",
+            discover_tab="Budget",
         )
-    )  # fmt: skip
+    )
     assert not app.error
     assert len(app.get("plotly_chart")) == 2
     app = clean(
-        start(data="linear-gaussian", rows="1000", nodes="4", algorithm="moment-notears",
-              epsilon="5", discover_tab="Weights")
-    )  # fmt: skip
+        start(
+            data="linear-gaussian",
+            rows="1000",
+            nodes="4",
+            algorithm="moment-notears",
+            epsilon="5",
+            discover_tab="Weights",
+        )
+    )
     assert len(app.get("plotly_chart")) == 2
 
 

@@ -38,15 +38,18 @@ def test_an_example_is_described_with_its_true_graph(kind):
     assert metric(app, "Edges in the true graph") == str(len(StructuralExample(kind).edges))
     assert any("Xu, S. Yuan" in c.value for c in app.caption)
     noun = "bounds" if kind in NUMERIC_EXAMPLES else "levels"
-    assert any(m.value.startswith(f"Public: the number of rows, the column names and the {noun}")
-               for m in app.markdown)  # fmt: skip
+    assert any(
+        m.value.startswith(f"Public: the number of rows, the column names and the {noun}")
+        for m in app.markdown
+    )
     schema = frame(app, "Columns, kinds, and public levels or bounds")
     assert set(schema[f"{noun} are"]) == {"public"}
 
 
 def test_the_sidebar_and_the_address_choose_the_model():
-    app = data_page(data="nonlinear", rows="1000", nodes="5", density="0.5", graph_seed="3",
-                    intervals="4")  # fmt: skip
+    app = data_page(
+        data="nonlinear", rows="1000", nodes="5", density="0.5", graph_seed="3", intervals="4"
+    )
     assert app.slider(key="nodes").value == 5
     assert app.slider(key="density").value == 0.5
     assert app.number_input(key="graph_seed").value == 3

@@ -51,16 +51,22 @@ def test_other_algorithms_say_nothing_of_pairs():
 
 
 def test_numbers_have_them_too():
-    app = clean(start(algorithm="moment-search", data="linear-gaussian", rows="5000",
-                      discover_tab="What can be seen"))  # fmt: skip
+    app = clean(
+        start(
+            algorithm="moment-search",
+            data="linear-gaussian",
+            rows="5000",
+            discover_tab="What can be seen",
+        )
+    )
     assert any("a correlation of" in m.value for m in app.markdown)
 
 
 MIXED = b"sex,height,weight\n" + b"".join(
-    b"%s,%.2f,%.2f\n" % (b"fm"[i % 2 : i % 2 + 1], 160 + (i * 37 % 41) / 2 + 9 * (i % 2),
-                         60 + (i * 53 % 47) / 3)
+    b"%s,%.2f,%.2f\n"
+    % (b"fm"[i % 2 : i % 2 + 1], 160 + (i * 37 % 41) / 2 + 9 * (i % 2), 60 + (i * 53 % 47) / 3)
     for i in range(400)
-)  # fmt: skip
+)
 
 
 def test_a_mixed_table_is_cut_for_the_run_and_that_is_said():

@@ -39,8 +39,10 @@ def test_every_item_draws(name):
 def test_the_table_has_the_printed_numbers_beside_ours():
     table = start(item="xu-table-8").dataframe[0].value
     assert list(table.columns[-3:]) == [
-        "ours, no privacy", "ours, published (not proven)", "ours, proven",
-    ]  # fmt: skip
+        "ours, no privacy",
+        "ours, published (not proven)",
+        "ours, proven",
+    ]
     assert table["paper"][0] == "0.975 ± 0.056"
 
 

@@ -63,8 +63,10 @@ def test_the_same_seed_gives_the_same_pair_and_a_recipe():
     assert not np.array_equal(one.x, other.x)
     recipe = dict(one.recipe)
     assert (recipe.pop("generator"), recipe.pop("rows"), recipe.pop("data_seed")) == (
-        "periodic", 50, 4,
-    )  # fmt: skip
+        "periodic",
+        50,
+        4,
+    )
     assert recipe == dict(model.parameters)
     assert PairGenerator("periodic", recipe).sample(50, 4).y.tolist() == one.y.tolist()
 

@@ -198,8 +198,14 @@ def test_rank_scores_of_training_records_nearly_always_refuse(pair):
 def test_a_stable_rank_score_is_released_as_it_is():
     """Two test records far apart and a heavy penalty."""
     x = np.random.default_rng(3).permutation(np.linspace(-1, 1, 4_000))
-    asked = {"protects": "training", "score": "kendall", "epsilon": 400.0, "delta": 0.3,
-             "penalty": 1.0, "train_share": 0.9}  # fmt: skip
+    asked = {
+        "protects": "training",
+        "score": "kendall",
+        "epsilon": 400.0,
+        "delta": 0.3,
+        "penalty": 1.0,
+        "train_share": 0.9,
+    }
     pair = pair_of(x, x**3)
     values = check_parameters(asked)
     drawn = split(pair, values, SimulatedNoise(1))

@@ -119,11 +119,14 @@ def test_the_exact_score_is_not_private_for_test_records():
     other[0] = 1.7
     released = [
         training.stable_release(
-            scores.kendall(inputs, r), training.rank_distance(r, 1e-4, "proven"), 1.0, 1e-6,
+            scores.kendall(inputs, r),
+            training.rank_distance(r, 1e-4, "proven"),
+            1.0,
+            1e-6,
             SimulatedNoise(1),
         )
         for r in (residuals, other)
-    ]  # fmt: skip
+    ]
     assert released[0] == 1.0
     assert released[1] < 0.8
 

@@ -90,6 +90,17 @@ def test_the_json_has_every_pair(capsys):
     main(["discover", "--network", "cancer", "--rows", "1000", "--json"])
     assert json.loads(capsys.readouterr().out)["pairs"] is None
     capsys.readouterr()
-    main(["advise", "--rows", "5000", "--levels", "2,2,2", "--runs", "1", "--algorithms",
-          "moment-search"])  # fmt: skip
+    main(
+        [
+            "advise",
+            "--rows",
+            "5000",
+            "--levels",
+            "2,2,2",
+            "--runs",
+            "1",
+            "--algorithms",
+            "moment-search",
+        ]
+    )
     assert "sees a dependence of Cramér's V" in capsys.readouterr().out

@@ -59,9 +59,17 @@ def test_every_private_algorithm_can_be_released(asia, ledger, name):
 
 def test_only_what_is_covered_is_kept():
     assert {field.name for field in fields(Release)} == {
-        "graph", "guarantee", "note", "warnings", "certificate", "weights", "weight_threshold",
-        "convergence", "findings", "path",
-    }  # fmt: skip
+        "graph",
+        "guarantee",
+        "note",
+        "warnings",
+        "certificate",
+        "weights",
+        "weight_threshold",
+        "convergence",
+        "findings",
+        "path",
+    }
 
 
 def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):
@@ -77,8 +85,9 @@ def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):
     assert {p.name for p in folder.iterdir()} == {made.path.name, other.path.name}
     kept = kept_certificates(ledger.certificates)
     assert {(k.path, k.budget, k.algorithm) for k in kept} == {
-        (made.path, "clinic", "lapmech"), (other.path, "clinic", "lapmech"),
-    }  # fmt: skip
+        (made.path, "clinic", "lapmech"),
+        (other.path, "clinic", "lapmech"),
+    }
     assert kept_document(made.path) == dict(made.certificate)
 
 
@@ -237,9 +246,7 @@ def test_a_run_that_fails_stays_charged_and_says_nothing_of_the_data(asia, ledge
         lambda r: replace(r, planned=()),
     ],
 )
-def test_a_run_that_promises_less_than_was_charged_is_not_shown(
-    asia, ledger, monkeypatch, change
-):  # fmt: skip
+def test_a_run_that_promises_less_than_was_charged_is_not_shown(asia, ledger, monkeypatch, change):
     real = module.discover
     monkeypatch.setattr(module, "discover", lambda *a, **o: change(real(*a, **o)))
     with pytest.raises(ReleaseError, match="the charge stays"):
@@ -309,9 +316,7 @@ def test_interrupted_by_hand_the_ledger_is_right(asia, ledger, step):
     assert [charge.state for charge in ledger.charges()] == states
 
 
-def test_a_ledger_that_fails_after_the_charge_does_not_lose_the_release(
-    asia, ledger, monkeypatch
-):  # fmt: skip
+def test_a_ledger_that_fails_after_the_charge_does_not_lose_the_release(asia, ledger, monkeypatch):
     def full(*arguments):
         raise LedgerError("The disk is full.")
 

@@ -121,9 +121,12 @@ def test_all_accountants_and_only_on_request_the_slow_one():
 
 @settings(max_examples=30)
 @given(
-    columns=st.integers(3, 12), orders=st.integers(1, 6), epsilon=st.floats(0.1, 10),
-    survivors=st.floats(0.05, 1), margin=st.floats(0.05, 0.9),
-)  # fmt: skip
+    columns=st.integers(3, 12),
+    orders=st.integers(1, 6),
+    epsilon=st.floats(0.1, 10),
+    survivors=st.floats(0.05, 1),
+    margin=st.floats(0.05, 0.9),
+)
 def test_curate_never_spends_more_than_its_budget(columns, orders, epsilon, survivors, margin):
     found = curate_orders(columns, orders, 100_000, epsilon, survivors, margin)
     spent = float(found.made @ found.chosen**2) / 2

@@ -42,9 +42,11 @@ def test_densities_integrate_to_one(mechanism, epsilon):
 
 
 @given(
-    epsilon=st.floats(0.05, 20), value=st.floats(-5, 5), away=st.floats(-1, 1),
+    epsilon=st.floats(0.05, 20),
+    value=st.floats(-5, 5),
+    away=st.floats(-1, 1),
     mechanism=st.sampled_from(["laplace", "discrete laplace"]),
-)  # fmt: skip
+)
 def test_the_ratio_is_at_most_e_to_the_epsilon(mechanism, epsilon, value, away):
     if mechanism == "discrete laplace":
         value, away = round(value), round(away)

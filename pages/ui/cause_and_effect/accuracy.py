@@ -34,12 +34,16 @@ def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
         return
     charts.show(
         pair_charts.curves(
-            series(points), x_title="privacy budget ε", log=True, marker=values["epsilon"],
-            level=0.5, y_title=f"share that finds {wanted_words(pair)}",
+            series(points),
+            x_title="privacy budget ε",
+            log=True,
+            marker=values["epsilon"],
+            level=0.5,
+            y_title=f"share that finds {wanted_words(pair)}",
         ),
         key="pair-epsilon",
         alt="Share of runs that find the direction, against ε",
-    )  # fmt: skip
+    )
     st.caption(
         f"{REPEATS} simulated releases at each ε on one split of these records, the band "
         "two standard errors; the dotted line is chance (Kusner et al. 2016, Figure 1). "
@@ -48,13 +52,19 @@ def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
     st.dataframe(
         pd.DataFrame(
             [
-                {"ε": f"{epsilon:g}", "score": score_title(score),
-                 "finds the direction": share.found, "no decision": share.undecided}
-                for epsilon, found in points for score, share in found.items()
+                {
+                    "ε": f"{epsilon:g}",
+                    "score": score_title(score),
+                    "finds the direction": share.found,
+                    "no decision": share.undecided,
+                }
+                for epsilon, found in points
+                for score, share in found.items()
             ]
         ),
-        hide_index=True, alt="Shares against ε",
-    )  # fmt: skip
+        hide_index=True,
+        alt="Shares against ε",
+    )
 
 
 def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
@@ -68,12 +78,16 @@ def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
         return
     charts.show(
         pair_charts.curves(
-            series(points), x_title="ridge penalty λ", log=True, marker=values.get("penalty"),
-            level=0.5, y_title=f"share that finds {wanted_words(pair)}",
+            series(points),
+            x_title="ridge penalty λ",
+            log=True,
+            marker=values.get("penalty"),
+            level=0.5,
+            y_title=f"share that finds {wanted_words(pair)}",
         ),
         key="pair-penalty",
         alt="Share of runs that find the direction, against λ",
-    )  # fmt: skip
+    )
     st.caption(
         "A small λ lets single training records sway the fit, so more noise is needed where they "
         "are protected by the published bounds; a large one fits badly. In between is a hump "
@@ -90,10 +104,14 @@ def accuracy_panel() -> None:
         kind = st.selectbox("Mechanism ", ["all", *generators], key="accuracy_kind")
     with right:
         protects = st.segmented_control(
-            "Protected", ["both", "test"], default="both", required=True, key="accuracy_protects",
+            "Protected",
+            ["both", "test"],
+            default="both",
+            required=True,
+            key="accuracy_protects",
             help="Both: training and test records. Test: only those, with exact regressions, as in "
             "the paper's Table 2.",
-        )  # fmt: skip
+        )
     rows = [
         row for row in table.rows if row.protects == protects and kind in ("all", row.generator)
     ]

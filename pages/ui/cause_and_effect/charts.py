@@ -99,8 +99,10 @@ def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) ->
     largest number shown of its score, as scores have different units."""
     palette = PALETTES[current()]
     figure = go.Figure()
-    titles = [f"{label(names[0], 14)} → {label(names[1], 14)}",
-              f"{label(names[1], 14)} → {label(names[0], 14)}"]  # fmt: skip
+    titles = [
+        f"{label(names[0], 14)} → {label(names[1], 14)}",
+        f"{label(names[1], 14)} → {label(names[0], 14)}",
+    ]
     for number, title in enumerate(titles):
         rows = []
         for release in releases:
@@ -109,8 +111,7 @@ def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) ->
             shown = [*release.exact, *ends, *(v for v in release.released if v is not None)]
             unit = max(map(abs, shown)) or 1.0
             low, high = interval if interval else (value, value)
-            rows.append((score_title(release.score), value, low, high,
-                         release.exact[number], unit))  # fmt: skip
+            rows.append((score_title(release.score), value, low, high, release.exact[number], unit))
         known = [row for row in rows if row[1] is not None]
         figure.add_scatter(
             x=[row[1] / row[5] for row in known],
@@ -191,9 +192,14 @@ def curves(
         # On a logarithmic axis shapes are placed by the logarithm.
         place = float(np.log10(marker)) if log else marker
         figure.add_shape(
-            type="line", x0=place, x1=place, y0=0, y1=1, yref="paper",
+            type="line",
+            x0=place,
+            x1=place,
+            y0=0,
+            y1=1,
+            yref="paper",
             line={"color": palette.muted, "width": 1, "dash": "dot"},
-        )  # fmt: skip
+        )
     if log and series:
         grid = next(iter(series.values()))[0]
         figure.update_xaxes(tickvals=grid, ticktext=[f"{v:g}" for v in grid])

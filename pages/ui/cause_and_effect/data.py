@@ -34,10 +34,13 @@ def choose_pair() -> tuple[Pair, Key] | None:
     """Draw the choice; the pair and a key that tells it apart, or None while it is incomplete."""
     with st.sidebar:
         source = st.selectbox(
-            "Two variables", [GENERATED, CURRENT, FILE], key="pair_source", bind="query-params",
+            "Two variables",
+            [GENERATED, CURRENT, FILE],
+            key="pair_source",
+            bind="query-params",
             persist_state="session",
             help="Generated: from a model whose direction is known.",
-        )  # fmt: skip
+        )
         if source == GENERATED:
             return _generated()
         if source == CURRENT:
@@ -47,19 +50,35 @@ def choose_pair() -> tuple[Pair, Key] | None:
 
 def _generated() -> tuple[Pair, Key]:
     kind = st.selectbox(
-        "Mechanism", list(GENERATORS), key="pair_generator", bind="query-params",
+        "Mechanism",
+        list(GENERATORS),
+        key="pair_generator",
+        bind="query-params",
         persist_state="session",
         help="How the effect follows from the cause, before noise is added.",
-    )  # fmt: skip
+    )
     values = declared_controls(generator_parameters(kind), lambda p, _: f"pair_{kind}_{p.name}")
     rows = st.select_slider(
-        "Rows ", _ROWS, value=2_000, key="pair_rows", bind="query-params", persist_state="session",
+        "Rows ",
+        _ROWS,
+        value=2_000,
+        key="pair_rows",
+        bind="query-params",
+        persist_state="session",
         help="Records to draw; half of them, by default, are for testing.",
-    )  # fmt: skip
-    seed = int(st.number_input(
-        "Data seed ", 0, 2**31 - 1, value=1, key="pair_data_seed", bind="query-params",
-        persist_state="session", help="Another seed draws other records from the same model.",
-    ))  # fmt: skip
+    )
+    seed = int(
+        st.number_input(
+            "Data seed ",
+            0,
+            2**31 - 1,
+            value=1,
+            key="pair_data_seed",
+            bind="query-params",
+            persist_state="session",
+            help="Another seed draws other records from the same model.",
+        )
+    )
     key = (kind, *values.values(), rows, seed)
     return _sampled(kind, tuple(values.items()), rows, seed), key
 
@@ -73,8 +92,10 @@ def _sampled(kind: str, values: tuple[tuple[str, Any], ...], rows: int, seed: in
 def _current() -> tuple[Pair, Key] | None:
     loaded = current_data()
     if loaded is None:
-        st.info(f"No table is loaded yet: load one on the Data page, or choose other data than "
-                f"“{UPLOAD}”.")  # fmt: skip
+        st.info(
+            f"No table is loaded yet: load one on the Data page, or choose other data than "
+            f"“{UPLOAD}”."
+        )
         st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
         return None
     dataset = loaded.dataset
@@ -162,9 +183,10 @@ def _of_table(raw: RawTable, filename: str, digest: str) -> tuple[Pair, Key] | N
     ]
     incomplete = bool(raw.frame[list(names)].isna().any(axis=None))
     drop = incomplete and st.toggle(
-        "Leave out rows with missing values", key=f"pair_drop_{digest}",
+        "Leave out rows with missing values",
+        key=f"pair_drop_{digest}",
         help="Which rows are complete is then not covered by the guarantee.",
-    )  # fmt: skip
+    )
     if incomplete and not drop:
         raise DataError(
             "Some rows have missing values in these columns; switch on leaving them out, or choose "

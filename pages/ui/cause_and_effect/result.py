@@ -36,21 +36,25 @@ def headline(result: Inference, pair: Pair) -> None:
         border=True,
         help="The direction with the smaller dependence between input and residual; of several "
         "scores, the one that all of them say.",
-    )  # fmt: skip
+    )
     if len(result.releases) == 1:
         release = result.releases[0]
         row.metric(
-            "Without noise", arrow(release.exact_decision, names), border=True,
+            "Without noise",
+            arrow(release.exact_decision, names),
+            border=True,
             help="What the exact scores say. Not private.",
-        )  # fmt: skip
+        )
         chance = release.probability
         row.metric(
-            "Noise leaves the order", "–" if np.isnan(chance) else percent(chance), border=True,
+            "Noise leaves the order",
+            "–" if np.isnan(chance) else percent(chance),
+            border=True,
             help="Probability that the noise on the scores does not change which one is smaller "
             "(Kusner et al. 2016, Theorems 2 and 4, with the misprints of Theorem 4 put right). "
             "Computed from the exact scores: not private. Where there is none, the curve below "
             "shows a simulation.",
-        )  # fmt: skip
+        )
     row.metric("True direction", arrow(pair.direction, names, "unknown"), border=True)
     for release in result.releases:
         if release.refused:
@@ -112,20 +116,23 @@ def scores_panel(result: Inference, pair: Pair) -> None:
                     "score": score_title(release.score),
                     "direction": arrow(direction, pair.names),
                     "released": release.released[number],
-                    "95 % noise interval": "" if interval is None
+                    "95 % noise interval": ""
+                    if interval is None
                     else f"{interval[0]:.4g} … {interval[1]:.4g}",
                     "before noise (not private)": release.before_noise[number],
                     "exact (not private)": release.exact[number],
                 }
-            )  # fmt: skip
+            )
     number_column = st.column_config.NumberColumn(format="%.5f")
     st.dataframe(
-        pd.DataFrame(rows), hide_index=True, alt="Scores",
+        pd.DataFrame(rows),
+        hide_index=True,
+        alt="Scores",
         column_config={
             name: number_column
             for name in ("released", "before noise (not private)", "exact (not private)")
         },
-    )  # fmt: skip
+    )
     for release in result.releases:
         st.caption(f"{score_title(release.score)}: {mechanism_sentence(release, result)}")
 

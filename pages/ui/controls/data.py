@@ -126,15 +126,24 @@ def choose_data() -> None:
         _choose_example(st.session_state["data"])
     if st.session_state["data"] != UPLOAD:
         st.select_slider(
-            "Rows", [f"{n}" for n in ROWS], value="100000", key="rows", bind="query-params",
+            "Rows",
+            [f"{n}" for n in ROWS],
+            value="100000",
+            key="rows",
+            bind="query-params",
             persist_state="session",
             help="Records to sample. The same rows and seed always give the same data.",
-        )  # fmt: skip
+        )
         st.number_input(
-            "Data seed", 0, 2**31 - 1, value=1, key="data_seed", bind="query-params",
+            "Data seed",
+            0,
+            2**31 - 1,
+            value=1,
+            key="data_seed",
+            bind="query-params",
             persist_state="session",
             help="Another seed draws another sample from the same model.",
-        )  # fmt: skip
+        )
 
 
 def _density_key(kind: str) -> str:
@@ -149,18 +158,28 @@ def _choose_example(kind: str) -> None:
     control(replace(declared["density"], name=_density_key(kind)))
     seed = declared["graph_seed"]
     st.number_input(
-        seed.title, int(seed.low), int(seed.high), value=seed.default, key=seed.name,
-        bind="query-params", persist_state="session", help=seed.help,
-    )  # fmt: skip
+        seed.title,
+        int(seed.low),
+        int(seed.high),
+        value=seed.default,
+        key=seed.name,
+        bind="query-params",
+        persist_state="session",
+        help=seed.help,
+    )
     if "standardised" in declared:
         control(declared["standardised"])
     if kind in NUMERIC_EXAMPLES:
         st.select_slider(
-            "Intervals", [UNCUT, *map(str, range(2, 11))], value=UNCUT, key="intervals",
-            bind="query-params", persist_state="session",
+            "Intervals",
+            [UNCUT, *map(str, range(2, 11))],
+            value=UNCUT,
+            key="intervals",
+            bind="query-params",
+            persist_state="session",
             help="Numeric columns cut into so many intervals of equal width between their public "
             "bounds, for the algorithms that need levels.",
-        )  # fmt: skip
+        )
 
 
 def _chosen_example(kind: str) -> Loaded:

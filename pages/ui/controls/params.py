@@ -68,9 +68,14 @@ def widget_key(algorithm: Algorithm, parameter: Parameter, calibration: str) -> 
 def _shape(parameter: Parameter) -> tuple[object, ...]:
     """What two declarations must agree on to share a widget."""
     return (
-        parameter.kind, parameter.default, parameter.choices, parameter.slider, parameter.low,
-        parameter.high, parameter.limited,
-    )  # fmt: skip
+        parameter.kind,
+        parameter.default,
+        parameter.choices,
+        parameter.slider,
+        parameter.low,
+        parameter.high,
+        parameter.limited,
+    )
 
 
 def controls(algorithm: Algorithm) -> dict[str, Any]:
@@ -144,9 +149,12 @@ def control(parameter: Parameter, key: str | None = None) -> Any:
         return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)
     step = float(f"{(high - low) / 100:.0e}")
     return st.slider(
-        min_value=float(low), max_value=float(high), value=float(parameter.default), step=step,
+        min_value=float(low),
+        max_value=float(high),
+        value=float(parameter.default),
+        step=step,
         **common,
-    )  # fmt: skip
+    )
 
 
 def _with_current(grid: list[float], key: str) -> list[float]:

@@ -36,10 +36,16 @@ def chosen_share() -> float | None:
         return None
     return float(
         st.slider(
-            f"{SHARE.title}, of ε and δ", 0.05, 0.95, SHARE.default, 0.05, key="upload_share",
-            persist_state="session", help=SHARE.help,
+            f"{SHARE.title}, of ε and δ",
+            0.05,
+            0.95,
+            SHARE.default,
+            0.05,
+            key="upload_share",
+            persist_state="session",
+            help=SHARE.help,
         )
-    )  # fmt: skip
+    )
 
 
 def kind_alone(column: ColumnSchema) -> ColumnSchema:

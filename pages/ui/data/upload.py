@@ -74,10 +74,12 @@ def panel() -> None:
 def _encoding() -> str | None:
     with st.expander("Encoding"):
         chosen = st.selectbox(
-            "Encoding", ["detect", *ENCODINGS], key="upload_encoding",
+            "Encoding",
+            ["detect", *ENCODINGS],
+            key="upload_encoding",
             help="Some encodings cannot be told apart from the bytes; choose one if names look "
             "wrong.",
-        )  # fmt: skip
+        )
     return None if chosen == "detect" else chosen
 
 
@@ -150,14 +152,16 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
             "low": st.column_config.NumberColumn(help="Lower bound of a numeric column."),
             "high": st.column_config.NumberColumn(help="Upper bound."),
             "intervals": st.column_config.NumberColumn(
-                min_value=2, max_value=100, step=1,
+                min_value=2,
+                max_value=100,
+                step=1,
                 help="Equal-width intervals between the bounds.",
             ),
             "cut points": st.column_config.TextColumn(
                 help="Instead: inner boundaries, separated by semicolons."
             ),
         },
-    )  # fmt: skip
+    )
     uncut = st.toggle(
         "Keep numbers as they are",
         key="upload_uncut",

@@ -78,10 +78,13 @@ def answer(
         say(
             key,
             lambda hooks: enough(
-                held, best.algorithm, delta, target,
+                held,
+                best.algorithm,
+                delta,
+                target,
                 watch=lambda done: hooks.part(done, most_runs(held), "simulation"),
             ),
-        )  # fmt: skip
+        )
 
 
 def row(candidate: Candidate) -> dict[str, str]:

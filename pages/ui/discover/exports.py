@@ -31,9 +31,13 @@ def downloads(
 
     def as_svg() -> str:
         return to_svg(
-            graph, places, title=f"{result.algorithm} on {loaded.dataset.name}",
-            background=palette.background, ink=palette.text, node_fill=palette.node,
-        )  # fmt: skip
+            graph,
+            places,
+            title=f"{result.algorithm} on {loaded.dataset.name}",
+            background=palette.background,
+            ink=palette.text,
+            node_fill=palette.node,
+        )
 
     def as_html() -> str:
         return graph_html(graph, places, theme=current(), height=640, caption=result.algorithm)

@@ -17,9 +17,13 @@ from privcore.graphs import PDAG
 
 
 def graphs(
-    loaded: Loaded, drawn: dict[str, tuple[PDAG, Comparison | None]], base: PDAG,
-    highlight: tuple[int, int] | None, result: Discovery, faint: list[tuple[int, int]],
-) -> None:  # fmt: skip
+    loaded: Loaded,
+    drawn: dict[str, tuple[PDAG, Comparison | None]],
+    base: PDAG,
+    highlight: tuple[int, int] | None,
+    result: Discovery,
+    faint: list[tuple[int, int]],
+) -> None:
     """The graphs side by side on one layout, linked in selection and view.
 
     result: the run that the first one is of.  faint: pairs drawn there that it cannot tell.

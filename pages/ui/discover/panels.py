@@ -24,11 +24,14 @@ def stability_panel(
         return
     rolls = int(
         st.select_slider(
-            "Rolls", ["20", "50", "100", "200", "500"], value="50", key="discover_rolls",
+            "Rolls",
+            ["20", "50", "100", "200", "500"],
+            value="50",
+            key="discover_rolls",
             bind="query-params",
             help="Runs with the same settings and other noise seeds.",
         )
-    )  # fmt: skip
+    )
     values = dict(result.parameters)
 
     def compute(hooks: LiveHooks) -> Counter[tuple[int, int]]:

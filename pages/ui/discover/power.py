@@ -60,26 +60,40 @@ def _figure(found: list[Visible], without: Visible, epsilon: float, *, numbers: 
         sizes = [getattr(visible, field) for visible in found]
         if any(size is not None for size in sizes):
             figure.add_scatter(
-                x=_EPSILONS, y=sizes, name=name, mode="lines",
+                x=_EPSILONS,
+                y=sizes,
+                name=name,
+                mode="lines",
                 line={"color": palette.series[k], "dash": ("solid", "dash", "dot")[k]},
                 hovertemplate="ε = %{x:.3g}: %{y:.2g}<extra>%{fullData.name}</extra>",
-            )  # fmt: skip
+            )
     if without.alone is not None:
         figure.add_scatter(
-            x=_EPSILONS[[0, -1]], y=[without.alone] * 2, name="two columns, without noise",
-            mode="lines", line={"color": palette.muted, "width": 1, "dash": "dashdot"},
+            x=_EPSILONS[[0, -1]],
+            y=[without.alone] * 2,
+            name="two columns, without noise",
+            mode="lines",
+            line={"color": palette.muted, "width": 1, "dash": "dashdot"},
             hoverinfo="skip",
-        )  # fmt: skip
+        )
     figure.add_vline(x=epsilon, line={"color": palette.text, "width": 1})
     figure.add_annotation(
         # The place of an annotation on a logarithmic axis is a logarithm.
-        x=math.log10(epsilon), y=1, yref="paper", text=f"ε = {epsilon:g}", showarrow=False,
-        xanchor="left", yanchor="top", font_color=palette.text,
-    )  # fmt: skip
+        x=math.log10(epsilon),
+        y=1,
+        yref="paper",
+        text=f"ε = {epsilon:g}",
+        showarrow=False,
+        xanchor="left",
+        yanchor="top",
+        font_color=palette.text,
+    )
     figure.update_xaxes(type="log", dtick="D2", title="privacy budget ε", fixedrange=True)
     figure.update_yaxes(
-        type="log", fixedrange=True, dtick="D2",
+        type="log",
+        fixedrange=True,
+        dtick="D2",
         title="smallest correlation seen" if numbers else "smallest Cramér's V seen",
-    )  # fmt: skip
+    )
     figure.update_layout(height=340, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     return figure

@@ -62,6 +62,8 @@ def pair_panel(result: Discovery) -> None:
         "from the released numbers alone and costs nothing."
     )
     st.dataframe(
-        tables.pairs(result), hide_index=True, alt="What was found of each pair",
-    )  # fmt: skip
+        tables.pairs(result),
+        hide_index=True,
+        alt="What was found of each pair",
+    )
     st.caption(HELP)

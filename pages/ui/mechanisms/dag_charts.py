@@ -34,27 +34,42 @@ def equivalence(found: EquivalenceClass) -> go.Figure:
         at = places + shift
         for i, j in sorted(undirected):
             (x0, y0), (x1, y1) = _between(at[i], at[j])
-            figure.add_scatter(x=[x0, x1], y=[y0, y1], mode="lines", hoverinfo="skip",
-                               line={"color": palette.series[1], "width": 3})  # fmt: skip
+            figure.add_scatter(
+                x=[x0, x1],
+                y=[y0, y1],
+                mode="lines",
+                hoverinfo="skip",
+                line={"color": palette.series[1], "width": 3},
+            )
         for i, j in sorted(directed):
             _arrow(figure, at, (i, j), ordered(i, j) in found.cpdag.undirected)
         figure.add_scatter(
-            x=at[:, 0], y=at[:, 1], mode="markers+text", hoverinfo="text",
+            x=at[:, 0],
+            y=at[:, 1],
+            mode="markers+text",
+            hoverinfo="text",
             text=[label(name, 9) for name in found.cpdag.nodes],
             textfont={"size": 12, "color": palette.text},
-            marker={"size": 26, "color": palette.node,
-                    "line": {"color": palette.node_border, "width": 1}},
-        )  # fmt: skip
+            marker={
+                "size": 26,
+                "color": palette.node,
+                "line": {"color": palette.node_border, "width": 1},
+            },
+        )
         figure.add_annotation(
-            x=float(shift[0]), y=float(shift[1]) - 1.45, text=f"<b>{title}</b>", showarrow=False,
+            x=float(shift[0]),
+            y=float(shift[1]) - 1.45,
+            text=f"<b>{title}</b>",
+            showarrow=False,
             font={"color": palette.text, "size": 13},
-        )  # fmt: skip
+        )
     across = min(len(drawn), _ACROSS)
     figure.update_layout(
-        height=90 + 250 * lines, showlegend=False,
+        height=90 + 250 * lines,
+        showlegend=False,
         xaxis={"visible": False, "range": [-1.5, _CELL * (across - 1) + 1.5], "fixedrange": True},
         yaxis={"visible": False, "range": [_HIGH * (lines - 1) + 1.4, -1.8], "fixedrange": True},
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -68,7 +83,18 @@ def _arrow(figure: go.Figure, at: np.ndarray, edge: Edge, varies: bool) -> None:
     palette = PALETTES[current()]
     (x0, y0), (x1, y1) = _between(at[edge[0]], at[edge[1]])
     figure.add_annotation(
-        x=x1, y=y1, ax=x0, ay=y0, xref="x", yref="y", axref="x", ayref="y", showarrow=True,
-        arrowhead=2, arrowsize=1.1, arrowwidth=2.2,
-        arrowcolor=palette.series[1] if varies else palette.muted, text="",
-    )  # fmt: skip
+        x=x1,
+        y=y1,
+        ax=x0,
+        ay=y0,
+        xref="x",
+        yref="y",
+        axref="x",
+        ayref="y",
+        showarrow=True,
+        arrowhead=2,
+        arrowsize=1.1,
+        arrowwidth=2.2,
+        arrowcolor=palette.series[1] if varies else palette.muted,
+        text="",
+    )

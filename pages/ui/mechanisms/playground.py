@@ -16,32 +16,35 @@ def edit_table(start: Moves, key: str) -> Moves:
     number = {
         name: st.column_config.NumberColumn(min_value=0, max_value=LEVELS - 1, step=1, help=words)
         for name, words in (
-            ("x", "Tested against y."), ("y", "Tested against x."),
+            ("x", "Tested against y."),
+            ("y", "Tested against x."),
             ("z", "What the test conditions on: each value is a stratum."),
         )
-    }  # fmt: skip
+    }
     with left:
         st.markdown("**Before**: change any value.")
         edited = st.data_editor(
             pd.DataFrame(table.rows, columns=list("xyz"), index=range(1, len(table.rows) + 1)),
             column_config={"_index": st.column_config.NumberColumn("record"), **number},
-            key=f"{key}-rows", height=220,
-        )  # fmt: skip
+            key=f"{key}-rows",
+            height=220,
+        )
     with right:
         st.markdown("**After**: this record is replaced.")
         changed = st.data_editor(
-            pd.DataFrame(
-                [(table.changed + 1, *table.replacement)], columns=["record", *"xyz"]
-            ),
+            pd.DataFrame([(table.changed + 1, *table.replacement)], columns=["record", *"xyz"]),
             column_config={
                 "record": st.column_config.NumberColumn(
-                    min_value=1, max_value=len(table.rows), step=1,
+                    min_value=1,
+                    max_value=len(table.rows),
+                    step=1,
                     help="Which record moves.",
                 ),
                 **number,
             },
-            hide_index=True, key=f"{key}-change",
-        )  # fmt: skip
+            hide_index=True,
+            key=f"{key}-change",
+        )
         st.caption(
             "n is public and stays: the record becomes this one. All scores are of x and y given "
             "z. The address does not keep what you change here; the code below does."
@@ -56,20 +59,30 @@ def moves_table(found: Moves) -> None:
     palette = PALETTES[current()]
     table = pd.DataFrame(
         [
-            {"score": s.title, "before": s.before, "after": s.after, "moved by": s.move,
-             "proven bound": s.proven, "published constant": s.published,
-             "verdict": "published constant broken" if s.broken else
-             "no bound" if s.proven is None and s.published is None else "holds here"}
+            {
+                "score": s.title,
+                "before": s.before,
+                "after": s.after,
+                "moved by": s.move,
+                "proven bound": s.proven,
+                "published constant": s.published,
+                "verdict": "published constant broken"
+                if s.broken
+                else "no bound"
+                if s.proven is None and s.published is None
+                else "holds here",
+            }
             for s in found.scores
         ]
-    )  # fmt: skip
+    )
     red = f"color: {palette.series[1]}; font-weight: bold"
     numbers = ["before", "after", "moved by", "proven bound", "published constant"]
     styled = table.style.map(lambda v: red if v.endswith("broken") else "", subset=["verdict"])
     st.dataframe(
-        styled.format(precision=3, subset=numbers), hide_index=True,
+        styled.format(precision=3, subset=numbers),
+        hide_index=True,
         alt="Scores before and after",
-    )  # fmt: skip
+    )
     st.caption("Constants beyond the right edge of the picture are in the table.")
     for score in found.scores:
         if score.broken:

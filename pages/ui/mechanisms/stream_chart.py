@@ -23,21 +23,25 @@ def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:
     traces = [
         go.Scatter(
             x=np.repeat(numbers, 3) + np.tile([-0.5, 0.5, np.nan], len(numbers)),
-            y=np.repeat(threshold, 3), mode="lines", name="noisy threshold",
+            y=np.repeat(threshold, 3),
+            mode="lines",
+            name="noisy threshold",
             line={"color": palette.series[1], "width": 2, "dash": "dash"},
             hovertemplate="noisy threshold %{y:.3g}<extra></extra>",
         )
-    ]  # fmt: skip
+    ]
     kinds = (("“below”", ~stream.above, "circle", 0), ("“above”", stream.above, "diamond", 2))
     for name, chosen, symbol, number in kinds:
         traces.append(
             go.Scatter(
-                x=numbers, y=np.where(seen & chosen, stream.noisy_scores, np.nan), mode="markers",
+                x=numbers,
+                y=np.where(seen & chosen, stream.noisy_scores, np.nan),
+                mode="markers",
                 name=f"noisy score, {name}",
                 marker={"color": palette.series[number], "size": 11, "symbol": symbol},
                 hovertemplate="question %{x}: noisy score %{y:.3g}<extra></extra>",
             )
-        )  # fmt: skip
+        )
     return traces
 
 
@@ -46,10 +50,13 @@ def stream_animation(stream: Stream) -> go.Figure:
     palette = PALETTES[current()]
     answered, asked = len(stream.above), len(stream.scores)
     exact = go.Scatter(
-        x=np.arange(1, asked + 1), y=stream.scores, mode="markers", name="exact score",
+        x=np.arange(1, asked + 1),
+        y=stream.scores,
+        mode="markers",
+        name="exact score",
         marker={"color": palette.muted, "size": 8, "symbol": "line-ew-open", "line_width": 2},
         hovertemplate="question %{x}: exact score %{y:.3g}<extra></extra>",
-    )  # fmt: skip
+    )
     figure = go.Figure([exact, *_stream_traces(stream, answered)])
     figure.frames = [
         go.Frame(name=str(k), data=_stream_traces(stream, k), traces=[1, 2, 3])
@@ -58,34 +65,69 @@ def stream_animation(stream: Stream) -> go.Figure:
     level_line(figure, stream.threshold, "exact threshold")
     values = np.concatenate([stream.scores, stream.noisy_scores, stream.noisy_thresholds])
     room = 0.12 * float(np.ptp(values)) + 1
-    still: Mapping[str, Any] = {"mode": "immediate", "frame": {"duration": 0, "redraw": False},
-                                "transition": {"duration": 0}}  # fmt: skip
+    still: Mapping[str, Any] = {
+        "mode": "immediate",
+        "frame": {"duration": 0, "redraw": False},
+        "transition": {"duration": 0},
+    }
     moving = {"frame": {"duration": 500, "redraw": False}, "transition": {"duration": 0}}
     figure.update_layout(
-        height=500, legend=LEGEND, showlegend=True,
-        xaxis={"title": "question", "range": [0.4, asked + 0.6], "fixedrange": True,
-               "tick0": 1, "dtick": max(1, asked // 20)},
-        yaxis={"title": "score", "fixedrange": True,
-               "range": [float(values.min()) - room, float(values.max()) + room]},
-        updatemenus=[{
-            "type": "buttons", "showactive": False, "x": 0, "xanchor": "left", "y": -0.2,
-            "yanchor": "top", "direction": "left", "pad": {"t": 14},
-            "bgcolor": palette.surface, "bordercolor": palette.border,
-            "font": {"color": palette.text},
-            "buttons": [
-                {"label": "Play", "method": "animate",
-                 "args": [[str(k) for k in range(answered + 1)], moving]},
-                {"label": "Pause", "method": "animate", "args": [[None], still]},
-            ],
-        }],
-        sliders=[{
-            "active": answered, "x": 0.17, "len": 0.83, "y": -0.2, "yanchor": "top",
-            "currentvalue": {"prefix": "answers so far: ", "font": {"color": palette.text}},
-            "font": {"color": palette.muted}, "bgcolor": palette.border,
-            "bordercolor": palette.border, "activebgcolor": palette.primary,
-            "tickcolor": palette.muted,
-            "steps": [{"label": str(k), "method": "animate", "args": [[str(k)], still]}
-                      for k in range(answered + 1)],
-        }],
-    )  # fmt: skip
+        height=500,
+        legend=LEGEND,
+        showlegend=True,
+        xaxis={
+            "title": "question",
+            "range": [0.4, asked + 0.6],
+            "fixedrange": True,
+            "tick0": 1,
+            "dtick": max(1, asked // 20),
+        },
+        yaxis={
+            "title": "score",
+            "fixedrange": True,
+            "range": [float(values.min()) - room, float(values.max()) + room],
+        },
+        updatemenus=[
+            {
+                "type": "buttons",
+                "showactive": False,
+                "x": 0,
+                "xanchor": "left",
+                "y": -0.2,
+                "yanchor": "top",
+                "direction": "left",
+                "pad": {"t": 14},
+                "bgcolor": palette.surface,
+                "bordercolor": palette.border,
+                "font": {"color": palette.text},
+                "buttons": [
+                    {
+                        "label": "Play",
+                        "method": "animate",
+                        "args": [[str(k) for k in range(answered + 1)], moving],
+                    },
+                    {"label": "Pause", "method": "animate", "args": [[None], still]},
+                ],
+            }
+        ],
+        sliders=[
+            {
+                "active": answered,
+                "x": 0.17,
+                "len": 0.83,
+                "y": -0.2,
+                "yanchor": "top",
+                "currentvalue": {"prefix": "answers so far: ", "font": {"color": palette.text}},
+                "font": {"color": palette.muted},
+                "bgcolor": palette.border,
+                "bordercolor": palette.border,
+                "activebgcolor": palette.primary,
+                "tickcolor": palette.muted,
+                "steps": [
+                    {"label": str(k), "method": "animate", "args": [[str(k)], still]}
+                    for k in range(answered + 1)
+                ],
+            }
+        ],
+    )
     return figure

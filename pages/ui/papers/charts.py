@@ -18,8 +18,20 @@ from privcore.evaluation.papers import Line, Reproduction
 _PANEL_HEIGHT = 270
 _DASH = {"proven": "solid", "published": "dash", "exact": "dot"}
 _WIDTH = {"proven": 2.5, "published": 1.5, "exact": 1.0}
-_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star", "x", "pentagon",
-            "hexagon", "triangle-down", "bowtie", "hourglass")  # fmt: skip
+_SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "cross",
+    "star",
+    "x",
+    "pentagon",
+    "hexagon",
+    "triangle-down",
+    "bowtie",
+    "hourglass",
+)
 
 
 @dataclass(frozen=True)
@@ -52,9 +64,12 @@ def small_panels(
     across = 2 if len(panels) in (2, 4) else min(3, len(panels))
     down = -(-len(panels) // across)
     figure = make_subplots(
-        rows=down, cols=across, subplot_titles=[label(panel) for panel in panels],
-        horizontal_spacing=0.06, vertical_spacing=0.32 / down if down > 1 else 0.0,
-    )  # fmt: skip
+        rows=down,
+        cols=across,
+        subplot_titles=[label(panel) for panel in panels],
+        horizontal_spacing=0.06,
+        vertical_spacing=0.32 / down if down > 1 else 0.0,
+    )
     alike = len({curve.series for curve in curves}) == 1
     told: set[str] = set()
     for curve in curves:
@@ -120,9 +135,12 @@ def reproduction_figure(
                 points.setdefault(key, []).append((place, mean.mean))
     return small_panels(
         [Curve(*key, found) for key, found in points.items()],
-        x_title=drawn.x_title, y_title=drawn.y_title, bounded=drawn.bounded, log_y=drawn.log_y,
+        x_title=drawn.x_title,
+        y_title=drawn.y_title,
+        bounded=drawn.bounded,
+        log_y=drawn.log_y,
         x_range=drawn.x_range,
-    )  # fmt: skip
+    )
 
 
 def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> go.Figure:

@@ -22,17 +22,25 @@ def archive(ledger: Ledger) -> None:
     st.dataframe(
         pd.DataFrame(
             [
-                {"time (UTC)": kept.time, "budget": plain(kept.budget),
-                 "algorithm": plain(kept.algorithm), "file": kept.path.name}
+                {
+                    "time (UTC)": kept.time,
+                    "budget": plain(kept.budget),
+                    "algorithm": plain(kept.algorithm),
+                    "file": kept.path.name,
+                }
                 for kept in found
             ]
         ),
-        hide_index=True, alt="Certificates kept beside the ledger",
-    )  # fmt: skip
+        hide_index=True,
+        alt="Certificates kept beside the ledger",
+    )
     chosen = st.selectbox(
-        "Certificate to download", found, key="release_kept", format_func=_words,
+        "Certificate to download",
+        found,
+        key="release_kept",
+        format_func=_words,
         help="Released graphs and their guarantees; nothing else is in them.",
-    )  # fmt: skip
+    )
     try:
         _downloads(chosen)
     except PrivcoreError as error:
@@ -48,9 +56,13 @@ def _downloads(kept: Kept) -> None:
     document = kept_document(kept.path)
     with st.container(horizontal=True):
         st.download_button(
-            "JSON, signed", certificate_json(document), kept.path.name, "application/json",
-            on_click="ignore", key="release-kept-json",
-        )  # fmt: skip
+            "JSON, signed",
+            certificate_json(document),
+            kept.path.name,
+            "application/json",
+            on_click="ignore",
+            key="release-kept-json",
+        )
         try:
             page = certificate_html(document)
         except (KeyError, TypeError, ValueError):
@@ -58,6 +70,10 @@ def _downloads(kept: Kept) -> None:
             st.caption("This one cannot be made into a page to print.")
             return
         st.download_button(
-            "To print (HTML)", page, f"{kept.path.stem}.html", "text/html",
-            on_click="ignore", key="release-kept-html",
-        )  # fmt: skip
+            "To print (HTML)",
+            page,
+            f"{kept.path.stem}.html",
+            "text/html",
+            on_click="ignore",
+            key="release-kept-html",
+        )

@@ -81,15 +81,21 @@ def released(number: int, shown: Shown) -> None:
         )
     with st.container(horizontal=True):
         st.download_button(
-            "Certificate (JSON, signed)", certificate_json(document),
-            f"certificate-{identity}.json", "application/json", on_click="ignore",
+            "Certificate (JSON, signed)",
+            certificate_json(document),
+            f"certificate-{identity}.json",
+            "application/json",
+            on_click="ignore",
             key=f"certificate-json-{number}",
-        )  # fmt: skip
+        )
         st.download_button(
-            "Certificate to print (HTML)", certificate_html(document),
-            f"certificate-{identity}.html", "text/html", on_click="ignore",
+            "Certificate to print (HTML)",
+            certificate_html(document),
+            f"certificate-{identity}.html",
+            "text/html",
+            on_click="ignore",
             key=f"certificate-html-{number}",
-        )  # fmt: skip
+        )
     copy = (
         f"A copy of the certificate is kept in {plain(str(made.path))}. "
         if made.path

@@ -57,11 +57,13 @@ def choose_budget(ledger: Ledger) -> str | None:
     chosen = NEW
     if names:
         chosen = st.selectbox(
-            "Budget", [*names, NEW], index=names.index(made) if made in names else 0,
+            "Budget",
+            [*names, NEW],
+            index=names.index(made) if made in names else 0,
             key=f"release_budget_{made}_{len(names)}",
             help="A total that the owner of the data set for it. Data that were charged to a "
             "budget once stay with it.",
-        )  # fmt: skip
+        )
     if chosen != NEW:
         spending(ledger, chosen)
         return chosen
@@ -80,10 +82,12 @@ def _new_budget(ledger: Ledger, names: list[str]) -> None:
             fails = st.number_input("Total δ", 0.0, 0.5, 1e-5, format="%.2e", key="release_delta")
         with unit:
             kind = st.selectbox(
-                "Added up", ["basic", "zcdp"], key="release_unit",
+                "Added up",
+                ["basic", "zcdp"],
+                key="release_unit",
                 format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
                 help="zCDP allows more releases in the long run; ε and δ suit a few large ones.",
-            )  # fmt: skip
+            )
         if not st.form_submit_button("Make this budget"):
             return
     try:
@@ -162,13 +166,17 @@ def accountants(check: Check) -> None:
     st.dataframe(
         pd.DataFrame(
             [
-                {"accountant": row.name,
-                 "ε": "–" if row.epsilon is None else f"{row.epsilon:.4g}", "note": row.note}
+                {
+                    "accountant": row.name,
+                    "ε": "–" if row.epsilon is None else f"{row.epsilon:.4g}",
+                    "note": row.note,
+                }
                 for row in rows
             ]
         ),
-        hide_index=True, alt="This plan under each accountant",
-    )  # fmt: skip
+        hide_index=True,
+        alt="This plan under each accountant",
+    )
     st.caption(
         f"All steps of the plan at δ = {delta:g}, each a valid bound; what is promised and charged "
         f"is ε = {check.epsilon:g}{'' if check.delta else ', with no δ at all'}."
@@ -189,13 +197,16 @@ def rounds_figure(event: Any, delta: float) -> go.Figure:
     figure = go.Figure()
     for number, line in enumerate(by_rounds(event, counts, delta)):
         figure.add_scatter(
-            x=line.counts, y=line.epsilons, name=line.name, mode="lines",
+            x=line.counts,
+            y=line.epsilons,
+            name=line.name,
+            mode="lines",
             line={
                 "color": palette.series[number % len(palette.series)],
                 "dash": ("solid", "dash")[number // len(palette.series)],
             },
             hovertemplate="%{x} steps: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
-        )  # fmt: skip
+        )
     figure.update_layout(
         height=360,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
@@ -215,21 +226,36 @@ def history(ledger: Ledger) -> None:
     st.dataframe(
         pd.DataFrame(
             [
-                {"no.": c.sequence, "time (UTC)": c.time, "budget": c.budget,
-                 "algorithm": ALGORITHMS[c.algorithm].title if c.algorithm in ALGORITHMS
-                 else c.algorithm,
-                 "ε": c.epsilon, "δ": c.delta, "ρ": c.rho, "state": c.state}
+                {
+                    "no.": c.sequence,
+                    "time (UTC)": c.time,
+                    "budget": c.budget,
+                    "algorithm": ALGORITHMS[c.algorithm].title
+                    if c.algorithm in ALGORITHMS
+                    else c.algorithm,
+                    "ε": c.epsilon,
+                    "δ": c.delta,
+                    "ρ": c.rho,
+                    "state": c.state,
+                }
                 for c in reversed(charges)
             ]
         ),
-        hide_index=True, alt="All charges",
-        column_config={"δ": st.column_config.NumberColumn(format="%.3g"),
-                       "ρ": st.column_config.NumberColumn(format="%.4g")},
-    )  # fmt: skip
+        hide_index=True,
+        alt="All charges",
+        column_config={
+            "δ": st.column_config.NumberColumn(format="%.3g"),
+            "ρ": st.column_config.NumberColumn(format="%.4g"),
+        },
+    )
     with st.container(horizontal=True):
         for ending, mime in (("csv", "text/csv"), ("json", "application/json")):
             st.download_button(
-                f"Ledger as {ending.upper()}", ledger.export(ending), f"ledger.{ending}", mime,
-                on_click="ignore", key=f"ledger-{ending}",
-            )  # fmt: skip
+                f"Ledger as {ending.upper()}",
+                ledger.export(ending),
+                f"ledger.{ending}",
+                mime,
+                on_click="ignore",
+                key=f"ledger-{ending}",
+            )
     st.caption("A charge stays, whatever became of the release: charged first, then computed.")

@@ -92,20 +92,33 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         persist_state="session",
     )
     density = st.select_slider(
-        "Values of ε a decade", list(_MANTISSAS), value=3, key="sweep_density",
-        bind="query-params", persist_state="session",
-    )  # fmt: skip
+        "Values of ε a decade",
+        list(_MANTISSAS),
+        value=3,
+        key="sweep_density",
+        bind="query-params",
+        persist_state="session",
+    )
     seeds = st.select_slider(
-        "Runs each", [3, 5, 10, 20, 50, 100], value=10, key="sweep_seeds",
-        bind="query-params", persist_state="session",
+        "Runs each",
+        [3, 5, 10, 20, 50, 100],
+        value=10,
+        key="sweep_seeds",
+        bind="query-params",
+        persist_state="session",
         help="Each run has noise of its own; the data stay the same.",
-    )  # fmt: skip
+    )
     calibrations = st.segmented_control(
-        "Calibration", ["proven", "published"], default=["proven"], selection_mode="multi",
-        key="sweep_calibrations", bind="query-params", persist_state="session",
+        "Calibration",
+        ["proven", "published"],
+        default=["proven"],
+        selection_mode="multi",
+        key="sweep_calibrations",
+        bind="query-params",
+        persist_state="session",
         help="Published: a paper's own constants, which are not proven; their ε may be the "
         "cost of one round only, so it cannot be compared along this axis.",
-    )  # fmt: skip
+    )
     if not chosen:
         return None
     base = base_algorithms([ALGORITHMS[name] for name in chosen])
@@ -138,20 +151,37 @@ def choose_view(has_truth: bool) -> View:
     with st.container(horizontal=True):
         references = ["truth", "non_private"] if has_truth else ["non_private"]
         reference = st.segmented_control(
-            "Compare with", references, default=references[0], required=True,
-            key="sweep_reference", bind="query-params", persist_state="session",
+            "Compare with",
+            references,
+            default=references[0],
+            required=True,
+            key="sweep_reference",
+            bind="query-params",
+            persist_state="session",
             format_func={"truth": "truth", "non_private": "non-private"}.__getitem__,
             help="Non-private: the same search with the same settings, without noise.",
-        )  # fmt: skip
+        )
         kind = st.segmented_control(
-            "Of the", list(_KINDS), default="skeleton", required=True, key="sweep_kind",
-            bind="query-params", persist_state="session", format_func=_KINDS.__getitem__,
+            "Of the",
+            list(_KINDS),
+            default="skeleton",
+            required=True,
+            key="sweep_kind",
+            bind="query-params",
+            persist_state="session",
+            format_func=_KINDS.__getitem__,
             help="Skeleton: which pairs are adjacent. CPDAG: directions must be right too.",
-        )  # fmt: skip
+        )
         measure = st.segmented_control(
-            "Measure", list(MEASURES), default="f1", required=True, key="sweep_measure",
-            bind="query-params", persist_state="session", format_func=MEASURES.__getitem__,
-        )  # fmt: skip
+            "Measure",
+            list(MEASURES),
+            default="f1",
+            required=True,
+            key="sweep_measure",
+            bind="query-params",
+            persist_state="session",
+            format_func=MEASURES.__getitem__,
+        )
     against = "the truth" if reference == "truth" else "the non-private graph"
     name = "Hamming distance" if measure == "shd" else f"{_KINDS[kind]} {MEASURES[measure]}"
     return View(f"{reference}_{kind}_{measure}", f"{name} against {against}", measure != "shd")
@@ -174,9 +204,12 @@ def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
         names = [a.name for a in private]
         wanted = next((n for n in plan.algorithms if n in names), names[0])
         name = st.selectbox(
-            "Algorithm ", names, index=names.index(wanted), key=f"map_algorithm_{wanted}",
+            "Algorithm ",
+            names,
+            index=names.index(wanted),
+            key=f"map_algorithm_{wanted}",
             format_func=lambda n: ALGORITHMS[n].title,
-        )  # fmt: skip
+        )
     declared = {p.name: p for p in second_parameters(ALGORITHMS[name])}
     others = {n: f"{p.title} {p.symbol}" for n, p in declared.items()}
     sampled = loaded.is_network or loaded.dataset.recipe is not None

@@ -43,9 +43,13 @@ def eight_networks_view() -> None:
     means = eight_networks_means()
     grid = sorted(means["epsilon"].dropna().unique())
     epsilon = st.select_slider(
-        "Privacy budget ε", grid, value=1.0, key="eight_epsilon", bind="query-params",
+        "Privacy budget ε",
+        grid,
+        value=1.0,
+        key="eight_epsilon",
+        bind="query-params",
         format_func=lambda e: f"{e:g}",
-    )  # fmt: skip
+    )
     st.markdown(pick_sentence(epsilon))
     titles = {name: f"{name}, {len(load_network(name).names)} columns" for name in NETWORKS}
     charts.show(
@@ -55,15 +59,18 @@ def eight_networks_view() -> None:
     )
     ranked = best_on_average(means, epsilon)
     st.dataframe(
-        ranked.assign(algorithm=[ALGORITHMS[name].title for name in ranked["algorithm"]]).rename(
+        ranked.assign(algorithm=[ALGORITHMS[name].title for name in ranked["algorithm"]])
+        .rename(
             columns={
                 "mean": f"mean F1 at ε = {epsilon:g}",
                 "error": "standard error",
                 "wins": "best on networks",
             }
-        ).round(3),
-        hide_index=True, alt=f"Algorithms by their mean at ε = {epsilon:g}",
-    )  # fmt: skip
+        )
+        .round(3),
+        hide_index=True,
+        alt=f"Algorithms by their mean at ε = {epsilon:g}",
+    )
     held = eight_networks()
     st.caption(
         f"100,000 rows of each, {runs_words(means)} of each algorithm at each total ε, δ = 10⁻⁶, "

@@ -26,16 +26,24 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
         only_frontier = st.toggle(
-            "Frontier only", key="sweep_frontier", bind="query-params",
+            "Frontier only",
+            key="sweep_frontier",
+            bind="query-params",
             help="At each ε, only algorithms that no other one beats.",
-        )  # fmt: skip
+        )
     with right:
         target = st.slider(
-            "Wanted quality", 0.0, 1.0, 0.8, 0.05, key="sweep_target", bind="query-params",
+            "Wanted quality",
+            0.0,
+            1.0,
+            0.8,
+            0.05,
+            key="sweep_target",
+            bind="query-params",
             disabled=not view.bounded,
             help="The table names the smallest ε on the axis whose mean reaches this, and so do "
             "those of all larger ones.",
-        )  # fmt: skip
+        )
 
     def draw(rows: list[Row]) -> None:
         table = summarise(rows, view.metric)

@@ -73,15 +73,21 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
     with left:
         names = [n for n in sweep.plan.algorithms if ALGORITHMS[n].private]
         name = st.selectbox(
-            "Algorithm", names, key=f"edges_{'-'.join(names)}",
+            "Algorithm",
+            names,
+            key=f"edges_{'-'.join(names)}",
             format_func=lambda n: ALGORITHMS[n].title,
-        )  # fmt: skip
+        )
     with right:
         share = st.segmented_control(
-            "Found", ["adjacent", "directed"], default="adjacent", required=True,
-            key="sweep_found", bind="query-params",
+            "Found",
+            ["adjacent", "directed"],
+            default="adjacent",
+            required=True,
+            key="sweep_found",
+            bind="query-params",
             help="Adjacent: the pair is joined at all. Directed: with the right arrow.",
-        )  # fmt: skip
+        )
 
     def draw(rows: list[Row]) -> None:
         mine = [r for r in rows if r["algorithm"] == name and r["calibration"] == "proven"]
@@ -105,14 +111,19 @@ def effort_view(sweep: BackgroundSweep) -> None:
 
     def draw(rows: list[Row]) -> None:
         for column, metric, title in zip(
-            st.columns(2), ("tests_run", "seconds"), ("tests", "seconds of engine time"),
+            st.columns(2),
+            ("tests_run", "seconds"),
+            ("tests", "seconds of engine time"),
             strict=True,
-        ):  # fmt: skip
+        ):
             with column:
                 figure = tradeoff_charts.quality(
-                    summarise(rows, metric), title, order=tradeoff_charts.line_names(sweep.plan),
-                    bounded=False, log=True,
-                )  # fmt: skip
+                    summarise(rows, metric),
+                    title,
+                    order=tradeoff_charts.line_names(sweep.plan),
+                    bounded=False,
+                    log=True,
+                )
                 charts.show(figure, key=f"tradeoff-{metric}", alt=f"{title} against ε")
         st.caption(
             "Times are this machine's while several runs share it; they depend on the data and are "

@@ -110,9 +110,12 @@ def _run(run: Run) -> Outcome:
         # The paper orients by the exact separating sets.
         sets = {pair: frozenset(r.candidate.best) for pair, r in removals.items()}
         return common.outcome(
-            skeleton._replace(separating_sets=sets), recorder, published.guarantee(),
-            published.spent(), unit="records",
-        )  # fmt: skip
+            skeleton._replace(separating_sets=sets),
+            recorder,
+            published.guarantee(),
+            published.spent(),
+            unit="records",
+        )
     rounds = ProvenRounds(run, recorder)
     skeleton = remove_neighbours(run, rounds, removals)
     empty: dict[Edge, frozenset[int]] = {
@@ -121,9 +124,13 @@ def _run(run: Run) -> Outcome:
     sets = empty | rounds.separate(_wanted(skeleton.graph, removals))
     proofs = (*rounds.measure.proofs, "docs/proofs/em_pc.md")
     spent = Spent(
-        rounds.filter.unit, rounds.filter.used, rounds.filter.total, rounds.rounds,
-        rounds.planned, "rounds",
-    )  # fmt: skip
+        rounds.filter.unit,
+        rounds.filter.used,
+        rounds.filter.total,
+        rounds.rounds,
+        rounds.planned,
+        "rounds",
+    )
     return common.outcome(
         skeleton._replace(separating_sets=sets),
         recorder,

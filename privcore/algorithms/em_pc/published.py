@@ -48,15 +48,26 @@ class PublishedRounds:
         for rank, position in enumerate(chosen):
             picked = candidates[position]
             self._record(
-                order, node, picked.node, "which", picked.utility, self._part / count,
+                order,
+                node,
+                picked.node,
+                "which",
+                picked.utility,
+                self._part / count,
                 self._part if rank == 0 else 0.0,
-            )  # fmt: skip
+            )
         return [candidates[position] for position in chosen]
 
     def _record(
-        self, order: int, x: int, y: int, phase: Phase, utility: float, epsilon: float,
+        self,
+        order: int,
+        x: int,
+        y: int,
+        phase: Phase,
+        utility: float,
+        epsilon: float,
         charge: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._recorder.add(
             Step(
                 order=order,

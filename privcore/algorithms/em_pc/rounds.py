@@ -121,12 +121,29 @@ class ProvenRounds:
         return self.filter.charge(epsilon, rho_of_selection(epsilon, self._kind))
 
     def _record(
-        self, order: int, x: int, y: int, given: tuple[int, ...], phase: Phase, utility: float,
-        epsilon: float, charge: float,
-    ) -> None:  # fmt: skip
+        self,
+        order: int,
+        x: int,
+        y: int,
+        given: tuple[int, ...],
+        phase: Phase,
+        utility: float,
+        epsilon: float,
+        charge: float,
+    ) -> None:
         self._recorder.add(
             Step(
-                order, x, y, given, phase, utility, 2 / epsilon, nan, nan, phase != "how many",
-                charge, self.rounds,
+                order,
+                x,
+                y,
+                given,
+                phase,
+                utility,
+                2 / epsilon,
+                nan,
+                nan,
+                phase != "how many",
+                charge,
+                self.rounds,
             )
-        )  # fmt: skip
+        )

@@ -2,11 +2,11 @@
 
 The proven form.  A tenth of μ² releases the columns' means and mean squares, by which rows are
 centred and scaled.  Every record's gradient is then clipped to the norm C, so that the mean's L2
-sensitivity is 2C/n (privcore/algorithms/gradients/clipped_gradients.py), and gets Gaussian noise of
-σ_k = 2C/(n μ_k).  With a line search every gradient shares its μ_k² with one release of the slopes
-of the loss (privcore/algorithms/gradients/line_search.py).  The weights at which a gradient is taken follow
-from the releases before it, so the mechanisms are adaptive; together they are one with μ² = Σ μ_k²
-(Dong, Roth & Su 2022, Corollary 2), and μ is the largest for which that is (ε, δ)-DP.
+sensitivity is 2C/n (`clipped_gradients.py`), and gets Gaussian noise of σ_k = 2C/(n μ_k).  With a
+line search every gradient shares its μ_k² with one release of the slopes of the loss
+(`line_search.py`).  The weights at which a gradient is taken follow from the releases before it,
+so the mechanisms are adaptive; together they are one with μ² = Σ μ_k² (Dong, Roth & Su 2022,
+Corollary 2), and μ is the largest for which that is (ε, δ)-DP.
 """
 
 from __future__ import annotations

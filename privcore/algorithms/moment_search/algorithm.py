@@ -67,9 +67,12 @@ def _searched(run: Run) -> Outcome:
         found = run_on_whole_table(run, whole, recorder)
     graph = cpdag_of_dag(run.source.names, edges_of(found.dag))
     rules = Rules(
-        given["false_edges"], given["candidate_level"], given["reference_effect"],
-        given["max_parents"], found.arrows,
-    )  # fmt: skip
+        given["false_edges"],
+        given["candidate_level"],
+        given["reference_effect"],
+        given["max_parents"],
+        found.arrows,
+    )
     separating = {
         pair: given_set
         for skeleton in found.searched

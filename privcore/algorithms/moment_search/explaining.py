@@ -65,9 +65,13 @@ def sparsest_dag(
             # Without the others, another DAG of these edges may need fewer of them.
             dag = searched_among(run, evidence.score, _around(dag), dag)
             dag = completed(
-                dag, candidates, _cancellable(run, evidence.surely_unexplained), evidence.borne_out,
-                level=given["false_edges"], max_parents=given["max_parents"],
-            )  # fmt: skip
+                dag,
+                candidates,
+                _cancellable(run, evidence.surely_unexplained),
+                evidence.borne_out,
+                level=given["false_edges"],
+                max_parents=given["max_parents"],
+            )
             dag = kept_edges(seen, dag, given["false_edges"])
             found.append(dag)
         for column, others in near.items():

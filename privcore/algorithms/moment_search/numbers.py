@@ -31,9 +31,12 @@ _PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 def planned_on_numbers(run: Run) -> NumbersPlan:
     given = run.parameters
     return plan_numbers(
-        run.source.n, len(run.source.names), given["epsilon"], given["delta"],
+        run.source.n,
+        len(run.source.names),
+        given["epsilon"],
+        given["delta"],
         radius=given["longest_row"],
-    )  # fmt: skip
+    )
 
 
 def events_on_numbers(run: Run) -> tuple[Event, ...]:
@@ -60,9 +63,19 @@ def run_on_numbers(run: Run) -> Outcome:
     for (cause, effect), p_value in tested.items():
         others = tuple(sorted(found[effect] - {cause}))
         recorder.add(
-            Step(len(others), cause, effect, others, "test", p_value, 0.0, p_value,
-                 given["false_edges"], False)
-        )  # fmt: skip
+            Step(
+                len(others),
+                cause,
+                effect,
+                others,
+                "test",
+                p_value,
+                0.0,
+                p_value,
+                given["false_edges"],
+                False,
+            )
+        )
     graph = cpdag_of_dag(names, set(tested))
     around = {c: set(range(len(names))) - {c} for c in range(len(names))}
     rules = Rules(given["false_edges"], 1.0, given["reference_effect"], len(names), ON_NUMBERS)

@@ -53,14 +53,21 @@ def visible_effects(shape: PublicShape, given: Mapping[str, Any]) -> Visible:
             whole, shape.levels, false_edges=given["false_edges"], penalty=given["penalty"]
         )
     plan = plan_moments(
-        shape.n, shape.levels, epsilon, delta,
-        share=given["table_share"], tables=given["table_noise_ratio"],
-    )  # fmt: skip
+        shape.n,
+        shape.levels,
+        epsilon,
+        delta,
+        share=given["table_share"],
+        tables=given["table_noise_ratio"],
+    )
     return visible_in_tables(
-        plan, shape.n, shape.levels,
-        false_edges=given["false_edges"], candidates=given["candidate_level"],
+        plan,
+        shape.n,
+        shape.levels,
+        false_edges=given["false_edges"],
+        candidates=given["candidate_level"],
         penalty=given["penalty"],
-    )  # fmt: skip
+    )
 
 
 def visible_sentence(shape: PublicShape, given: Mapping[str, Any]) -> str:

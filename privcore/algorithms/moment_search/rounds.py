@@ -25,9 +25,13 @@ _BETWEEN_ROUNDS = 0.003
 def planned_rounds(run: Run) -> MomentPlan:
     given = run.parameters
     return plan_moments(
-        run.source.n, run.source.levels, given["epsilon"], given["delta"],
-        share=given["table_share"], tables=given["table_noise_ratio"],
-    )  # fmt: skip
+        run.source.n,
+        run.source.levels,
+        given["epsilon"],
+        given["delta"],
+        share=given["table_share"],
+        tables=given["table_noise_ratio"],
+    )
 
 
 def events_of_rounds(plan: MomentPlan) -> tuple[Event, ...]:

@@ -99,9 +99,12 @@ def searched_among(
     start: one of these; what is found is no worse.
     """
     return best_of_orders(
-        score, candidates, max_parents=run.parameters["max_parents"],
-        between=lambda moves: between(run, moves), start=start,
-    )  # fmt: skip
+        score,
+        candidates,
+        max_parents=run.parameters["max_parents"],
+        between=lambda moves: between(run, moves),
+        start=start,
+    )
 
 
 def between(run: Run, moves: int) -> None:

@@ -69,13 +69,19 @@ def run_on_whole_table(run: Run, plan: WholePlan, recorder: common.Recorder) -> 
         return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT)
     model = TableModel(counts, plan.n, plan.scale)
     start = search_dag(
-        evidence.score, around, (frozenset(),) * len(columns), max_parents=given["max_parents"],
+        evidence.score,
+        around,
+        (frozenset(),) * len(columns),
+        max_parents=given["max_parents"],
         between=lambda moves: between(run, moves),
-    )  # fmt: skip
+    )
     dag, _ = search_table_again(
-        model, start, penalty=given["penalty"], max_parents=given["max_parents"],
+        model,
+        start,
+        penalty=given["penalty"],
+        max_parents=given["max_parents"],
         between=lambda moves: between(run, moves),
-    )  # fmt: skip
+    )
     dag = kept_edges(LikelihoodRatios(model), dag, given["false_edges"])
     seen = WholeEvidence(model, dag, given["penalty"])
     around = {c: set(columns) - {c} for c in columns}

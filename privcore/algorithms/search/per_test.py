@@ -138,9 +138,18 @@ class PerTest(Decision):
         return self.measure.sensitivity(n, strata) / self.measure.sensitivity(n)
 
     def record(
-        self, x: int, y: int, given: tuple[int, ...], phase: Phase, value: float, scale: float,
-        noisy_margin: float, margin_threshold: float, verdict: bool, charge: float,
-    ) -> None:  # fmt: skip
+        self,
+        x: int,
+        y: int,
+        given: tuple[int, ...],
+        phase: Phase,
+        value: float,
+        scale: float,
+        noisy_margin: float,
+        margin_threshold: float,
+        verdict: bool,
+        charge: float,
+    ) -> None:
         """Add a step, with margins turned back into values."""
         if not self.recorder.keep:
             return
@@ -197,9 +206,13 @@ class PerTest(Decision):
         """How much of the plan was used."""
         if self.plan and self.filter:
             return Spent(
-                self.plan.unit, self.filter.used, self.plan.total, self.rounds, self.plan.rounds,
+                self.plan.unit,
+                self.filter.used,
+                self.plan.total,
+                self.rounds,
+                self.plan.rounds,
                 self.noun,
-            )  # fmt: skip
+            )
         steps = self.published_steps()
         return Spent("epsilon", sum(steps), 0.0, len(steps), noun=self.noun)
 

@@ -142,8 +142,13 @@ LARGEST_TURNS = NumericPair(
 )
 GAUSSIAN_DELTA = 0.01
 _DESCENT = {
-    "clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0, "weight_threshold": 0.3,
-}  # fmt: skip
+    "clip": 1.0,
+    "step": 0.1,
+    "gradients": 2,
+    "stages": 1,
+    "sparsity": 0.0,
+    "weight_threshold": 0.3,
+}
 
 _ALL = (
     audit_of_algorithm(
@@ -205,8 +210,13 @@ _ALL = (
             "moment-search",
             _THREE_TABLES,
             {
-                "whole_table": 0, "false_edges": 0.3, "candidate_level": 0.9, "table_share": 0.8,
-                "table_noise_ratio": 10_000.0, "threshold": 0.08, "max_order": 0,
+                "whole_table": 0,
+                "false_edges": 0.3,
+                "candidate_level": 0.9,
+                "table_share": 0.8,
+                "table_noise_ratio": 10_000.0,
+                "threshold": 0.08,
+                "max_order": 0,
             },
             delta=GAUSSIAN_DELTA,
             runs=20_000,
@@ -219,7 +229,9 @@ _ALL = (
         "privpc-star",
         _PRODUCT_TURNS,
         {
-            "threshold": float(2 * ndtr(-0.75)), "centring": "middle", "null": "sampling",
+            "threshold": float(2 * ndtr(-0.75)),
+            "centring": "middle",
+            "null": "sampling",
             "max_order": 0,
         },
         delta=GAUSSIAN_DELTA,
@@ -244,6 +256,6 @@ _ALL = (
         runs=20_000,
         ci_runs=800,
     ),
-)  # fmt: skip
+)
 
 AUDITS: dict[str, AuditCase] = by_name(_ALL)

@@ -28,16 +28,24 @@ def concordant(training: int) -> DirectionPair:
     return DirectionPair(
         f"{m} test records in one increasing chain, of which the smallest is replaced by (largest, "
         "smallest)",
-        "test", shared, _equal(0.0, training), _LOW, (1.0, -1.0),
-    )  # fmt: skip
+        "test",
+        shared,
+        _equal(0.0, training),
+        _LOW,
+        (1.0, -1.0),
+    )
 
 
 def one_apart(training: int) -> DirectionPair:
     """Moves the root of HSIC by 2/m in both directions, the most that is known."""
     return DirectionPair(
         "12 test records of which eleven are equal and one lies apart; it joins the others",
-        "test", _equal(-1.0, 11), _equal(0.0, training), _HIGH, _LOW,
-    )  # fmt: skip
+        "test",
+        _equal(-1.0, 11),
+        _equal(0.0, training),
+        _HIGH,
+        _LOW,
+    )
 
 
 def third_apart(training: int) -> DirectionPair:
@@ -45,8 +53,12 @@ def third_apart(training: int) -> DirectionPair:
     return DirectionPair(
         "24 test records, a third in one place and the rest in another; one of the third takes the "
         "y of the rest",
-        "test", (*_equal(-1.0, 7), *_equal(1.0, 16)), _equal(0.0, training), _LOW, _CROSS,
-    )  # fmt: skip
+        "test",
+        (*_equal(-1.0, 7), *_equal(1.0, 16)),
+        _equal(0.0, training),
+        _LOW,
+        _CROSS,
+    )
 
 
 def upper_quartile_gap(training: int) -> DirectionPair:
@@ -57,8 +69,12 @@ def upper_quartile_gap(training: int) -> DirectionPair:
     return DirectionPair(
         f"{m} test records in three places, half of them in the lowest one; the upper quartiles "
         "jump from the middle one to the highest as one record does",
-        "test", shared, _equal(0.0, training), (-0.1, -0.1), (0.45, 0.45),
-    )  # fmt: skip
+        "test",
+        shared,
+        _equal(0.0, training),
+        (-0.1, -0.1),
+        (0.45, 0.45),
+    )
 
 
 def upper_quartile_between(training: int) -> DirectionPair:
@@ -69,8 +85,12 @@ def upper_quartile_between(training: int) -> DirectionPair:
     return DirectionPair(
         f"{m:,} test records at −1 and at 1 but for one at the upper quartile, 0.8; one goes from "
         "−1 to 1",
-        "test", shared, _equal(0.0, training), _LOW, _HIGH,
-    )  # fmt: skip
+        "test",
+        shared,
+        _equal(0.0, training),
+        _LOW,
+        _HIGH,
+    )
 
 
 def one_trained(training: int, test: int) -> DirectionPair:
@@ -78,8 +98,12 @@ def one_trained(training: int, test: int) -> DirectionPair:
     return DirectionPair(
         f"{training} training records, all (0, 0) but for one: (−1, −1) becomes (−1, 1); the test "
         "records are (−1, −1) and (1, 1)",
-        "training", _equal(0.0, training - 1), (_LOW, _HIGH) * (test // 2), _LOW, _CROSS,
-    )  # fmt: skip
+        "training",
+        _equal(0.0, training - 1),
+        (_LOW, _HIGH) * (test // 2),
+        _LOW,
+        _CROSS,
+    )
 
 
 def corners() -> DirectionPair:
@@ -87,5 +111,9 @@ def corners() -> DirectionPair:
     places = (_LOW, _CROSS, (1.0, -1.0), _HIGH)
     return DirectionPair(
         "21 training records in the corners; (1, 1) becomes (−1, 1)",
-        "training", places * 5, (_LOW, _HIGH) * 5, _HIGH, _CROSS,
-    )  # fmt: skip
+        "training",
+        places * 5,
+        (_LOW, _HIGH) * 5,
+        _HIGH,
+        _CROSS,
+    )

@@ -26,13 +26,18 @@ _DELTA = 0.01
 _OF_IQR = 4.0
 _FEW, _MANY = 40, 5000
 _TITLES = {
-    "spearman": "Spearman", "kendall": "Kendall", "hsic": "HSIC", "hsic-root": "Root of HSIC",
-    "iqr": "Interquartile ranges", "iqr-ptr": "Interquartile ranges by propose-test-release",
-}  # fmt: skip
+    "spearman": "Spearman",
+    "kendall": "Kendall",
+    "hsic": "HSIC",
+    "hsic-root": "Root of HSIC",
+    "iqr": "Interquartile ranges",
+    "iqr-ptr": "Interquartile ranges by propose-test-release",
+}
 _PARTS = {
-    "both": "both parts protected", "test": "test records protected",
+    "both": "both parts protected",
+    "test": "test records protected",
     "training": "training records protected",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -113,8 +118,11 @@ def _table(epsilon: float, delta: float) -> Trial:
 
 _ALL = (
     AuditCase(
-        "private-regression", "Noisy table of the private regressions", "pairwise",
-        pairs.corners().words, _table,
+        "private-regression",
+        "Noisy table of the private regressions",
+        "pairwise",
+        pairs.corners().words,
+        _table,
     ),
     audit_of_direction(
         "private-curves",
@@ -125,6 +133,6 @@ _ALL = (
         ci_runs=1500,
     ),
     *(_case(score, protects) for protects in _PARTS for score in _TITLES),
-)  # fmt: skip
+)
 
 PAIRWISE: dict[str, AuditCase] = by_name(_ALL)

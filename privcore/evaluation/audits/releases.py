@@ -72,31 +72,43 @@ _FOUR = tuple(((a, b), 3) for a in (0, 1) for b in (0, 1))
 _TWO_COLUMNS = TablePair(
     "13 records of two columns with two levels, three of each kind and one: (0, 0) becomes (1, 1), "
     "the largest change of their one- and two-way counts",
-    (2, 2), _FOUR, (0, 0), (1, 1),
-)  # fmt: skip
+    (2, 2),
+    _FOUR,
+    (0, 0),
+    (1, 1),
+)
 _ALIKE = tuple(
     ((a, b, c), 400 if a == b == c else 20) for a in (0, 1) for b in (0, 1) for c in (0, 1)
 )
 _THREE_COLUMNS = TablePair(
     "921 records of three columns with two levels, most of (0, 0, 0) and (1, 1, 1); (0, 0, 0) "
     "becomes (1, 1, 0), the largest change of their one- and two-way counts",
-    (2, 2, 2), _ALIKE, (0, 0, 0), (1, 1, 0),
-)  # fmt: skip
+    (2, 2, 2),
+    _ALIKE,
+    (0, 0, 0),
+    (1, 1, 0),
+)
 _RADIUS = 0.2
 _SHORT = _numbers(
     "400 rows (±0.1, ±0.1), but for one as long as the radius, (a, b) with ab = R²/16, which "
     "becomes (−b, −a)",
-    0.1, 400, _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 16),
-)  # fmt: skip
+    0.1,
+    400,
+    _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 16),
+)
 _LONG = _numbers(
     "2,000 rows (±0.3, ±0.3), but for one far longer, (a, b) with ab a sixteenth of its squared "
     "norm, which becomes (−b, −a)",
-    0.3, 2000, _diagonal(1.0, 1 / 16),
-)  # fmt: skip
+    0.3,
+    2000,
+    _diagonal(1.0, 1 / 16),
+)
 _HALF = _numbers(
     "400 rows (±0.5, ±0.5), but for one of norm 1, (a, b) with ab = 1/4, which becomes (−b, −a)",
-    0.5, 400, _diagonal(1.0, 1 / 4),
-)  # fmt: skip
+    0.5,
+    400,
+    _diagonal(1.0, 1 / 4),
+)
 
 _SAMPLED = replace(
     turned((False,) * 10, 2000),
@@ -107,9 +119,14 @@ _DESCENT = {"clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0
 
 
 def _case(
-    name: str, title: str, algorithm: str, pair: Pair, parameters: Mapping[str, Any],
-    delta: float = GAUSSIAN_DELTA, paths: int = 1,
-) -> AuditCase:  # fmt: skip
+    name: str,
+    title: str,
+    algorithm: str,
+    pair: Pair,
+    parameters: Mapping[str, Any],
+    delta: float = GAUSSIAN_DELTA,
+    paths: int = 1,
+) -> AuditCase:
     make = OfRelease(algorithm, pair, parameters, paths)
     return AuditCase(name, title, "release", pair.words, make, delta=delta, ci_runs=40_000)
 
@@ -117,53 +134,91 @@ def _case(
 _ALL = (
     _case("lapmech-counts", "LapMech: the table", "lapmech", _TWO_COLUMNS, {}, delta=0.0),
     _case(
-        "moment-search-whole-counts", "Moment search: the whole table", "moment-search",
-        _TWO_COLUMNS, {}, delta=0.0,
+        "moment-search-whole-counts",
+        "Moment search: the whole table",
+        "moment-search",
+        _TWO_COLUMNS,
+        {},
+        delta=0.0,
     ),
     _case(
-        "moment-search-pair-counts", "Moment search: counts of pairs", "moment-search",
-        _TWO_COLUMNS, {"whole_table": 0},
+        "moment-search-pair-counts",
+        "Moment search: counts of pairs",
+        "moment-search",
+        _TWO_COLUMNS,
+        {"whole_table": 0},
     ),
     _case(
-        "moment-search-table-counts", "Moment search: pairs and rounds of tables", "moment-search",
+        "moment-search-table-counts",
+        "Moment search: pairs and rounds of tables",
+        "moment-search",
         _THREE_COLUMNS,
         {"whole_table": 0, "table_share": 0.8, "table_noise_ratio": 10_000.0},
         paths=4,
     ),
     _case(
-        "moment-search-moments", "Moment search: moments of numbers", "moment-search", _LONG, {},
+        "moment-search-moments",
+        "Moment search: moments of numbers",
+        "moment-search",
+        _LONG,
+        {},
         paths=10,
     ),
     _case("privpc-star-moments", "PrivPC*: moments", "privpc-star", _HALF, {"radius": sqrt(0.5)}),
     _case(
-        "privpc-star-moments-laplace", "PrivPC*: moments with Laplace noise", "privpc-star",
-        ROWS_L1, {"mechanism": "laplace", "centring": "middle"}, delta=0.0,
+        "privpc-star-moments-laplace",
+        "PrivPC*: moments with Laplace noise",
+        "privpc-star",
+        ROWS_L1,
+        {"mechanism": "laplace", "centring": "middle"},
+        delta=0.0,
     ),
     _case("noleaks-gradients", "NOLEAKS: gradients", "noleaks", LARGEST_TURNS, _DESCENT, paths=10),
     _case(
-        "noleaks-line-search", "NOLEAKS: gradients and line search", "noleaks", LARGEST_TURNS,
-        {**_DESCENT, "step_rule": "line search"}, paths=10,
+        "noleaks-line-search",
+        "NOLEAKS: gradients and line search",
+        "noleaks",
+        LARGEST_TURNS,
+        {**_DESCENT, "step_rule": "line search"},
+        paths=10,
     ),
     _case(
-        "curate-gradients", "CURATE: gradients", "curate-score", LARGEST_TURNS,
-        {**_DESCENT, "growth": 2.0}, paths=10,
+        "curate-gradients",
+        "CURATE: gradients",
+        "curate-score",
+        LARGEST_TURNS,
+        {**_DESCENT, "growth": 2.0},
+        paths=10,
     ),
     _case(
-        "moment-notears-moments", "Moment NOTEARS: moments", "moment-notears", _SHORT,
+        "moment-notears-moments",
+        "Moment NOTEARS: moments",
+        "moment-notears",
+        _SHORT,
         {"sparsity": 0.0, "iterations": 1, "radius": _RADIUS},
     ),
     _case(
-        "column-counts", "Laplace-PC: counts of columns, and a test", "laplace-pc", ONE_FALLS,
-        {"correction": "ties", "max_tests": 1, "max_order": 0}, delta=0.0,
+        "column-counts",
+        "Laplace-PC: counts of columns, and a test",
+        "laplace-pc",
+        ONE_FALLS,
+        {"correction": "ties", "max_tests": 1, "max_order": 0},
+        delta=0.0,
     ),
     AuditCase(
-        "sg-pc-sub-samples", "SG-PC: tests on sub-samples", "release", _SAMPLED.words,
+        "sg-pc-sub-samples",
+        "SG-PC: tests on sub-samples",
+        "release",
+        _SAMPLED.words,
         OfSubSamples(
-            "sg-pc", _SAMPLED,
+            "sg-pc",
+            _SAMPLED,
             {"score": "z-star", "rate": 0.02, "max_tests": 10, "max_order": 0},
         ),
-        delta=0.001, runs=40_000, ci_runs=4000,
+        delta=0.001,
+        runs=40_000,
+        ci_runs=4000,
     ),
-)  # fmt: skip
+)
 
 RELEASES: dict[str, AuditCase] = by_name(_ALL)

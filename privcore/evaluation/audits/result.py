@@ -98,6 +98,16 @@ def result_of(
 ) -> AuditResult:
     """What a case's events show."""
     return AuditResult(
-        case.name, case.title, case.kind, case.neighbours, case.flaw, claim[0], claim[1], runs,
-        seed, confidence, events, seconds,
-    )  # fmt: skip
+        case.name,
+        case.title,
+        case.kind,
+        case.neighbours,
+        case.flaw,
+        claim[0],
+        claim[1],
+        runs,
+        seed,
+        confidence,
+        events,
+        seconds,
+    )

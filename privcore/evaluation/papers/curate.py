@@ -174,8 +174,10 @@ def _tables(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     for network in settings["networks"]:
         data = load_network(network)
         for quantity, value in (
-            ("features", len(data.names)), ("edges", len(data.edges)), ("rows", settings["rows"]),
-        ):  # fmt: skip
+            ("features", len(data.names)),
+            ("edges", len(data.edges)),
+            ("rows", settings["rows"]),
+        ):
             yield Sample(("6", network, pc, quantity), "exact", float(value))
     spent: dict[tuple[str, str, str], float] = {}
     for run in runs(settings, work):

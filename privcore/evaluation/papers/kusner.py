@@ -46,7 +46,11 @@ def _table_2(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     for number, (kind, law) in enumerate(kinds):
         for calibration in ("published", "proven"):
             found = accuracy(
-                kind, law, rows=settings["rows"], datasets=2, epsilons=settings["epsilons"],
+                kind,
+                law,
+                rows=settings["rows"],
+                datasets=2,
+                epsilons=settings["epsilons"],
                 settings=[
                     {
                         "calibration": calibration,
@@ -56,8 +60,9 @@ def _table_2(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
                     }
                     for name in settings["scores"]
                 ],
-                repeats=work.runs, seed=work.seed + 2 * number,
-            )  # fmt: skip
+                repeats=work.runs,
+                seed=work.seed + 2 * number,
+            )
             for row in found:
                 exact = math.isinf(row.epsilon)
                 if exact and calibration == "proven":
@@ -111,9 +116,11 @@ def _figure_1(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
         pair = PairGenerator(kind).sample(settings["rows"], work.seed)
         for calibration in ("published", "proven"):
             values = {
-                "calibration": calibration, "protects": "test",
-                "score": _score(score, calibration), "delta": settings["delta"],
-            }  # fmt: skip
+                "calibration": calibration,
+                "protects": "test",
+                "score": _score(score, calibration),
+                "delta": settings["delta"],
+            }
             for epsilon, found in against_epsilon(
                 pair, values, settings["epsilons"], work.runs, work.seed
             ):
@@ -160,9 +167,11 @@ def _figure_2(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
         pair = PairGenerator(kind).sample(settings["rows"], work.seed)
         for calibration in ("published", "proven"):
             values = {
-                "calibration": calibration, "protects": "training", "score": "hsic",
+                "calibration": calibration,
+                "protects": "training",
+                "score": "hsic",
                 "epsilon": epsilon,
-            }  # fmt: skip
+            }
             for penalty, found in against_penalty(
                 pair, values, settings["penalties"], work.runs, work.seed
             ):

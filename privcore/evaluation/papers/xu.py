@@ -73,10 +73,11 @@ def _rates(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     ]
     for number, (line, calibration) in enumerate(steps):
         algorithms = [
-            name for name in line["algorithms"]
+            name
+            for name in line["algorithms"]
             if (calibration == "proven" or get_algorithm(name).private)
             and name not in line["left_out"].get(str(line["nodes"]), [])
-        ]  # fmt: skip
+        ]
         plan = SweepPlan(
             tuple(_data(line, work.seed + run) for run in range(work.runs)),
             tuple(algorithms),
@@ -125,8 +126,9 @@ def _printed(table: str, algorithms: list[str]) -> dict[Case, str]:
     }
 
 
-def _table(number: str, place: str, kind: str, varies: str, values: list[float], shows: str,
-           **fixed: Any) -> Reproduction:  # fmt: skip
+def _table(
+    number: str, place: str, kind: str, varies: str, values: list[float], shows: str, **fixed: Any
+) -> Reproduction:
     categorical = kind == "random-categorical"
     large = varies == "nodes" and not categorical
     algorithms = ["pc", "lapmech", "em-pc"] if categorical else ["pc", "privpc-star"]
@@ -166,7 +168,7 @@ def _table(number: str, place: str, kind: str, varies: str, values: list[float],
             *([_TOO_LARGE] if categorical and varies == "nodes" else []),
         ),
         runs=3 if large else 5,
-    )  # fmt: skip
+    )
 
 
 _CAT, _NUM = "random-categorical", "linear-gaussian"
@@ -176,14 +178,24 @@ ITEMS = (
     _table("IV", "4", _CAT, "nodes", [5, 10, 15], f"{_OF} against p, categories.", rows=5_000),
     _table("V", "5", _CAT, "rows", [10_000, 5_000, 3_000, 1_000], f"{_OF} against n, categories."),
     _table(
-        "VI", "6", _CAT, "density", [0.2, 0.4, 0.6], f"{_OF} against sparseness, categories.",
+        "VI",
+        "6",
+        _CAT,
+        "density",
+        [0.2, 0.4, 0.6],
+        f"{_OF} against sparseness, categories.",
         rows=5_000,
     ),
     _table("VIII", "8", _NUM, "epsilon", [10.0, 1.0, 0.1, 0.01], f"{_OF} against ε, numbers."),
     _table("IX", "9", _NUM, "rows", [10_000, 1_000, 100], f"{_OF} against n, numbers."),
     _table("X", "10", _NUM, "nodes", [10, 20, 50, 100], f"{_OF} against p, numbers."),
     _table(
-        "XI", "11", _NUM, "density", [0.1, 0.4, 0.7], f"{_OF} against sparseness, numbers.",
+        "XI",
+        "11",
+        _NUM,
+        "density",
+        [0.1, 0.4, 0.7],
+        f"{_OF} against sparseness, numbers.",
         nodes=20,
     ),
-)  # fmt: skip
+)

@@ -61,10 +61,14 @@ def _adult(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     pc, em = get_algorithm("pc").title, get_algorithm("em-pc").title
     for number, calibration in enumerate(_CALIBRATIONS):
         plan = SweepPlan(
-            (data,), ("em-pc",), grids={"epsilon": (settings["epsilon"],)},
+            (data,),
+            ("em-pc",),
+            grids={"epsilon": (settings["epsilon"],)},
             settings={"threshold": settings["threshold"], "max_order": settings["max_order"]},
-            calibrations=(calibration,), seeds=work.runs, master_seed=work.seed,
-        )  # fmt: skip
+            calibrations=(calibration,),
+            seeds=work.runs,
+            master_seed=work.seed,
+        )
         for row, found in Measured(plan).runs(work.part(number, len(_CALIBRATIONS))):
             if found is None:
                 yield Sample((em, _EDGES), calibration, nan)

@@ -44,10 +44,27 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
     error: why a run was refused, or why its non-private reference was.  seconds: engine time.
     """
     return (
-        "cell", "data", "data_seed", "rows", "algorithm", "calibration", "epsilon", "delta",
-        *plan.swept, "replicate", "seed", *METRICS, "guarantee_epsilon", "guarantee_delta",
-        "tests_run", "orders_run", "stopped", "edges", "error", "seconds",
-    )  # fmt: skip
+        "cell",
+        "data",
+        "data_seed",
+        "rows",
+        "algorithm",
+        "calibration",
+        "epsilon",
+        "delta",
+        *plan.swept,
+        "replicate",
+        "seed",
+        *METRICS,
+        "guarantee_epsilon",
+        "guarantee_delta",
+        "tests_run",
+        "orders_run",
+        "stopped",
+        "edges",
+        "error",
+        "seconds",
+    )
 
 
 class Loaded(NamedTuple):
@@ -146,9 +163,13 @@ class Runner:
                 row["error"] = choice.problem
                 return row
             run = discover(
-                loaded.source, choice.algorithm, choice.parameters, seed=cell.seed,
-                hooks=self._hooks, keep_trace=False,
-            )  # fmt: skip
+                loaded.source,
+                choice.algorithm,
+                choice.parameters,
+                seed=cell.seed,
+                hooks=self._hooks,
+                keep_trace=False,
+            )
         except PrivcoreError as error:
             row["error"] = str(error)
             return row

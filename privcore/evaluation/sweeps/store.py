@@ -24,9 +24,15 @@ ENDINGS = ("parquet", "csv", "json")
 _METADATA = b"causalveil"
 _SYNC_SECONDS = 1.0
 _WHOLE = {
-    "cell", "data_seed", "rows", "replicate", "seed", "tests_run", "orders_run",
+    "cell",
+    "data_seed",
+    "rows",
+    "replicate",
+    "seed",
+    "tests_run",
+    "orders_run",
     *(metric for metric in METRICS if metric.endswith("shd")),
-}  # fmt: skip
+}
 _TEXT = {"data", "algorithm", "calibration", "stopped", "edges", "error"}
 
 

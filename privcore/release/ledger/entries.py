@@ -68,9 +68,15 @@ class Books:
         created = self.budgets[budget].created if budget in self.budgets else time
         self.budgets[budget] = Budget(budget, unit, epsilon, delta, rho, created, time)
         self.totals.append(
-            {"budget": budget, "time": time, "unit": unit, "epsilon": repr(epsilon),
-             "delta": repr(delta), "rho": None if rho is None else repr(rho)}
-        )  # fmt: skip
+            {
+                "budget": budget,
+                "time": time,
+                "unit": unit,
+                "epsilon": repr(epsilon),
+                "delta": repr(delta),
+                "rho": None if rho is None else repr(rho),
+            }
+        )
 
     def _data(self, budget: str, fingerprints: Sequence[str]) -> None:
         _require(budget in self.budgets)
@@ -80,19 +86,35 @@ class Books:
             self.owners[fingerprint] = budget
 
     def _charge(
-        self, sequence: int, time: str, budget: str, algorithm: str, parameters: Mapping[str, Any],
-        epsilon: float, delta: float, rho: float | None, certificate: str,
-    ) -> None:  # fmt: skip
+        self,
+        sequence: int,
+        time: str,
+        budget: str,
+        algorithm: str,
+        parameters: Mapping[str, Any],
+        epsilon: float,
+        delta: float,
+        rho: float | None,
+        certificate: str,
+    ) -> None:
         _require(sequence == len(self.charges) + 1 and budget in self.budgets)
         _require_texts(time, algorithm, certificate)
         _require(isinstance(parameters, dict))
         _check_numbers(epsilon, delta, rho)
         self.charges.append(
             Charge(
-                sequence, time, budget, algorithm, parameters, epsilon, delta, rho, "charged",
+                sequence,
+                time,
+                budget,
+                algorithm,
+                parameters,
+                epsilon,
+                delta,
+                rho,
+                "charged",
                 certificate,
             )
-        )  # fmt: skip
+        )
 
     def _state(self, sequence: int, state: State) -> None:
         _require(state in ("released", "failed") and 1 <= sequence <= len(self.charges))

@@ -11,9 +11,17 @@ from typing import Any
 from privcore.text import spreadsheet_cell
 
 _COLUMNS = (
-    "sequence", "time", "budget", "algorithm", "epsilon", "delta", "rho", "state", "certificate",
+    "sequence",
+    "time",
+    "budget",
+    "algorithm",
+    "epsilon",
+    "delta",
+    "rho",
+    "state",
+    "certificate",
     "parameters",
-)  # fmt: skip
+)
 
 
 def as_csv(charges: Sequence[Mapping[str, Any]]) -> str:

@@ -85,9 +85,16 @@ class Ledger:
         rho = checked_total(epsilon, delta, unit)
         with transaction(self.path, self._timeout) as chain:
             chain.add(
-                {"kind": "total", "time": self._now(), "budget": name, "unit": unit,
-                 "epsilon": float(epsilon), "delta": float(delta), "rho": rho}
-            )  # fmt: skip
+                {
+                    "kind": "total",
+                    "time": self._now(),
+                    "budget": name,
+                    "unit": unit,
+                    "epsilon": float(epsilon),
+                    "delta": float(delta),
+                    "rho": rho,
+                }
+            )
             budget = chain.books.budget(name)
             check_total(budget, chain.books.charges_of(name))
         return budget
@@ -158,11 +165,19 @@ class Ledger:
             if new:
                 chain.add({"kind": "data", "budget": name, "fingerprints": new})
             chain.add(
-                {"kind": "charge", "sequence": len(books.charges) + 1, "time": self._now(),
-                 "budget": name, "algorithm": algorithm, "parameters": dict(parameters),
-                 "epsilon": float(epsilon), "delta": float(delta),
-                 "rho": None if rho is None else float(rho), "certificate": certificate}
-            )  # fmt: skip
+                {
+                    "kind": "charge",
+                    "sequence": len(books.charges) + 1,
+                    "time": self._now(),
+                    "budget": name,
+                    "algorithm": algorithm,
+                    "parameters": dict(parameters),
+                    "epsilon": float(epsilon),
+                    "delta": float(delta),
+                    "rho": None if rho is None else float(rho),
+                    "certificate": certificate,
+                }
+            )
             charges = books.charges_of(name)
             check_charge(budget, charges)
             checkpoint("charging")

@@ -22,9 +22,14 @@ def entries_of(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         "LEFT JOIN budgets b ON b.id = t.dataset ORDER BY t.sequence"
     ):
         yield {
-            "kind": "total", "time": time, "budget": budget, "unit": unit,
-            "epsilon": float(epsilon), "delta": float(delta), "rho": _number(rho),
-        }  # fmt: skip
+            "kind": "total",
+            "time": time,
+            "budget": budget,
+            "unit": unit,
+            "epsilon": float(epsilon),
+            "delta": float(delta),
+            "rho": _number(rho),
+        }
     for fingerprint, budget in connection.execute(
         "SELECT f.fingerprint, b.name FROM fingerprints f "
         "LEFT JOIN budgets b ON b.id = f.dataset ORDER BY f.rowid"
@@ -36,14 +41,29 @@ def entries_of(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         "ORDER BY c.sequence"
     )
     for (
-        sequence, time, budget, algorithm, parameters, epsilon, delta, rho, certificate, state
-    ) in charges:  # fmt: skip
+        sequence,
+        time,
+        budget,
+        algorithm,
+        parameters,
+        epsilon,
+        delta,
+        rho,
+        certificate,
+        state,
+    ) in charges:
         yield {
-            "kind": "charge", "sequence": sequence, "time": time, "budget": budget,
-            "algorithm": algorithm, "parameters": json.loads(parameters),
-            "epsilon": float(epsilon), "delta": float(delta), "rho": _number(rho),
+            "kind": "charge",
+            "sequence": sequence,
+            "time": time,
+            "budget": budget,
+            "algorithm": algorithm,
+            "parameters": json.loads(parameters),
+            "epsilon": float(epsilon),
+            "delta": float(delta),
+            "rho": _number(rho),
             "certificate": certificate,
-        }  # fmt: skip
+        }
         if state != "charged":
             yield {"kind": "state", "sequence": sequence, "state": state}
 

@@ -14,10 +14,10 @@ def data(seed, n=4_000, levels=LEVELS, linked=True):
     generator = np.random.default_rng(seed)
     hidden = generator.integers(0, 12, n)
     values = tuple(
-        np.where(generator.random(n) < (0.5 if linked else 0), hidden,
-                 generator.integers(0, r, n)) % r
+        np.where(generator.random(n) < (0.5 if linked else 0), hidden, generator.integers(0, r, n))
+        % r
         for r in levels
-    )  # fmt: skip
+    )
     return counted(values, levels)
 
 

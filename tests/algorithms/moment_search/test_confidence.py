@@ -109,8 +109,9 @@ def test_what_separated_a_pair_counts_for_what_could_have_been_seen():
     assert separated[(0, 1)].visible is None
 
 
-@pytest.mark.parametrize(("margin", "low", "high"), [(0.0, 0.49, 0.51), (8.0, 0.55, 0.65),
-                                                      (1e3, 0.87, 0.881)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("margin", "low", "high"), [(0.0, 0.49, 0.51), (8.0, 0.55, 0.65), (1e3, 0.87, 0.881)]
+)
 def test_the_confidence_of_a_direction_grows_with_the_margin_of_its_score(margin, low, high):
     values = {(0, 1): 60.0, (1, 2): 60.0}
     evidence = Fixed(values, gains={(0, 1): 50.0 + margin, (1, 0): 50.0})

@@ -39,10 +39,13 @@ def is_dag(parents):
 
 def all_dags(columns):
     subsets = [
-        [frozenset(o for o, keep in zip(range(columns), mask, strict=True) if keep and o != c)
-         for mask in product((0, 1), repeat=columns) if not mask[c]]
+        [
+            frozenset(o for o, keep in zip(range(columns), mask, strict=True) if keep and o != c)
+            for mask in product((0, 1), repeat=columns)
+            if not mask[c]
+        ]
         for c in range(columns)
-    ]  # fmt: skip
+    ]
     return [parents for parents in product(*subsets) if is_dag(parents)]
 
 

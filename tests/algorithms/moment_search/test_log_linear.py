@@ -96,8 +96,16 @@ def test_errors_of_a_term_are_those_of_regression_residuals():
     table = fitted(
         np.full(levels, 1 / 18), {a: margins.margin(shares(3, levels, 3.0), a) for a in PAIRS}
     )
-    noise = {(): 0.0, (0,): 0.1, (1,): 0.2, (2,): 0.3, (0, 1): 1.0, (0, 2): 2.0, (1, 2): 0.5,
-             (0, 1, 2): 4.0}  # fmt: skip
+    noise = {
+        (): 0.0,
+        (0,): 0.1,
+        (1,): 0.2,
+        (2,): 0.3,
+        (0, 1): 1.0,
+        (0, 2): 2.0,
+        (1, 2): 0.5,
+        (0, 1, 2): 4.0,
+    }
     found = model_error(table, PAIRS, (0, 1, 2), lambda axes: noise[axes])
     rows = np.random.default_rng(0).choice(18, n, p=table.ravel())
     places = np.unravel_index(rows, levels)
@@ -187,8 +195,9 @@ def test_the_level_holds_given_columns_that_are_followed_closely(sigma):
     for seed in range(runs):
         source = chained(seed)
         moments = of_pairs(source, sigma, seed)
-        release_tables(moments, source, [(0, 1, 2, 3), (0, 1, 2, 4)], sigma / 4,
-                       SimulatedNoise(seed + 5_000))  # fmt: skip
+        release_tables(
+            moments, source, [(0, 1, 2, 3), (0, 1, 2, 4)], sigma / 4, SimulatedNoise(seed + 5_000)
+        )
         p_values.append(models(moments).test(3, 4, (0, 1, 2)).p_value)
     assert binom.sf(sum(p < 0.05 for p in p_values) - 1, runs, 0.05) > 1e-6
     assert kstest(p_values, "uniform", alternative="greater").pvalue > 1e-6

@@ -118,9 +118,10 @@ def test_noise_is_of_the_size_that_is_said():
     source = drawn(3)
     exact = source.table([0, 2]).astype(float)
     expected = np.linalg.pinv(
-        marginal_of((0, 2)) @ covariance(20.0, (((0, 1, 2), 7.0), ((0, 2), 3.0)))
+        marginal_of((0, 2))
+        @ covariance(20.0, (((0, 1, 2), 7.0), ((0, 2), 3.0)))
         @ marginal_of((0, 2)).T
-    )  # fmt: skip
+    )
     squares = 0.0
     for seed in range(400):
         error = (released(source, seed).table([0, 2]) - exact).ravel()

@@ -151,10 +151,12 @@ def test_that_much_is_attained():
 
 
 rows_and_units = st.tuples(
-    st.lists(unit, min_size=3, max_size=3), st.lists(unit, min_size=3, max_size=3),
     st.lists(unit, min_size=3, max_size=3),
-    st.lists(st.floats(1e-3, 1), min_size=3, max_size=3), st.floats(0.3, 10),
-)  # fmt: skip
+    st.lists(unit, min_size=3, max_size=3),
+    st.lists(unit, min_size=3, max_size=3),
+    st.lists(st.floats(1e-3, 1), min_size=3, max_size=3),
+    st.floats(0.3, 10),
+)
 
 
 @settings(max_examples=300, deadline=None)
@@ -186,9 +188,12 @@ def test_rows_in_other_units_are_those_counted():
 
 @settings(max_examples=100, deadline=None)
 @given(
-    p=st.integers(2, 100), n=st.integers(100, 10**7), epsilon=st.floats(0.01, 100),
-    delta=st.sampled_from([1e-9, 1e-6, 1e-3]), radius=st.sampled_from([None, 0.5, 4.0]),
-)  # fmt: skip
+    p=st.integers(2, 100),
+    n=st.integers(100, 10**7),
+    epsilon=st.floats(0.01, 100),
+    delta=st.sampled_from([1e-9, 1e-6, 1e-3]),
+    radius=st.sampled_from([None, 0.5, 4.0]),
+)
 def test_both_releases_together_are_the_total(p, n, epsilon, delta, radius):
     plan = plan_numbers(n, p, epsilon, delta, radius=radius)
     together = math.hypot(plan.mu_scales, plan.mu_moments)

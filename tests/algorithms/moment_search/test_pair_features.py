@@ -40,8 +40,11 @@ def test_the_sensitivity_is_the_largest_change_of_all_pairs_of_records(levels):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.integers(2, 6), st.integers(0, 5), st.integers(0, 5)), min_size=1,
-                max_size=9))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.integers(2, 6), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=9
+    )
+)
 def test_no_pair_of_records_exceeds_it(drawn):
     levels = [r for r, _, _ in drawn]
     one, other = ([min(value, r - 1) for r, *v in drawn for value in (v[k],)] for k in (0, 1))

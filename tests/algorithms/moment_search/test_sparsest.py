@@ -39,16 +39,23 @@ def test_the_clearest_edge_is_added_first_and_given_to_the_next_tests():
     full = completed(CHAIN, EVERYONE, test, always, level=0.03, max_parents=4)
     assert {(c, e) for e, causes in enumerate(full) for c in causes} >= {(0, 1), (1, 2)}
     assert sum(map(len, full)) == 4
-    first = next(k for k, (x, y, given) in enumerate(asked) if {2, 3} <= {x, y, *given} - {0, 1}
-                 and {2, 3} != {x, y})  # fmt: skip
+    first = next(
+        k
+        for k, (x, y, given) in enumerate(asked)
+        if {2, 3} <= {x, y, *given} - {0, 1} and {2, 3} != {x, y}
+    )
     assert first > 0
 
 
 def test_candidates_get_an_edge_where_it_would_stay_alone_and_others_where_there_is_no_doubt():
     # Of χ² of one degree of freedom: 10 has 0.0016, 30 has 4 · 10⁻⁸, 40 has 3 · 10⁻¹⁰.
     nobody = {c: set() for c in range(4)}
-    for value, near, added in ((10.0, EVERYONE, True), (10.0, nobody, False),
-                               (30.0, nobody, False), (40.0, nobody, True)):  # fmt: skip
+    for value, near, added in (
+        (10.0, EVERYONE, True),
+        (10.0, nobody, False),
+        (30.0, nobody, False),
+        (40.0, nobody, True),
+    ):
         test, _ = of({(0, 3): value})
         full = completed(CHAIN, near, test, always, level=0.03, max_parents=4)
         assert (full != CHAIN) is added

@@ -42,8 +42,9 @@ def found_among(runs, levels, epsilon, more):
     return seen
 
 
-@pytest.mark.parametrize(("levels", "epsilon"), [((2, 2, 2, 2), 0.1), ((2, 2, 2, 2), 2.0),
-                                                 ((3, 3, 3, 3), 0.5)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("levels", "epsilon"), [((2, 2, 2, 2), 0.1), ((2, 2, 2, 2), 2.0), ((3, 3, 3, 3), 0.5)]
+)
 def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon):
     """Where all of the budget is for pairs the claim is exact.
 
@@ -55,8 +56,9 @@ def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon)
     assert binom.sf(seen - 1, 250, 0.94) > 1e-6
 
 
-@pytest.mark.parametrize(("levels", "epsilon"), [((2, 2, 2, 2), 0.1), ((2, 2, 2, 2), 2.0),
-                                                 ((3, 3, 3, 3), 0.3)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("levels", "epsilon"), [((2, 2, 2, 2), 0.1), ((2, 2, 2, 2), 2.0), ((3, 3, 3, 3), 0.3)]
+)
 def test_so_it_is_in_a_whole_table(levels, epsilon):
     """Fails by chance less than once in a million where the share is from 86 to 94 %."""
     seen = found_among(250, levels, epsilon, {})

@@ -69,8 +69,9 @@ def test_of_large_cells_it_is_nearly_so(expected, scale, above):
 
 
 @settings(max_examples=60)
-@given(count=st.floats(-1e6, 1e6).map(round), expected=st.floats(1e-9, 1e6),
-       scale=st.floats(0.02, 1e4))  # fmt: skip
+@given(
+    count=st.floats(-1e6, 1e6).map(round), expected=st.floats(1e-9, 1e6), scale=st.floats(0.02, 1e4)
+)
 def test_it_is_finite_wherever_a_search_may_go(count, expected, scale):
     found = likelihood(count, expected, scale)
     assert np.isfinite(found.total)

@@ -36,9 +36,7 @@ def said(events, delta=DELTA):
         (1.0, 100, 224.4, 98.8, 73.8, 71.55, 83.53, 37.4, 96.72),
     ],
 )
-def test_published_figures(
-    epsilon, rounds, advanced, kov, renyi, laplace, pure, selection, exact
-):  # fmt: skip
+def test_published_figures(epsilon, rounds, advanced, kov, renyi, laplace, pure, selection, exact):
     steps = said([Event("laplace", epsilon, rounds)])
     assert steps["advanced, classic"] == pytest.approx(advanced, rel=1e-3)
     assert steps["advanced, exact form"] == pytest.approx(kov, rel=1e-3)

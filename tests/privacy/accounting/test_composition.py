@@ -115,9 +115,16 @@ def test_more_rounds_per_budget_with_delta():
 
 @pytest.mark.parametrize(
     ("epsilon", "delta", "rounds"),
-    [(0.0, 0.0, 1), (-1.0, 0.0, 1), (math.nan, 0.0, 1), (math.inf, 0.0, 1), (1.0, 1.0, 1),
-     (1.0, -0.1, 1), (1.0, 0.0, 0)],
-)  # fmt: skip
+    [
+        (0.0, 0.0, 1),
+        (-1.0, 0.0, 1),
+        (math.nan, 0.0, 1),
+        (math.inf, 0.0, 1),
+        (1.0, 1.0, 1),
+        (1.0, -0.1, 1),
+        (1.0, 0.0, 0),
+    ],
+)
 def test_bad_totals_are_refused(epsilon, delta, rounds):
     with pytest.raises(ParameterError):
         plan_rounds(epsilon, delta, rounds)

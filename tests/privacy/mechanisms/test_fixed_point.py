@@ -183,8 +183,10 @@ def exact_scores(tables, n):
         rho += mpmath.mpf(3 * sum(a * x[i] * y[j] for i, j, a in cells)) / (m * (m + 1))
     root = mpmath.sqrt(n)
     return {
-        "z-star": 3 * z / root, "kendall-fixed": tau / (1.5 * root), "spearman-fixed": rho / root
-    }  # fmt: skip
+        "z-star": 3 * z / root,
+        "kendall-fixed": tau / (1.5 * root),
+        "spearman-fixed": rho / root,
+    }
 
 
 def extreme_tables():
@@ -194,8 +196,9 @@ def extreme_tables():
     yield np.array([[[5 * 10**7, 5 * 10**7 + 1], [5 * 10**7, 5 * 10**7]]])
     yield generator.integers(0, 2, (20_000, 2, 2))
     yield np.tile(np.array([[[1, 0], [0, 1]]]), (5_000, 1, 1))
-    yield np.concatenate([np.tile(np.array([[[0, 1], [1, 0]]]), (3_000, 1, 1)),
-                          np.array([[[10**7, 3], [2, 10**7]]])])  # fmt: skip
+    yield np.concatenate(
+        [np.tile(np.array([[[0, 1], [1, 0]]]), (3_000, 1, 1)), np.array([[[10**7, 3], [2, 10**7]]])]
+    )
 
 
 @pytest.mark.parametrize("kernels", [True, False])

@@ -1,7 +1,7 @@
 """Every method of both noise sources has the distribution that proofs are about.
 
-`tests/privacy/mechanisms/laws.py` says how; all comparisons of one source together call right draws wrong
-with probability below one in a million.  Draws of the secure source are new in every run.
+`laws.py` says how; all comparisons of one source together call right draws wrong with probability
+below one in a million.  Draws of the secure source are new in every run.
 """
 
 import math

@@ -17,9 +17,12 @@ RUNS = 20_000
 
 def scales(sieve=0.5, examine=0.5, sensitivity=1.0):
     return SieveScales.proven(
-        sieve_epsilon=sieve, examine_epsilon=examine, rate=1.0, sieve_sensitivity=sensitivity,
+        sieve_epsilon=sieve,
+        examine_epsilon=examine,
+        rate=1.0,
+        sieve_sensitivity=sensitivity,
         examine_sensitivity=sensitivity,
-    )  # fmt: skip
+    )
 
 
 def deleted(chosen, tweak, value, noise):
@@ -42,9 +45,11 @@ def test_probabilities_are_those_of_the_mechanism(tweak, distance):
 
 
 @given(
-    tweak=st.floats(0, 10), distance=st.floats(0, 20), sieve=st.floats(0.1, 5),
+    tweak=st.floats(0, 10),
+    distance=st.floats(0, 20),
+    sieve=st.floats(0.1, 5),
     examine=st.floats(0.1, 5),
-)  # fmt: skip
+)
 def test_probabilities_are_bounded_by_the_union_over_the_noises(tweak, distance, sieve, examine):
     chosen = scales(sieve, examine)
     errors = error_probabilities(chosen, tweak, distance)

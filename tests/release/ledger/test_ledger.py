@@ -23,9 +23,15 @@ def ledger(tmp_path):
 def charge(ledger, name="clinic", epsilon=0.1, delta=0.0, rho=None, content=b"rows", **more):
     mark = ledger.fingerprint([content])
     return ledger.reserve(
-        name, [mark], algorithm="priv-pc", parameters={"tweak": 1.0}, epsilon=epsilon, delta=delta,
-        rho=rho, **more,
-    )  # fmt: skip
+        name,
+        [mark],
+        algorithm="priv-pc",
+        parameters={"tweak": 1.0},
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        **more,
+    )
 
 
 def test_ten_tenths_are_one_and_the_eleventh_is_refused(ledger):
@@ -113,9 +119,13 @@ def test_data_stay_with_their_budget(ledger):
     assert ledger.charges("other") == []
     # A second preparation of the file is bound by what they share.
     ledger.reserve(
-        "clinic", [ledger.fingerprint([b"cut"]), ledger.fingerprint([b"rows"])], algorithm="a",
-        parameters={}, epsilon=0.1, delta=0.0,
-    )  # fmt: skip
+        "clinic",
+        [ledger.fingerprint([b"cut"]), ledger.fingerprint([b"rows"])],
+        algorithm="a",
+        parameters={},
+        epsilon=0.1,
+        delta=0.0,
+    )
     with pytest.raises(BudgetError):
         charge(ledger, "other", content=b"cut")
 
@@ -174,11 +184,19 @@ def test_charges_are_in_order_though_the_clock_goes_backwards(tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("", 1.0, 0.0), (" a", 1.0, 0.0), ("a\nb", 1.0, 0.0), ("a" * 101, 1.0, 0.0),
-        ("a", 0.0, 0.0), ("a", float("inf"), 0.0), ("a", float("nan"), 0.0), ("a", 1.0, 1.0),
-        ("a", 1.0, -0.1), ("a", 1.0, 0.0, "zcdp"), ("a", 1.0, 0.0, "renyi"),
+        ("", 1.0, 0.0),
+        (" a", 1.0, 0.0),
+        ("a\nb", 1.0, 0.0),
+        ("a" * 101, 1.0, 0.0),
+        ("a", 0.0, 0.0),
+        ("a", float("inf"), 0.0),
+        ("a", float("nan"), 0.0),
+        ("a", 1.0, 1.0),
+        ("a", 1.0, -0.1),
+        ("a", 1.0, 0.0, "zcdp"),
+        ("a", 1.0, 0.0, "renyi"),
     ],
-)  # fmt: skip
+)
 def test_impossible_totals_are_refused(ledger, arguments):
     with pytest.raises(ParameterError):
         ledger.set_total(*arguments)
@@ -199,11 +217,16 @@ def test_impossible_charges_are_refused(ledger, cost):
 @pytest.mark.parametrize(
     "record",
     [
-        {"parameters": {"a": float("nan")}}, {"parameters": {"a": float("inf")}},
-        {"parameters": {"a": object()}}, {"parameters": {"a": b"bytes"}}, {"algorithm": None},
-        {"certificate": 7}, {"fingerprints": [None]}, {"fingerprints": [b"mark"]},
+        {"parameters": {"a": float("nan")}},
+        {"parameters": {"a": float("inf")}},
+        {"parameters": {"a": object()}},
+        {"parameters": {"a": b"bytes"}},
+        {"algorithm": None},
+        {"certificate": 7},
+        {"fingerprints": [None]},
+        {"fingerprints": [b"mark"]},
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_kept_of_a_charge_is_refused(ledger, record):
     ledger.set_total("clinic", 1.0, 0.5)
     asked = {"fingerprints": ["mark"], "algorithm": "a", "parameters": {}, **record}
@@ -218,9 +241,14 @@ def test_every_text_comes_back_as_it_was_given(ledger):
     texts = ["ε", "\udcff", "\0", "\U0001f600", "'; DROP TABLE entries; --"]
     ledger.set_total("Ärzte ε 😀", 1.0, 0.0)
     ledger.reserve(
-        "Ärzte ε 😀", texts, algorithm=texts[1], parameters={text: text for text in texts},
-        epsilon=0.1, delta=0.0, certificate=texts[0],
-    )  # fmt: skip
+        "Ärzte ε 😀",
+        texts,
+        algorithm=texts[1],
+        parameters={text: text for text in texts},
+        epsilon=0.1,
+        delta=0.0,
+        certificate=texts[0],
+    )
     (kept,) = ledger.charges("Ärzte ε 😀")
     assert (kept.algorithm, kept.certificate) == (texts[1], texts[0])
     assert dict(kept.parameters) == {text: text for text in texts}

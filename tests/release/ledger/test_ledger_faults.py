@@ -18,9 +18,14 @@ RACES = 100
 
 def charge(ledger, name="clinic", epsilon=0.1, **more):
     return ledger.reserve(
-        name, [ledger.fingerprint([b"rows"])], algorithm="priv-pc", parameters={},
-        epsilon=epsilon, delta=0.0, **more,
-    )  # fmt: skip
+        name,
+        [ledger.fingerprint([b"rows"])],
+        algorithm="priv-pc",
+        parameters={},
+        epsilon=epsilon,
+        delta=0.0,
+        **more,
+    )
 
 
 @pytest.fixture

@@ -27,9 +27,14 @@ FORK = multiprocessing.get_context("fork")
 
 def charge(ledger, epsilon=0.1, content=b"rows", **more):
     paid, _ = ledger.reserve(
-        "clinic", [ledger.fingerprint([content])], algorithm="priv-pc", parameters={},
-        epsilon=epsilon, delta=0.0, **more,
-    )  # fmt: skip
+        "clinic",
+        [ledger.fingerprint([content])],
+        algorithm="priv-pc",
+        parameters={},
+        epsilon=epsilon,
+        delta=0.0,
+        **more,
+    )
     return paid
 
 
@@ -108,15 +113,30 @@ def reordered(rows):
 
 
 def inserted(rows):
-    rows.insert(2, entry(kind="total", time="t", budget="clinic", unit="basic", epsilon=9.0,
-                         delta=0.0, rho=None))  # fmt: skip
+    rows.insert(
+        2,
+        entry(
+            kind="total", time="t", budget="clinic", unit="basic", epsilon=9.0, delta=0.0, rho=None
+        ),
+    )
 
 
 def charge_entry(**fields):
-    return entry(**{
-        "kind": "charge", "sequence": 3, "time": "t", "budget": "clinic", "algorithm": "a",
-        "parameters": {}, "epsilon": 0.1, "delta": 0.0, "rho": None, "certificate": "", **fields,
-    })  # fmt: skip
+    return entry(
+        **{
+            "kind": "charge",
+            "sequence": 3,
+            "time": "t",
+            "budget": "clinic",
+            "algorithm": "a",
+            "parameters": {},
+            "epsilon": 0.1,
+            "delta": 0.0,
+            "rho": None,
+            "certificate": "",
+            **fields,
+        }
+    )
 
 
 def appended(**fields):
@@ -145,10 +165,14 @@ TAMPERING = {
 
 def uses(ledger):
     return (
-        ledger.budgets, ledger.charges, lambda: ledger.fingerprint([b"rows"]),
-        lambda: ledger.set_total("clinic", 5.0, 0.0), lambda: charge(ledger, 0.01),
-        lambda: ledger.finish(2, "released"), lambda: ledger.export("csv"),
-    )  # fmt: skip
+        ledger.budgets,
+        ledger.charges,
+        lambda: ledger.fingerprint([b"rows"]),
+        lambda: ledger.set_total("clinic", 5.0, 0.0),
+        lambda: charge(ledger, 0.01),
+        lambda: ledger.finish(2, "released"),
+        lambda: ledger.export("csv"),
+    )
 
 
 def assert_refused(ledger, words="put back the latest copy"):
@@ -196,20 +220,35 @@ def test_hashes_and_numbers_of_rows_are_checked_too(ledger):
 @pytest.mark.parametrize(
     "made",
     [
-        charge_entry(epsilon=-0.2), charge_entry(epsilon=float("nan")), charge_entry(epsilon=0.0),
-        charge_entry(epsilon=float("inf")), charge_entry(epsilon="0.1"), charge_entry(delta=-0.1),
-        charge_entry(delta=1.0), charge_entry(rho=-1.0), charge_entry(budget="nobody"),
-        charge_entry(sequence=2), charge_entry(sequence=4), charge_entry(parameters=[]),
-        charge_entry(more=1), charge_entry(kind="gift"), entry(kind="state", sequence=1,
-        state="charged"), entry(kind="state", sequence=0, state="failed"),
-        entry(kind="state", sequence=1, state="failed"), entry(kind="opened", salt="00" * 32),
+        charge_entry(epsilon=-0.2),
+        charge_entry(epsilon=float("nan")),
+        charge_entry(epsilon=0.0),
+        charge_entry(epsilon=float("inf")),
+        charge_entry(epsilon="0.1"),
+        charge_entry(delta=-0.1),
+        charge_entry(delta=1.0),
+        charge_entry(rho=-1.0),
+        charge_entry(budget="nobody"),
+        charge_entry(sequence=2),
+        charge_entry(sequence=4),
+        charge_entry(parameters=[]),
+        charge_entry(more=1),
+        charge_entry(kind="gift"),
+        entry(kind="state", sequence=1, state="charged"),
+        entry(kind="state", sequence=0, state="failed"),
+        entry(kind="state", sequence=1, state="failed"),
+        entry(kind="opened", salt="00" * 32),
         entry(kind="data", budget="nobody", fingerprints=["x"]),
-        entry(kind="total", time="t", budget="clinic", unit="basic", epsilon=-1.0, delta=0.0,
-              rho=None), entry(kind="total", time="t", budget=" ", unit="basic", epsilon=1.0,
-                               delta=0.0, rho=None), entry(),
-        [b"[]", b"", b""], [b"\xff", b"", b""], [b"[" * 100_000, b"", b""],
+        entry(
+            kind="total", time="t", budget="clinic", unit="basic", epsilon=-1.0, delta=0.0, rho=None
+        ),
+        entry(kind="total", time="t", budget=" ", unit="basic", epsilon=1.0, delta=0.0, rho=None),
+        entry(),
+        [b"[]", b"", b""],
+        [b"\xff", b"", b""],
+        [b"[" * 100_000, b"", b""],
     ],
-)  # fmt: skip
+)
 def test_entries_that_make_no_sense_are_damage_even_if_they_are_signed(ledger, made):
     write_rows(ledger, chained([*rows_of(ledger), made], load_key(ledger.path.parent)))
     assert_refused(ledger, "is damaged and was left as it is")
@@ -310,8 +349,18 @@ def test_a_trigger_that_undoes_charges_is_damage(ledger):
     assert_refused(ledger, "damaged")
 
 
-@pytest.mark.parametrize("said", ["", "no JSON", "[]", "{}", '{"sequence": 0, "hash": "0"}',
-                                  '{"sequence": 1.0, "hash": "0"}', "[" * 100_000])  # fmt: skip
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "no JSON",
+        "[]",
+        "{}",
+        '{"sequence": 0, "hash": "0"}',
+        '{"sequence": 1.0, "hash": "0"}',
+        "[" * 100_000,
+    ],
+)
 def test_a_head_that_is_none_is_said(ledger, said):
     head_file(ledger.path).write_text(said)
     assert_refused(ledger, "remove it if you are sure")
@@ -326,9 +375,9 @@ def test_no_bit_of_an_entry_can_be_turned(data):
     """In memory: the same reading of the entries as at every opening."""
     rows = _TURNED["rows"]
     number = data.draw(st.integers(0, len(rows) - 1))
-    column = data.draw(st.integers(0, 1)) if number < len(rows) - 1 else data.draw(
-        st.integers(0, 2)
-    )  # fmt: skip
+    column = (
+        data.draw(st.integers(0, 1)) if number < len(rows) - 1 else data.draw(st.integers(0, 2))
+    )
     bits = bytearray(rows[number][column])
     bit = data.draw(st.integers(0, 8 * len(bits) - 1))
     bits[bit // 8] ^= 1 << bit % 8
@@ -359,8 +408,14 @@ def turned(tmp_path_factory):
 
 # Killed at every step, a right ledger is never refused.
 
-STEPS = ("key made", "opened", "before the commit", "after the commit", "head half written",
-         "head written")  # fmt: skip
+STEPS = (
+    "key made",
+    "opened",
+    "before the commit",
+    "after the commit",
+    "head half written",
+    "head written",
+)
 
 
 def die(*arguments):
@@ -428,9 +483,14 @@ def test_a_head_is_written_for_what_is_there_only(ledger):
     assert head_file(ledger.path).read_text() == head
     with pytest.raises(KeyboardInterrupt):
         ledger.reserve(
-            "clinic", [], algorithm="a", parameters={}, epsilon=1e-9, delta=0.0,
+            "clinic",
+            [],
+            algorithm="a",
+            parameters={},
+            epsilon=1e-9,
+            delta=0.0,
             checkpoint=lambda step: (_ for _ in ()).throw(KeyboardInterrupt),
-        )  # fmt: skip
+        )
     assert head_file(ledger.path).read_text() == head
     assert len(ledger.charges()) == 2
 
@@ -469,13 +529,20 @@ BUDGET = ("INSERT INTO budgets VALUES (7, 'clinic', 't')", total(7))
 
 def test_a_ledger_of_the_form_before_is_taken_over_and_chained(tmp_path):
     path = tmp_path / "ledger.sqlite"
-    older(path, *BUDGET, spent(1, 7), spent(2, 7, "0.25"), total(7, "3.0"),
-          "INSERT INTO fingerprints VALUES ('f1', 7)")  # fmt: skip
+    older(
+        path,
+        *BUDGET,
+        spent(1, 7),
+        spent(2, 7, "0.25"),
+        total(7, "3.0"),
+        "INSERT INTO fingerprints VALUES ('f1', 7)",
+    )
     ledger = Ledger(path)
     keep_certificate(ledger, f"{2:032}")
     assert [(c.sequence, c.epsilon, c.state) for c in ledger.charges("clinic")] == [
-        (1, 0.1, "released"), (2, 0.25, "released"),
-    ]  # fmt: skip
+        (1, 0.1, "released"),
+        (2, 0.25, "released"),
+    ]
     assert (ledger.budget("clinic").epsilon, ledger.budget_of(["f1"])) == (3.0, "clinic")
     assert charge(ledger).sequence == 3
     with sqlite3.connect(path) as connection:
@@ -491,12 +558,17 @@ def test_a_ledger_of_the_form_before_is_taken_over_and_chained(tmp_path):
 @pytest.mark.parametrize(
     "rows",
     [
-        (*BUDGET, spent(1, 7, "-0.1")), (*BUDGET, spent(1, 7, "nan")), (*BUDGET, spent(1, 8)),
-        (*BUDGET, spent(1, 7, "much")), (*BUDGET, spent(2, 7)), (*BUDGET, total(8)),
-        (*BUDGET, "INSERT INTO fingerprints VALUES ('f1', 8)"), (*BUDGET, total(7, "-1.0")),
+        (*BUDGET, spent(1, 7, "-0.1")),
+        (*BUDGET, spent(1, 7, "nan")),
+        (*BUDGET, spent(1, 8)),
+        (*BUDGET, spent(1, 7, "much")),
+        (*BUDGET, spent(2, 7)),
+        (*BUDGET, total(8)),
+        (*BUDGET, "INSERT INTO fingerprints VALUES ('f1', 8)"),
+        (*BUDGET, total(7, "-1.0")),
         (*BUDGET, "DELETE FROM secret"),
     ],
-)  # fmt: skip
+)
 def test_rows_of_the_form_before_that_make_no_sense_are_damage(tmp_path, rows):
     path = tmp_path / "ledger.sqlite"
     older(path, *rows)

@@ -49,10 +49,11 @@ def completed(
             (*_p_value(dag, x, y, test), x, y) for x, y in _apart(dag) if len(dag[y]) < max_parents
         ]
         asked = [
-            entry for entry in found
+            entry
+            for entry in found
             if entry[0] < (enough if entry[3] in candidates[entry[2]] else _ADDED)
             and borne_out(dag, *entry[2:])
-        ]  # fmt: skip
+        ]
         if not asked:
             return dag
         _, _, x, y = min(asked)

@@ -53,8 +53,11 @@ class PairFinding(NamedTuple):
     direction: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        values = {name: None if v is None else round(v, 6) for name, v in self._asdict().items()
-                  if name != "verdict"}  # fmt: skip
+        values = {
+            name: None if v is None else round(v, 6)
+            for name, v in self._asdict().items()
+            if name != "verdict"
+        }
         return {"verdict": self.verdict, **values}
 
 

@@ -131,10 +131,11 @@ class LogLinear:
         """Axes of the margins that the model has, the largest ones; apart: in none of them."""
         axes = range(len(columns))
         held: list[Axes] = [
-            three for three in combinations(axes, 3)
+            three
+            for three in combinations(axes, 3)
             if not (apart and apart[0] in three and apart[1] in three)
             and self._interaction(columns_of(columns, three)) is not None
-        ]  # fmt: skip
+        ]
         within = {apart, *(pair for three in held for pair in combinations(three, 2))}
         held += [pair for pair in combinations(axes, 2) if pair not in within]
         alone = set(axes).difference(*held)

@@ -118,10 +118,21 @@ def climbed(
     kernels = compiled.loaded() if base.size >= FEW_CELLS else None
     if kernels:
         shares, expected, slopes, total = kernels.climb(
-            *likelihood.numbers, base, layout.codes, layout.groups, shares, _LEAST_SHARE,
-            _LEAST_EXPECTED, _LONGEST, _CONVERGED, most_steps, RIDGE, _SMOOTH, _GROWTH,
+            *likelihood.numbers,
+            base,
+            layout.codes,
+            layout.groups,
+            shares,
+            _LEAST_SHARE,
+            _LEAST_EXPECTED,
+            _LONGEST,
+            _CONVERGED,
+            most_steps,
+            RIDGE,
+            _SMOOTH,
+            _GROWTH,
             _MOST_STRETCH,
-        )  # fmt: skip
+        )
         return Climbed(shares, expected, Likelihood(total, slopes))
     return _in_numpy(likelihood, base, layout, shares, most_steps)
 

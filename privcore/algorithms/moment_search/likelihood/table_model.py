@@ -112,9 +112,11 @@ class TableModel:
         )
         without = table.sum(axis=causes.index(parent))
         certain = 2 * (
-            _entropy(table.sum(axis=-1)) - _entropy(table)
-            + _entropy(without) - _entropy(without.sum(axis=-1))
-        )  # fmt: skip
+            _entropy(table.sum(axis=-1))
+            - _entropy(table)
+            + _entropy(without)
+            - _entropy(without.sum(axis=-1))
+        )
         return max(tested, certain)
 
     def _layout(self, families: Sequence[Family]) -> Layout:

@@ -82,10 +82,15 @@ def search_table(
         between(moves)
         options = list(
             _options(
-                model, fit, current, columns, penalty, max_parents,
+                model,
+                fit,
+                current,
+                columns,
+                penalty,
+                max_parents,
                 lambda dag: dag not in met and allowed(dag),
             )
-        )  # fmt: skip
+        )
         if not options:
             break
         current = _best(model, fit, current, options, penalty)

@@ -100,10 +100,14 @@ class WholeEvidence(LikelihoodRatios):
         fit = self._model.fit(dag)
         self._model.fit(less, fit)
         _, other = search_table(
-            self._model, less, penalty=self._penalty, max_parents=max_parents, patience=_PATIENCE,
+            self._model,
+            less,
+            penalty=self._penalty,
+            max_parents=max_parents,
+            patience=_PATIENCE,
             among={cause, effect, *dag[cause], *dag[effect]},
             allowed=lambda met: cause not in met[effect],
-        )  # fmt: skip
+        )
         return (worth(fit, self._penalty) - other) / 2
 
     def _margin(self, cells: Matrix, columns: Sequence[int]) -> Matrix:

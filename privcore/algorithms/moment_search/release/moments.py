@@ -123,10 +123,12 @@ class Moments:
                 for more, factor in (((), 1 / r**2), ((c,), differing))
             ]
         return [
-            sum((self.variance(*kind, *subset) * part for subset, part in parts),
-                start=np.zeros((size, size)))
+            sum(
+                (self.variance(*kind, *subset) * part for subset, part in parts),
+                start=np.zeros((size, size)),
+            )
             for kind in fixed
-        ]  # fmt: skip
+        ]
 
 
 def full_basis(levels: int) -> Matrix:
