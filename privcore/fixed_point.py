@@ -12,10 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from privcore.arrays import Matrix, Vector
 
 _BITS = 50
 # More than what the few operations on a row are rounded by.

@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from privcore.arrays import Integers
+
 Asked = dict[tuple[int, ...], int]
 
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.counts.encoding import combine, unique_rows
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.numeric import Matrix, coded_sums
+from privcore.counts.numeric import coded_sums
 from privcore.counts.source import Table
 
 Integers = NDArray[np.integer[Any]]

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privcore.arrays import Integers
 from privcore.kernels import compiled
 
 Codes = NDArray[np.integer[Any]]
-Integers = NDArray[np.int64]
 
 _KEY_LIMIT = 1 << 62
 # Up to so many cells a table with a cell for every configuration is smaller than the rows' keys.

@@ -15,11 +15,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.counts.cache import Cache
 from privcore.counts.column_groups import joint_columns
 from privcore.counts.distinct import Distinct, in_memory
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.numeric import Matrix
 from privcore.counts.source import CountSource, Table
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size

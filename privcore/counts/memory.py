@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.counts.cache import Cache
 from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
-from privcore.counts.numeric import Matrix, coded_moments, coded_rows
+from privcore.counts.numeric import coded_moments, coded_rows
 from privcore.counts.packed import Packed, pack, packable
 from privcore.counts.projections import Projection, Projections
 from privcore.counts.source import MAX_CELLS, Table, cells_of_test

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore import fixed_point
+from privcore.arrays import Matrix
 from privcore.counts.cache import Cache
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.text import short
-
-Matrix = NDArray[np.float64]
 
 
 class NumericRows:

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Integers
 from privcore.counts.projections import Projection
-
-Integers = NDArray[np.int64]
 
 # Codes are packed in two bytes each.
 _MAX_LEVELS = 1 << 16

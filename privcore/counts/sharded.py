@@ -21,6 +21,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.counts.distinct import (
     Codes,
     Distinct,
@@ -29,7 +30,6 @@ from privcore.counts.distinct import (
     moments_of,
     taken_rows,
 )
-from privcore.counts.numeric import Matrix
 
 Found = TypeVar("Found")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.counts.distinct import (
     Codes,
     Distinct,
@@ -20,7 +21,6 @@ from privcore.counts.distinct import (
     words,
 )
 from privcore.counts.external import count_external, memory_for_all
-from privcore.counts.numeric import Matrix
 from privcore.counts.source import CountSource
 from privcore.data.duck import OutOfMemory, asking, connect, scan
 from privcore.data.parquet import ParquetTable

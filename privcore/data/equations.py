@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.data.random_graph import RandomDag
 
-Matrix = NDArray[np.float64]
 Bounds = tuple[tuple[float, float], ...]
 
 

@@ -12,13 +12,11 @@ from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from privcore.arrays import Vector
 from privcore.counts import MAX_CELLS, CountSource
 from privcore.independence.frequencies import chi_squared_of, degrees_of, g_squared_of
-
-Vector = NDArray[np.float64]
 
 
 def fits(source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:

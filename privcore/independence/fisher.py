@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.counts import MomentSource
 from privcore.independence.score import Score
-
-Matrix = NDArray[np.float64]
 
 # Residual variances below this share of the variance count as 0: the column is determined by
 # those given, and what is left of it is rounding.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
 
-Vector = NDArray[np.float64]
+from privcore.arrays import Vector
 
 SMALLEST = 1e-290
 _TERMS = 500

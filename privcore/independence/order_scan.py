@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, xlogy
 
+from privcore.arrays import Vector
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.counts.memory import Arrays
 from privcore.counts.packed import Packed
 from privcore.independence.log_tail import log_chi2_tail
 from privcore.kernels import compiled
-
-Vector = NDArray[np.float64]
 
 _CELLS = 1 << 18
 _DEGREES = 4096

@@ -12,10 +12,10 @@ from math import fsum, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.kernels import compiled
 
 Tables = NDArray[np.int64]
-Vector = NDArray[np.float64]
 
 
 def concordance(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from privcore.arrays import Vector
+
 _ROOT_2 = sqrt(2.0)
 _LOG_ROOT_2_PI = 0.5 * log(2.0 * pi)
 # So many of its spreads from the noisy count, a true one at its expectation is as good as known to

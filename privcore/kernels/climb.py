@@ -11,9 +11,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.kernels.cells import cells_likelihood
 
-Vector = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from privcore.arrays import Vector
+
 Places = NDArray[np.int32]
 
 

@@ -12,11 +12,10 @@ from typing import TypeVar, cast
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
 
-Vector = NDArray[np.float64]
 Numbers = TypeVar("Numbers", float, Vector)
 
 # Coefficients of p(t) in P(wrong order) = p(t) e^{−t}, t = gap/scale.

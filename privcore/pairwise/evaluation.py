@@ -8,17 +8,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from privcore.arrays import Matrix, Vector
 from privcore.pairwise import scores
 from privcore.pairwise.features import gaussian_features
 from privcore.pairwise.iqr import quartile_grid, quartile_utilities
 from privcore.pairwise.propose_test_release import changes_to_leave
 from privcore.pairwise.ridge import REACH, Fit
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # Residuals of predictions within [−1, 1].
 RESIDUAL_REACH = 2.0

@@ -20,13 +20,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # The least width of a kernel, as a share of the reach: 249 features at the default tolerance.
 LEAST_WIDTH = 0.02

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.data.sampling import check_rows, check_seed
 from privcore.errors import ParameterError
 from privcore.pairwise.generator_parameters import generator_parameters
 from privcore.pairwise.pair import LEAST_ROWS, Pair
 from privcore.parameter import parse_all
 
-Vector = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Vector]
 
 MOST_ROWS = 1_000_000

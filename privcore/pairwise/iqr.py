@@ -7,13 +7,11 @@ Proof: docs/proofs/dp_quantile.md.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.pairwise.scores import floored_log
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.privacy.mechanisms.quantile import chosen_quantile, quantile_utilities
-
-Vector = NDArray[np.float64]
 
 
 def quartile_grid(reach: float) -> Vector:

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.pairwise.pair import Direction
 from privcore.privacy.accounting import Guarantee
 
-Vector = NDArray[np.float64]
 Interval = tuple[float, float]
 
 # Kinds of noise on a score: on the score itself, on each of its logarithms, in the selection of

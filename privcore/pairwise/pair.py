@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.data import Column, Dataset, constant_columns
 from privcore.errors import DataError
 from privcore.text import short
 
-Vector = NDArray[np.float64]
 Direction = Literal["x->y", "y->x"]
 Bounds = tuple[float, float]
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from privcore.arrays import Matrix
 from privcore.errors import ParameterError
 from privcore.pairwise.evaluation import Input, Sides, Widths, sides
 from privcore.pairwise.model import ScoreRelease, Split
@@ -23,8 +21,6 @@ from privcore.pairwise.private_regression import (
 from privcore.pairwise.releases import release
 from privcore.pairwise.ridge import Fit, fit
 from privcore.privacy.mechanisms import NoiseSource
-
-Matrix = NDArray[np.float64]
 
 
 class Prepared:

@@ -11,12 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix, Vector
 from privcore.pairwise.features import gaussian_features
 from privcore.pairwise.ridge import REACH, Fit, solve
 from privcore.privacy.mechanisms import NoiseSource
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # The most that one replaced record moves the table, in L1.
 TABLE_SENSITIVITY = 2.0

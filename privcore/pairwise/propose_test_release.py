@@ -13,13 +13,12 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
 from privcore.pairwise.scores import floored_log, quartile_ranks
 from privcore.privacy.mechanisms.noise import NoiseSource
 
-Vector = NDArray[np.float64]
 Interval = tuple[float, float]
 
 # ε that one release costs, in units of that of its noise.

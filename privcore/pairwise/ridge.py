@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
 from privcore.pairwise.features import gaussian_features
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # Variables are scaled to [−1, 1].
 REACH = 1.0

@@ -11,14 +11,11 @@ import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import kendalltau, rankdata
 
+from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
 from privcore.pairwise.features import gaussian_features
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 # The least interquartile range that is told apart, in the unit of variables scaled to [−1, 1]:
 # the logarithm needs a public floor.

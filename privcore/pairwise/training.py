@@ -11,13 +11,12 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
 from privcore.pairwise.scores import LEAST_IQR, quartile_ranks
 from privcore.privacy.mechanisms import NoiseSource
 
-Vector = NDArray[np.float64]
 Interval = tuple[float, float]
 
 # Distances beyond this are all the same, and stay whole numbers in floating point.

@@ -8,7 +8,6 @@ from math import comb, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.curate.allocation import (
     Margins,
@@ -23,11 +22,11 @@ from privcore.algorithms.gradients.schedules import (
     lemma_count,
     published_schedules,
 )
+from privcore.arrays import Vector
 from privcore.independence import SCORES, z_threshold
 from privcore.privacy.accounting.composition import rho_for
 from privcore.teaching.panel import Panel, epsilon_parameter, number
 
-Vector = NDArray[np.float64]
 _SLACK = 0.1
 _LEVEL = 0.05
 DELTA = 1e-6

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import analytic_sigma
 from privcore.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
 
-Vector = NDArray[np.float64]
 KINDS = ("laplace", "gaussian", "discrete laplace")
 _POINTS = 601
 

@@ -8,14 +8,13 @@ from math import exp, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfc
 from scipy.stats import norm
 
+from privcore.arrays import Vector
 from privcore.independence import SCORES, ScoreMeasure
 from privcore.teaching.panel import Panel, epsilon_parameter, number
 
-Vector = NDArray[np.float64]
 _Z = np.linspace(0.0, 10.0, 201)
 _SIGNED = np.linspace(-5.0, 8.0, 261)
 _EFFECTS = np.linspace(0.0, 0.1, 101)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.algorithms.laplace_pc import default_tests
+from privcore.arrays import Vector
 from privcore.independence import SCORES, z_threshold
 from privcore.privacy.accounting.plan import plan_rounds
 from privcore.teaching.panel import Panel, epsilon_parameter, number
 
-Vector = NDArray[np.float64]
 LEVEL = 0.05
 DELTA = 1e-6
 _COLUMNS = np.arange(3, 41)

@@ -8,16 +8,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms import discover
+from privcore.arrays import Vector
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.data import load_network
 from privcore.evaluation import skeleton_metrics
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.teaching.panel import Panel, choice, number
 
-Vector = NDArray[np.float64]
 NETWORKS = ("cancer", "survey", "earthquake", "asia")
 EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 NAIVE, SIEVING = "laplace-pc", "priv-pc"

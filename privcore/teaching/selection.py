@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms.selection import count_utilities
 from privcore.teaching.panel import Panel, epsilon_parameter, number
 
-Vector = NDArray[np.float64]
 _DEFAULTS = (4.0, 3.0, 1.0, -2.0, -5.0)
 
 

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.priv_pc_parameters import checked_rows
+from privcore.arrays import Vector
 from privcore.independence import SCORES
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales, SimulatedNoise
 from privcore.privacy.mechanisms.sieve_errors import ErrorProbabilities, error_probabilities
 from privcore.privacy.mechanisms.sieve_examine import amplified, before_amplification
 from privcore.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
 
-Vector = NDArray[np.float64]
 AXES = ("epsilon", "tweak", "rate")
 _GRIDS: dict[str, Vector] = {
     "epsilon": np.array([0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]),

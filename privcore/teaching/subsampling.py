@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.priv_pc_parameters import optimal_rate
+from privcore.arrays import Vector
 from privcore.privacy.mechanisms.sieve_examine import before_amplification
 from privcore.teaching.panel import Panel, epsilon_parameter, number
 
-Vector = NDArray[np.float64]
 _RATES = np.linspace(0.05, 1.0, 96)
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pages.ui.cause_and_effect.texts import score_title
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
+from privcore.arrays import Vector
 from privcore.pairwise import ScoreRelease
 
-Vector = NDArray[np.float64]
 SHOWN_POINTS = 2_000
 
 

@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
-Vector = NDArray[np.float64]
+from privcore.arrays import Vector
+
 Line = np.ndarray[tuple[int], np.dtype[np.float64]]
 CostRule = Literal["epsilon", "rho", "published"]
 

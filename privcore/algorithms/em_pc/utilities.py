@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.independence import Measure, margin
 from privcore.independence.greedy_distance import greedy_distance, p_value
 from privcore.privacy.mechanisms.selection import count_utilities
 
-Vector = NDArray[np.float64]
 Given = tuple[int, ...]
 
 

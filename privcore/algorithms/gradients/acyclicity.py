@@ -8,13 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import expm
 
+from privcore.arrays import Matrix
 from privcore.errors import DataError
-
-Matrix = NDArray[np.float64]
-
 
 # No exponential of weights within `safe_weight` exceeds e to this power; squared, it is finite too.
 _EXPONENT = 300.0

@@ -13,14 +13,13 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from privcore.algorithms.gradients.acyclicity import WeightsTooLarge, acyclicity, safe_weight
 from privcore.algorithms.gradients.least_squares import linearised
+from privcore.arrays import Matrix
 from privcore.threads import one_thread
 
-Matrix = NDArray[np.float64]
 Smooth = Callable[[Matrix], tuple[float, Matrix]]
 
 

@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.algorithms.gradients.least_squares import least_squares
+from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means, on_grid, step_of, sum_of_columns
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 # Rows worked on at a time: few enough to stay in a processor's cache.
 _BLOCK = 1 << 13

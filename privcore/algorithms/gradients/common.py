@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.gradients import Settings, Solution, solve
 from privcore.algorithms.gradients import parameters as own
@@ -17,13 +16,11 @@ from privcore.algorithms.gradients.thresholding import strong_edges
 from privcore.algorithms.search.common import Recorder
 from privcore.algorithms.search.model import Outcome, Progress, Run
 from privcore.algorithms.search.result import Spent
+from privcore.arrays import Matrix, Vector
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.privacy.accounting import Guarantee
 from privcore.text import short
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 # Of the smallest eigenvalue of the correlations: below it, a column is called determined.
 _COLLINEAR = 1e-10

@@ -8,9 +8,8 @@ With rows x and x ≈ Wᵀx + noise, the mean over the rows of ½|x − Wᵀx|²
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from privcore.arrays import Matrix
 
 
 def least_squares(moments: Matrix, weights: Matrix) -> tuple[float, Matrix]:

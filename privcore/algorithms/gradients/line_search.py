@@ -12,14 +12,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.gradients.augmented_lagrangian import Penalty
 from privcore.algorithms.gradients.clipped_gradients import residuals_of, scaled_blocks
+from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means, on_grid, step_of, sum_of_columns
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 # Public step sizes; without looking at the data none of them is known to be best.
 TRIAL_STEPS = (0.025, 0.1, 0.4)

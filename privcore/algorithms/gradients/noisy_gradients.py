@@ -28,8 +28,6 @@ from privcore.algorithms.gradients.clipped_gradients import (
     release_gradient,
 )
 from privcore.algorithms.gradients.common import (
-    Matrix,
-    Vector,
     check_finite,
     descend,
     half_widths,
@@ -45,6 +43,7 @@ from privcore.algorithms.gradients.line_search import (
 from privcore.algorithms.search.common import Recorder, proven_guarantee
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
+from privcore.arrays import Matrix, Vector
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.column_release import release_columns
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma

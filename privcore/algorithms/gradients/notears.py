@@ -6,7 +6,6 @@ from privcore.algorithms.gradients import Settings, Solution, solve
 from privcore.algorithms.gradients import parameters as own
 from privcore.algorithms.gradients.augmented_lagrangian import exact_steps
 from privcore.algorithms.gradients.common import (
-    Matrix,
     Watching,
     check_columns,
     check_finite,
@@ -18,6 +17,7 @@ from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.algorithms.search.common import Recorder
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent
+from privcore.arrays import Matrix
 from privcore.independence.fisher import covariance
 from privcore.privacy.accounting import Guarantee
 

@@ -25,8 +25,6 @@ from privcore.algorithms.gradients.clipped_gradients import (
     release_gradient,
 )
 from privcore.algorithms.gradients.common import (
-    Matrix,
-    Vector,
     Watching,
     check_finite,
     descend,
@@ -38,6 +36,7 @@ from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.algorithms.search.common import Recorder, published_guarantee
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
+from privcore.arrays import Matrix, Vector
 from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from privcore.arrays import Matrix
+
 Edge = tuple[int, int]
 
 

@@ -16,6 +16,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Step
 from privcore.algorithms.search.v_structures import Answered, FreeDecision
+from privcore.arrays import Matrix, Vector
 from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
@@ -25,9 +26,6 @@ from privcore.privacy.mechanisms.second_moments import (
     upper_triangle,
 )
 from privcore.rounding import up
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class Released(NamedTuple):

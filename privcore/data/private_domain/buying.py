@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.data.private_domain.plan import MOST_LEVELS, DomainPlan
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.quantile import cut_utilities, quantile_utilities
 from privcore.privacy.mechanisms.selection import select
-
-Vector = NDArray[np.float64]
 
 # The grid: 0, and from 2^−30 to 2^63 in size 512 numbers for each doubling.
 _LOWEST, _HIGHEST, _STEPS = -30, 63, 512

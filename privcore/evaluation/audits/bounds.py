@@ -7,12 +7,11 @@ If a mechanism is (ε, δ)-DP, P(D in E) ≤ e^ε P(D′ in E) + δ for every ev
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtri
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
-
-Vector = NDArray[np.float64]
 
 
 def clopper_pearson_low(hits: int, runs: int, alpha: float) -> float:

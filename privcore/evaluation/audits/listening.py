@@ -11,12 +11,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.noise import Counts
 
-Vector = NDArray[np.float64]
 # What draws no noise on numbers.
 _OTHER = frozenset({"noisy_max", "coin", "shuffled"})
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from privcore.arrays import Matrix, Vector
+
 Codes = NDArray[np.int64]
 
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.evaluation.audits.outputs import Outputs
 
-Vector = NDArray[np.float64]
 Family = Literal["number", "fact", "outputs", "score"]
 
 _MOST_BINS = 32

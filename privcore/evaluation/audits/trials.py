@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.data.private_domain.buying import bought_levels
 from privcore.data.private_domain.plan import DomainPlan
 from privcore.evaluation.audits.case import Side
@@ -23,7 +23,6 @@ from privcore.privacy.mechanisms.quantile import chosen_quantile, quantile_utili
 from privcore.privacy.mechanisms.selection import Selection, select
 from privcore.privacy.mechanisms.sparse_vector import SparseVector
 
-Vector = NDArray[np.float64]
 NoiseKind = Literal["laplace", "gaussian", "discrete"]
 Verdicts = tuple[bool, ...]
 BATCH = 5000

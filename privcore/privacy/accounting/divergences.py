@@ -12,12 +12,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
-
-Vector = NDArray[np.float64]
 
 # Below it the exact curves lose digits by cancellation, and αε²/2 is as good.
 _SMALL = 1e-3

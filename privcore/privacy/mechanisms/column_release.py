@@ -10,14 +10,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means, on_grid, step_of
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.gaussian import planned_sigma
-
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
 
 
 class Columns(NamedTuple):

@@ -12,14 +12,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.fixed_point import of_means
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.second_moments import upper_triangle
-
-Matrix = NDArray[np.float64]
 
 # a, as a share of the largest norm R: the means then add an eighth to the sensitivity.
 MEAN_SHARE = 0.5

@@ -14,10 +14,10 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
 
 Counts = NDArray[np.int64]
-Vector = NDArray[np.float64]
 Perturbation = Literal["gumbel", "exponential"]
 
 

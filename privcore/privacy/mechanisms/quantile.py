@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.privacy.mechanisms.selection import select
-
-Vector = NDArray[np.float64]
 
 
 def private_quantile(

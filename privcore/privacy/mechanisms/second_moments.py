@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from privcore.fixed_point import of_means
 
-Matrix = NDArray[np.float64]
-
 
 def l1_sensitivity(p: int, n: int, *, centred: bool) -> float:
     """Largest L1 change of the released numbers; attained without means at p = 1 and beyond."""

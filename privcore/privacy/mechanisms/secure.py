@@ -9,14 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
-from privcore.privacy.mechanisms.noise import (
-    Counts,
-    Perturbation,
-    Vector,
-    check_scale,
-    check_size,
-)
+from privcore.privacy.mechanisms.noise import Counts, Perturbation, check_scale, check_size
 
 # What the library adds to its privacy map by rounding up.
 _ROUNDING = 1e-9

@@ -9,12 +9,11 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.privacy.mechanisms.noise import NoiseSource, Perturbation
 from privcore.rounding import down, round_up, up
 
-Vector = NDArray[np.float64]
 Selection = Literal["exponential", "permute-and-flip"]
 
 _NOISE: dict[Selection, Perturbation] = {

@@ -11,12 +11,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privcore.arrays import Vector
 from privcore.errors import ParameterError
 from privcore.rounding import largest
-
-Vector = NDArray[np.float64]
 
 # A share of the range that S never falls below; the larger of a smooth bound and a constant is a
 # smooth bound, and so is a multiple.  Together they cover what a median's distance from the

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, log_ndtr
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from privcore.arrays import Matrix, Vector
+
 _LOG_ROOT_2_PI = 0.5 * float(np.log(2 * np.pi))
 # Below this expectation the Poisson law is summed up, above it is taken as normal; and so it is
 # where the noise is much wider than what it would be wrong by.

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, paired_statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.arrays import Matrix
 from privcore.counts.cache import Cache
 
-Matrix = NDArray[np.float64]
 _TINY = 1e-9
 # Bytes of regressions that are kept.
 _KEPT = 256 << 20

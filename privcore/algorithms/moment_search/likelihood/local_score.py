@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.strata_tests import CLEAR, StrataTests
 from privcore.algorithms.moment_search.release.moments import Moments
-
-Matrix = NDArray[np.float64]
 
 
 class Evidence:

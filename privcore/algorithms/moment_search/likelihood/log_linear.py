@@ -12,7 +12,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.likelihood.margins import (
     Axes,
@@ -29,8 +28,8 @@ from privcore.algorithms.moment_search.likelihood.model_errors import (
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Columns, Moments
+from privcore.arrays import Matrix
 
-Matrix = NDArray[np.float64]
 # Sets of more combinations of levels have no model.
 _MOST_CELLS = 30_000
 # Margins of more cells have no test: what their moments vary by would have a matrix of the square.

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.kernels import compiled
 
-Matrix = NDArray[np.float64]
 Axes = tuple[int, ...]
 # Fitting ends where the margins together are this near, or after so many rounds: margins that were
 # cut one by one may be those of no table.

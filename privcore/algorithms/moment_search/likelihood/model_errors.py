@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from privcore.algorithms.moment_search.likelihood.margins import products
@@ -23,8 +22,8 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
     whitening,
 )
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.arrays import Matrix
 
-Matrix = NDArray[np.float64]
 Axes = tuple[int, ...]
 # For codes that the others nearly say.
 _RIDGE = 1e-9

@@ -14,10 +14,10 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaincc, gammainccinv
 
-Matrix = NDArray[np.float64]
+from privcore.arrays import Matrix
+
 # Given what explains nearly all of x or y, as the inputs of a gate do, no test says anything.
 _LEAST_LEFT = 0.05
 # Of so many parts the covariances of the noise are all used.

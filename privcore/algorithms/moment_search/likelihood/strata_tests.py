@@ -18,8 +18,8 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
 )
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Columns, Moments
+from privcore.arrays import Matrix
 
-Matrix = NDArray[np.float64]
 _LEAST_EXPECTED = 5.0
 # A stratum is used where its size is this many standard deviations of its noise.
 CLEAR = 4.0

@@ -20,9 +20,9 @@ from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     Likelihood,
     cell_information,
 )
+from privcore.arrays import Vector
 from privcore.kernels import compiled
 
-Vector = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 _LEAST_SHARE = 1e-7

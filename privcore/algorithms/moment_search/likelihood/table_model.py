@@ -24,8 +24,8 @@ from privcore.algorithms.moment_search.likelihood.table_climb import (
     climbed,
     completed,
 )
+from privcore.arrays import Vector
 
-Vector = NDArray[np.float64]
 Family = tuple[int, frozenset[int]]
 
 

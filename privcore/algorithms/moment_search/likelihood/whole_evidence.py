@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from math import prod, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.dags.edge_selection import without_edge
@@ -15,8 +14,8 @@ from privcore.algorithms.moment_search.likelihood.confidence import Sight
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, chosen_among
 from privcore.algorithms.moment_search.likelihood.table_model import TableModel
 from privcore.algorithms.moment_search.likelihood.table_search import search_table, worth
+from privcore.arrays import Matrix
 
-Matrix = NDArray[np.float64]
 _PATIENCE = 2
 _EMPTY = 1e-9
 

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
+from privcore.arrays import Matrix
 
 
 @lru_cache(maxsize=256)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.arrays import Matrix
 
-Matrix = NDArray[np.float64]
 Columns = tuple[int, ...]
 
 

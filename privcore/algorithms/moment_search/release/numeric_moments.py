@@ -11,19 +11,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import NOTHING, Statistic
 from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan
+from privcore.arrays import Matrix
 from privcore.counts import NumberSource
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 
-Matrix = NDArray[np.float64]
 # A residual variance is told from 0 where it is this many standard deviations of its noise.
 _CLEAR = 3.0
 
