@@ -24,7 +24,7 @@ from typing import NamedTuple
 from benchmarks.linear_gaussian import linear_gaussian
 from benchmarks.random_networks import networks_from
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.algorithms.search.result import PairFinding
 from privcore.data import Dataset
 from privcore.graphs import PDAG
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from privcore.algorithms import Discovery, Parameter
-from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.algorithms.search.result import PairFinding
 from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
 from privcore.release.findings import share_text

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.algorithms.search.result import PairFinding
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 from privcore.text import spreadsheet_cell

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms import Discovery, discover
 from privcore.algorithms.engine import checked_parameters, planned_events, source_of
-from privcore.algorithms.gradients.augmented_lagrangian import Iteration
-from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
+from privcore.algorithms.search.result import Iteration, PairFinding
 from privcore.counts import InMemoryCounts
 from privcore.data import Dataset
 from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import Discovery
-from privcore.algorithms.gradients.augmented_lagrangian import Iteration
+from privcore.algorithms.search.result import Iteration
 
 # More releases than these are one part of the bar: a run may have a thousand.
 _FEW_RELEASES = 6

@@ -9,8 +9,7 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
-from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
-from privcore.algorithms.search.result import Edge
+from privcore.algorithms.search.result import Edge, PairFinding
 from privcore.release.findings import described_pairs, share_text, told_apart
 
 HELP = (

@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 
 from privcore.algorithms.gradients.acyclicity import WeightsTooLarge, acyclicity, safe_weight
 from privcore.algorithms.gradients.least_squares import linearised
+from privcore.algorithms.search.result import Iteration
 from privcore.arrays import Matrix
 from privcore.threads import one_thread
 
@@ -35,18 +36,6 @@ class Penalty(NamedTuple):
         h, _ = acyclicity(weights)
         lasso = self.sparsity * float(np.abs(weights).sum())
         return lasso + self.alpha * h + 0.5 * self.rho * h * h
-
-
-class Iteration(NamedTuple):
-    """One outer iteration, for a convergence curve.
-
-    objective: loss + λ|W|₁, NaN where knowing it would cost privacy.
-    """
-
-    objective: float
-    h: float
-    rho: float
-    alpha: float
 
 
 class Settings(NamedTuple):

@@ -9,9 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from privcore.algorithms.gradients import Settings, Solution, solve
 from privcore.algorithms.gradients import parameters as own
-from privcore.algorithms.gradients.augmented_lagrangian import Search, noisy_steps
+from privcore.algorithms.gradients.augmented_lagrangian import (
+    Search,
+    Settings,
+    Solution,
+    noisy_steps,
+    solve,
+)
 from privcore.algorithms.gradients.thresholding import strong_edges
 from privcore.algorithms.search.common import Recorder
 from privcore.algorithms.search.model import Outcome, Progress, Run

@@ -19,7 +19,7 @@ from typing import cast
 
 import numpy as np
 
-from privcore.algorithms.gradients import Penalty
+from privcore.algorithms.gradients.augmented_lagrangian import Penalty
 from privcore.algorithms.gradients.clipped_gradients import (
     RowSource,
     clipped_mean,

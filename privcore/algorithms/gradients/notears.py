@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from privcore.algorithms.gradients import Settings, Solution, solve
 from privcore.algorithms.gradients import parameters as own
-from privcore.algorithms.gradients.augmented_lagrangian import exact_steps
+from privcore.algorithms.gradients.augmented_lagrangian import (
+    Settings,
+    Solution,
+    exact_steps,
+    solve,
+)
 from privcore.algorithms.gradients.common import (
     Watching,
     check_columns,

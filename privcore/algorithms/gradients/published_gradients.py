@@ -15,8 +15,13 @@ from typing import cast
 
 import numpy as np
 
-from privcore.algorithms.gradients import Settings, Solution, solve
-from privcore.algorithms.gradients.augmented_lagrangian import Exhausted, limited_steps
+from privcore.algorithms.gradients.augmented_lagrangian import (
+    Exhausted,
+    Settings,
+    Solution,
+    limited_steps,
+    solve,
+)
 from privcore.algorithms.gradients.clipped_gradients import (
     RowSource,
     off_diagonal,

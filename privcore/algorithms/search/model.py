@@ -10,9 +10,15 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.gradients.augmented_lagrangian import Iteration
-from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
-from privcore.algorithms.search.result import Edge, Spent, Step, Stopped, Unreached
+from privcore.algorithms.search.result import (
+    Edge,
+    Iteration,
+    PairFinding,
+    Spent,
+    Step,
+    Stopped,
+    Unreached,
+)
 from privcore.counts import CountSource
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG

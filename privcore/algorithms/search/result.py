@@ -9,15 +9,26 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.gradients.augmented_lagrangian import Iteration
-from privcore.algorithms.moment_search.likelihood.confidence import PairFinding
 from privcore.graphs import PDAG
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 
 Edge = tuple[int, int]
 Stopped = Literal["budget", "noise", "work", "size"]
+Verdict = Literal["edge", "no edge seen", "not enough budget"]
 Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "separating set"]
+
+
+class Iteration(NamedTuple):
+    """One outer iteration, for a convergence curve.
+
+    objective: loss + λ|W|₁, NaN where knowing it would cost privacy.
+    """
+
+    objective: float
+    h: float
+    rho: float
+    alpha: float
 
 
 class Step(NamedTuple):
@@ -97,6 +108,43 @@ class Unreached:
             "epsilon": self.epsilon,
             "rounds": self.rounds,
         }
+
+
+class PairFinding(NamedTuple):
+    """What one run says of a pair of columns, from what it released.
+
+    verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
+    been seen with probability 0.9 ("no edge seen") or not ("not enough budget").
+    confidence: of an edge, 1 − q, where q is its p-value adjusted by Benjamini & Hochberg's
+    procedure: kept as the weakest edge, at most a share q of the edges would be there by chance, on
+    average.  Sampling and noise are both in it.  Not the probability that one causes the other.
+    again: of an edge, the probability that new rows and new noise would pass its test, were the
+    dependence as large as released.  A little high for edges that barely passed.
+    direction: of an edge with a direction, from the score of the best graph found with that arrow
+    against the best one found without it, on a scale on which arrows of 0.8 were right in 80 of 100
+    cases on random networks; at most 0.88.  None for an edge without a direction.
+    It supposes that no common cause is missing.
+    effect: the dependence of the pair as released, noise taken off, given nothing.
+    visible: of a pair without an edge, the smallest dependence that its tests would have seen
+    with probability 0.9, given nothing, what separated the pair, and the causes that the graph has
+    of either, whichever is the largest; None if not even a perfect one would.
+    effect and visible: Cramér's V, of numbers the size of a correlation.
+    """
+
+    verdict: Verdict
+    effect: float
+    visible: float | None = None
+    confidence: float | None = None
+    again: float | None = None
+    direction: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        values = {
+            name: None if v is None else round(v, 6)
+            for name, v in self._asdict().items()
+            if name != "verdict"
+        }
+        return {"verdict": self.verdict, **values}
 
 
 @dataclass(frozen=True)

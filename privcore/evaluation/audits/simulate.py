@@ -4,41 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import closing
-from typing import NamedTuple
-
-import numpy as np
 
 from privcore.errors import Cancelled
-from privcore.evaluation.audits.case import Side, Trial
+from privcore.evaluation.audits.batches import Batch, batches, perform
+from privcore.evaluation.audits.case import Trial
 from privcore.evaluation.audits.outputs import Outputs, joined
 from privcore.evaluation.audits.workers import in_processes
-from privcore.privacy.mechanisms import SimulatedNoise
 
 # With fewer, a process takes longer to start than to make its runs.
 _BATCHES_EACH = 8
-
-
-class Batch(NamedTuple):
-    """So many runs on one side, with the noise of batch `number`."""
-
-    side: Side
-    number: int
-    runs: int
-
-
-def batches(runs: int, size: int) -> list[Batch]:
-    """Batches of `size` runs, and a smaller last one, on both sides in turn."""
-    found = []
-    for number, start in enumerate(range(0, runs, size)):
-        sides: tuple[Side, Side] = (0, 1)
-        found += [Batch(side, number, min(size, runs - start)) for side in sides]
-    return found
-
-
-def perform(trial: Trial, seed: int, batch: Batch) -> Outputs:
-    """One batch; its noise follows from the seed, the side and the number alone."""
-    noise = SimulatedNoise(np.random.SeedSequence(seed, spawn_key=(batch.side, batch.number)))
-    return trial(batch.side, batch.runs, noise)
 
 
 def simulate(

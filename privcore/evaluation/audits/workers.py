@@ -15,12 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import Queue
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from privcore.evaluation.audits.case import Trial
-    from privcore.evaluation.audits.outputs import Outputs
-    from privcore.evaluation.audits.simulate import Batch
+from privcore.evaluation.audits.batches import Batch
+from privcore.evaluation.audits.case import Trial
+from privcore.evaluation.audits.outputs import Outputs
 
 
 def in_processes(

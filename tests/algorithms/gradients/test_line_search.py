@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from privcore.algorithms.gradients import Penalty
+from privcore.algorithms.gradients.augmented_lagrangian import Penalty
 from privcore.algorithms.gradients.clipped_gradients import clipped_mean
 from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.algorithms.gradients.line_search import (

@@ -7,13 +7,15 @@ import pytest
 from scipy.linalg import expm
 from scipy.optimize import minimize
 
-from privcore.algorithms.gradients import Penalty, Settings, solve
 from privcore.algorithms.gradients.augmented_lagrangian import (
     Exhausted,
+    Penalty,
+    Settings,
     exact_steps,
     limited_steps,
     minimise,
     noisy_steps,
+    solve,
 )
 from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.algorithms.gradients.thresholding import strong_edges

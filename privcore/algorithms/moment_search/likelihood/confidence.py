@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import combinations
 from math import comb
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from privcore.algorithms.moment_search.dags.arrow_confidence import ArrowScale
 from privcore.algorithms.moment_search.dags.dag_search import Parents
@@ -19,46 +19,9 @@ from privcore.algorithms.moment_search.likelihood.power import (
     smallest_visible,
 )
 from privcore.algorithms.moment_search.likelihood.statistic import chi_squared_quantile
+from privcore.algorithms.search.result import PairFinding, Verdict
 
 Pair = tuple[int, int]
-Verdict = Literal["edge", "no edge seen", "not enough budget"]
-
-
-class PairFinding(NamedTuple):
-    """What one run says of a pair of columns, from what it released.
-
-    verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
-    been seen with probability 0.9 ("no edge seen") or not ("not enough budget").
-    confidence: of an edge, 1 − q, where q is its p-value adjusted by Benjamini & Hochberg's
-    procedure: kept as the weakest edge, at most a share q of the edges would be there by chance, on
-    average.  Sampling and noise are both in it.  Not the probability that one causes the other.
-    again: of an edge, the probability that new rows and new noise would pass its test, were the
-    dependence as large as released.  A little high for edges that barely passed.
-    direction: of an edge with a direction, from the score of the best graph found with that arrow
-    against the best one found without it, on a scale on which arrows of 0.8 were right in 80 of 100
-    cases on random networks; at most 0.88.  None for an edge without a direction.
-    It supposes that no common cause is missing.
-    effect: the dependence of the pair as released, noise taken off, given nothing.
-    visible: of a pair without an edge, the smallest dependence that its tests would have seen
-    with probability 0.9, given nothing, what separated the pair, and the causes that the graph has
-    of either, whichever is the largest; None if not even a perfect one would.
-    effect and visible: Cramér's V, of numbers the size of a correlation.
-    """
-
-    verdict: Verdict
-    effect: float
-    visible: float | None = None
-    confidence: float | None = None
-    again: float | None = None
-    direction: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        values = {
-            name: None if v is None else round(v, 6)
-            for name, v in self._asdict().items()
-            if name != "verdict"
-        }
-        return {"verdict": self.verdict, **values}
 
 
 class Sight(NamedTuple):
