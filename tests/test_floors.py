@@ -1,0 +1,140 @@
+"""The engine's rooms stand on floors: imports run downward, and none runs in a circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# From the ground up.  A room may import those before it; modules that are alone in `privcore/` are
+# the ground, but for `__init__` and `__main__`, which are the roof.
+FLOORS = (
+    "ground",
+    "kernels",
+    "graphs",
+    "privacy",
+    "data",
+    "counts",
+    "independence",
+    "algorithms",
+    "pairwise",
+    "evaluation",
+    "release",
+    "teaching",
+    "estimators",
+    "cli",
+)
+# Within `algorithms`, the search knows no algorithm; of those only the registry and what stands on
+# it know each other.
+SEARCH = "privcore.algorithms.search"
+# The version is the one thing that the package itself tells its rooms.
+FROM_ROOF = {"__version__"}
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """Modules of the engine by name."""
+    found = {}
+    for path in sorted((root / "privcore").rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(module: str, known: dict[str, Path]) -> Iterator[tuple[str, str]]:
+    """What a module imports, wherever in it: (module, name in it or "")."""
+    for node in ast.walk(ast.parse(known[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, ""
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{known[module]} imports relatively"
+            assert node.module is not None
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield (full, "") if full in known else (node.module, alias.name)
+
+
+def room(module: str, known: dict[str, Path]) -> str:
+    parts = module.split(".")
+    if len(parts) == 1 or parts[1] == "__main__":
+        return "roof"
+    if parts[1] in FLOORS:
+        return parts[1]
+    return "ground" if known[module].parent.name == "privcore" else parts[1]
+
+
+def arrows(known: dict[str, Path]) -> Iterator[tuple[str, str, str]]:
+    for module in known:
+        for target, name in imports(module, known):
+            if target in known and target != module:
+                yield module, target, name
+
+
+def place(module: str) -> str:
+    return str(modules()[module].relative_to(ROOT))
+
+
+def test_every_room_is_on_a_floor() -> None:
+    known = modules()
+    strangers = {room(m, known) for m in known} - {*FLOORS, "roof"}
+    assert not strangers, f"FLOORS in {Path(__file__).name} does not say where {strangers} stand"
+
+
+def test_imports_run_downward() -> None:
+    known, wrong = modules(), []
+    for module, target, name in arrows(known):
+        here, there = room(module, known), room(target, known)
+        if here == "roof" or (there == "roof" and name in FROM_ROOF):
+            continue
+        if there == "roof" or FLOORS.index(there) > FLOORS.index(here):
+            wrong.append(f"{place(module)} imports {place(target)}: {here} is below {there}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_search_knows_no_algorithm() -> None:
+    wrong = [
+        f"{place(module)} imports {place(target)}"
+        for module, target, _ in arrows(modules())
+        if module.startswith(SEARCH)
+        and target.startswith("privcore.algorithms.")
+        and not target.startswith(SEARCH)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    """Neither among files nor among the packages within a room."""
+    known = modules()
+    files: nx.DiGraph[str] = nx.DiGraph()
+    packages: nx.DiGraph[str] = nx.DiGraph()
+    for module, target, _ in arrows(known):
+        if {room(module, known), room(target, known)} & {"roof"}:
+            continue
+        files.add_edge(module, target)
+        here, there = (".".join(m.split(".")[:3]) for m in (module, target))
+        if here != there and room(module, known) == room(target, known):
+            packages.add_edge(here, there)
+    circles = [
+        sorted(circle)
+        for graph in (files, packages)
+        for circle in nx.strongly_connected_components(graph)
+        if len(circle) > 1
+    ]
+    assert not circles, "\n".join(" and ".join(circle) for circle in circles)
+
+
+@pytest.mark.parametrize("package", ["streamlit", "plotly", "pyvis", "pages"])
+def test_the_engine_has_no_dashboard(package: str) -> None:
+    known = modules()
+    wrong = [
+        f"{place(module)} imports {target}"
+        for module in known
+        for target, _ in imports(module, known)
+        if target.split(".")[0] == package
+    ]
+    assert not wrong, "\n".join(wrong)
