@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from functools import cache
+from typing import Any, Literal, Self, get_args
 
 from privcore.errors import ParameterError
 from privcore.text import short
@@ -107,6 +109,10 @@ class Parameter:
             f"(only with {wanted})"
         )
 
+    def field(self) -> Any:
+        """The field of a `Parameters` class that holds this parameter's value."""
+        return dataclasses.field(default=self.default, metadata={"declared": self})
+
     @property
     def option(self) -> str:
         """The command-line spelling, such as `max-order`."""
@@ -196,3 +202,45 @@ def parse_all(
         if values[name] != parameter.default and not parameter.matters(values):
             raise ParameterError(f"{parameter.option} {parameter.idle_text(values)}; leave it out.")
     return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Values of an algorithm's parameters: a field each, of the parameter's name and type.
+
+    Example:
+        >>> from privcore.algorithms.search.parameters import EPSILON
+        >>> @dataclass(frozen=True, kw_only=True)
+        ... class Budget(Parameters):
+        ...     epsilon: float = EPSILON.field()
+        >>> Budget.checked({"epsilon": "0.5"}, "my-algorithm")
+        Budget(epsilon=0.5)
+    """
+
+    @classmethod
+    @cache
+    def declared(cls) -> tuple[Parameter, ...]:
+        """The parameters, those that a page shows at once before the advanced ones.
+
+        Raises ParameterError for a field that is not made by `Parameter.field`, or is not called
+        as its parameter.
+        """
+        found: list[Parameter] = []
+        for field in dataclasses.fields(cls):
+            parameter = field.metadata.get("declared")
+            if parameter is None or parameter.name != field.name:
+                raise ParameterError(
+                    f"The field {field.name!r} of {cls.__name__} must be the field of a parameter "
+                    "of that name."
+                )
+            found.append(parameter)
+        return tuple(sorted(found, key=lambda parameter: parameter.advanced))
+
+    @classmethod
+    def checked(cls, given: Mapping[str, Any], owner: str) -> Self:
+        """`given` by name, checked as in `parse_all`; those not given take their defaults."""
+        return cls(**parse_all(cls.declared(), given, owner))
+
+    def as_dict(self) -> dict[str, Any]:
+        """By name, in the order in which they are declared."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in self.declared()}

@@ -14,7 +14,7 @@ from privcore.counts import CountSource, InMemoryCounts, MixedRows, MomentSource
 from privcore.data import Dataset, constant_columns
 from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError, ParameterError
-from privcore.parameter import Parameter, parse_all
+from privcore.parameter import Parameter, Parameters, parse_all
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.text import short
@@ -75,7 +75,7 @@ def discover(
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
         cast(CountSource, source),
-        checked,
+        chosen.takes(**checked),
         noise or SimulatedNoise(0),
         hooks or NoHooks(),
         keep_trace,
@@ -107,7 +107,7 @@ def discover(
         weight_threshold=outcome.weight_threshold,
         convergence=outcome.convergence,
         trace=outcome.trace,
-        planned=_planned(chosen, run),
+        planned=_planned(chosen, run, checked),
         findings=outcome.findings,
     )
 
@@ -156,27 +156,27 @@ def planned_events(
     Of the source only its number of rows, its columns' names and what is public of them are used.
     Raises ParameterError.
     """
-    return _planned(get_algorithm(algorithm), _public_run(algorithm, parameters, source))
+    chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
+    return _planned(chosen, _public_run(chosen, checked, source), checked)
 
 
 def planned_delta(
     algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
 ) -> float:
     """Total δ of a proven run, from what `planned_events` uses; raises ParameterError."""
-    chosen, run = get_algorithm(algorithm), _public_run(algorithm, parameters, source)
+    chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     if chosen.planned_delta is not None:
-        return chosen.planned_delta(run)
+        return chosen.planned_delta(_public_run(chosen, checked, source))
     declared = {parameter.name: parameter for parameter in chosen.parameters}
-    matters = "delta" in declared and declared["delta"].matters(run.parameters)
-    return float(run.parameters["delta"]) if matters else 0.0
+    matters = "delta" in declared and declared["delta"].matters(checked)
+    return float(checked["delta"]) if matters else 0.0
 
 
 def _public_run(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
-) -> Run:
-    checked, chosen = checked_parameters(algorithm, parameters), get_algorithm(algorithm)
+    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | MixedRows
+) -> Run[Parameters]:
     counts = cast(CountSource, levelled(source, chosen, checked))
-    return Run(counts, checked, SimulatedNoise(0), NoHooks(), keep_trace=False)
+    return Run(counts, chosen.takes(**checked), SimulatedNoise(0), NoHooks(), keep_trace=False)
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -185,8 +185,10 @@ def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> 
     return parse_all(chosen.parameters, parameters or {}, chosen.name)
 
 
-def _planned(chosen: Algorithm, run: Run) -> tuple[Event, ...]:
-    return chosen.planned(run) if run.parameters.get("calibration") == "proven" else ()
+def _planned(
+    chosen: Algorithm, run: Run[Parameters], checked: Mapping[str, Any]
+) -> tuple[Event, ...]:
+    return chosen.planned(run) if checked.get("calibration") == "proven" else ()
 
 
 def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import comb
 
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
 from privcore.algorithms.search.tie_correction import corrected
 from privcore.independence import margin
@@ -38,27 +39,39 @@ MAX_TESTS = Parameter(
 )
 
 
+# A second order would split the budget over a hundred times as many tests.
+MAX_ORDER = replace(parameters.MAX_ORDER, default=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplacePCParameters(parameters.PerTestParameters):
+    """Of Laplace-PC."""
+
+    score: str | None = parameters.SCORE.field()
+    max_tests: int | None = MAX_TESTS.field()
+    max_order: int | None = MAX_ORDER.field()
+
+
 def default_tests(p: int, max_order: int | None) -> int:
     """Every pair given nothing and given each other column, within the maximum order."""
     pairs = comb(p, 2)
     return pairs if max_order == 0 else pairs * (p - 1)
 
 
-def planned_tests(run: Run) -> int:
+def planned_tests(run: Run[PerTestParameters], max_tests: int | None) -> int:
     """The number of tests that a run pays for."""
-    given: int | None = run.parameters["max_tests"]
-    return given or default_tests(len(run.source.names), run.parameters["max_order"])
+    return max_tests or default_tests(len(run.source.names), run.parameters.max_order)
 
 
-class _NoisyThreshold(PerTest):
+class _NoisyThreshold(PerTest[LaplacePCParameters]):
     """The value plus Laplace noise against the threshold."""
 
     proofs = ("docs/proofs/laplace.md",)
     flaw = _FLAW
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
-        super().__init__(run, recorder, rounds=planned_tests(run))
-        self._epsilon = self.epsilons[0] if self.proven else run.parameters["epsilon"]
+    def __init__(self, run: Run[LaplacePCParameters], recorder: common.Recorder) -> None:
+        super().__init__(run, recorder, rounds=planned_tests(run, run.parameters.max_tests))
+        self._epsilon = self.epsilons[0] if self.proven else run.parameters.epsilon
         if self.proven:
             variance = 0.0
             if not self.measure.needs_delta:
@@ -78,12 +91,12 @@ class _NoisyThreshold(PerTest):
         return [self._epsilon] * self.rounds
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[LaplacePCParameters]) -> Outcome:
     return run_per_test(run, _NoisyThreshold(run, common.Recorder(run.keep_trace)))
 
 
-def _planned(run: Run) -> tuple[Event, ...]:
-    return planned_steps(run, planned_tests(run), ("laplace",))
+def _planned(run: Run[LaplacePCParameters]) -> tuple[Event, ...]:
+    return planned_steps(run, planned_tests(run, run.parameters.max_tests), ("laplace",))
 
 
 LAPLACE_PC = Algorithm(
@@ -92,19 +105,7 @@ LAPLACE_PC = Algorithm(
     citation="Wang, Pang & Song 2020, Section 1",
     summary="The naive baseline: every test of PC gets its own Laplace noise and its own share "
     "of the budget.",
-    parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        parameters.DELTA,
-        parameters.SCORE,
-        parameters.BLOCKS,
-        parameters.THRESHOLD,
-        parameters.SPACE,
-        parameters.CORRECTION,
-        MAX_TESTS,
-        replace(parameters.MAX_ORDER, default=1),
-        parameters.STABLE,
-    ),
+    takes=LaplacePCParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,

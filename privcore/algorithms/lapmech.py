@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import nan, prod
 from typing import Any
 
@@ -41,7 +42,16 @@ _NOISE = Parameter(
 )
 
 
-def _run(run: Run) -> Outcome:
+@dataclass(frozen=True, kw_only=True)
+class LapMechParameters(parameters.OrientedParameters, parameters.PrivateParameters):
+    """Of LapMech."""
+
+    score: str = parameters.TABLE_SCORE.field()
+    threshold: float = parameters.THRESHOLD.field()
+    table_noise: str = _NOISE.field()
+
+
+def _run(run: Run[LapMechParameters]) -> Outcome:
     given = run.parameters
     cells = prod(run.source.levels)
     if cells > MAX_CELLS:
@@ -49,21 +59,21 @@ def _run(run: Run) -> Outcome:
             f"The full table over {len(run.source.names)} columns has {cells:.2g} cells, more than "
             f"{MAX_CELLS:,}; leave columns out, or choose another algorithm."
         )
-    proven = given["calibration"] == "proven"
+    proven = given.calibration == "proven"
     # A replaced record leaves one cell and enters another: L1 sensitivity 2.
-    scale = up((2 if proven else 1) / given["epsilon"])
+    scale = up((2 if proven else 1) / given.epsilon)
     exact = run.source.table(range(len(run.source.names)))
     flat = exact.reshape(-1)
-    if given["table_noise"] == "discrete":
+    if given.table_noise == "discrete":
         noisy = run.noise.discrete_laplace_array(flat, scale).astype(np.float64)
     else:
         noisy = run.noise.laplace_array(flat.astype(np.float64), scale)
     recorder = common.Recorder(run.keep_trace)
-    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given["epsilon"], 1))
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given.epsilon, 1))
     source = NoisyTable(
         run.source.names, noisy.reshape(exact.shape), run.source.n, run.source.caveats
     )
-    decision = Threshold(source, given, recorder)
+    decision = Threshold(source, given.score, given.threshold, recorder)
     # Tests of what is released cost nothing more.
     found = with_v_structures(run, common.search(run, decision), decision)
     if proven:
@@ -71,8 +81,8 @@ def _run(run: Run) -> Outcome:
             run, "one release", ("docs/proofs/contingency_table.md",), delta=0.0
         )
     else:
-        guarantee = common.published_guarantee(run, given["epsilon"], 0.0, "one release", (_FLAW,))
-    spent = Spent("epsilon", given["epsilon"], given["epsilon"], 1, 1, "releases")
+        guarantee = common.published_guarantee(run, given.epsilon, 0.0, "one release", (_FLAW,))
+    spent = Spent("epsilon", given.epsilon, given.epsilon, 1, 1, "releases")
     return common.outcome(found, recorder, guarantee, spent, unit=decision.unit, oriented=True)
 
 
@@ -81,8 +91,8 @@ def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in (*shared, *parameters.ORIENTATION_NAMES)}
 
 
-def _planned(run: Run) -> tuple[Event, ...]:
-    return (Event("pure", run.parameters["epsilon"]),)
+def _planned(run: Run[LapMechParameters]) -> tuple[Event, ...]:
+    return (Event("pure", run.parameters.epsilon),)
 
 
 LAPMECH = Algorithm(
@@ -91,16 +101,7 @@ LAPMECH = Algorithm(
     citation=_SOURCE,
     summary="Noise on every cell of the full table, empty ones too, once; PC then looks at the "
     "noisy counts as often as it likes. For few columns only.",
-    parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        parameters.TABLE_SCORE,
-        parameters.THRESHOLD,
-        _NOISE,
-        parameters.MAX_ORDER,
-        parameters.STABLE,
-        *parameters.ORIENTATION,
-    ),
+    takes=LapMechParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=_reference,

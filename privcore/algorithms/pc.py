@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from math import log
-from typing import Any
 
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
@@ -19,15 +19,24 @@ from privcore.independence.order_scan import Scanned, scan_every, scan_order
 from privcore.privacy.accounting import Guarantee
 
 
+@dataclass(frozen=True, kw_only=True)
+class PCParameters(parameters.OrientedParameters):
+    """Of PC."""
+
+    score: str | None = parameters.ANY_SCORE.field()
+    threshold: float = parameters.THRESHOLD.field()
+    mixed_levels: int = parameters.MIXED_LEVELS.field()
+
+
 class Threshold(FreeDecision):
     """Independent when the exact p-value is at least the significance level."""
 
     def __init__(
-        self, source: CountSource, given: Mapping[str, Any], recorder: common.Recorder
+        self, source: CountSource, score: str | None, level: float, recorder: common.Recorder
     ) -> None:
         self._source = source
-        self._score = score_of(source, given)
-        self._level = given["threshold"]
+        self._score = score_of(source, score)
+        self._level = level
         self._bound = z_threshold(self._level)
         self._recorder = recorder
         self.unit = "|Z|" if self._score.scale == "z" else "p-value"
@@ -110,13 +119,13 @@ class Threshold(FreeDecision):
         return Answer(None if last is None else sets[last], found.tests)
 
 
-def score_of(source: MomentSource, given: Mapping[str, Any]) -> Score:
+def score_of(source: MomentSource, name: str | None) -> Score:
     """The score asked for; auto is G² for levels and Fisher's z for numbers.
 
     Raises DataError for a score that needs levels where there are numbers.
     """
     numeric = not hasattr(source, "levels")
-    score = get_score(given["score"] or ("fisher-z" if numeric else "g2"))
+    score = get_score(name or ("fisher-z" if numeric else "g2"))
     if numeric and score.name != "fisher-z":
         raise DataError(
             f"The score {score.name} needs levels, and these columns are continuous; cut them into "
@@ -125,9 +134,10 @@ def score_of(source: MomentSource, given: Mapping[str, Any]) -> Score:
     return score
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[PCParameters]) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
-    decision = Threshold(run.source, run.parameters, recorder)
+    given = run.parameters
+    decision = Threshold(run.source, given.score, given.threshold, recorder)
     found = with_v_structures(run, common.search(run, decision), decision)
     return common.outcome(
         found,
@@ -145,14 +155,7 @@ PC = Algorithm(
     citation="Spirtes, Glymour & Scheines 2000; Colombo & Maathuis 2014",
     summary="The constraint-based search that the private algorithms protect: tests every "
     "adjacent pair given growing sets of neighbours and deletes the independent ones.",
-    parameters=(
-        parameters.ANY_SCORE,
-        parameters.THRESHOLD,
-        parameters.MAX_ORDER,
-        parameters.STABLE,
-        *parameters.ORIENTATION,
-        parameters.MIXED_LEVELS,
-    ),
+    takes=PCParameters,
     calibrations=("none",),
     run=_run,
     needs="moments",

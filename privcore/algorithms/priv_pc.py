@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from math import comb
 from typing import Literal
 
-from privcore.algorithms.priv_pc_parameters import (
-    MAX_ROUNDS,
-    RATE,
-    RATE_MODE,
-    SIEVE_SHARE,
-    TWEAK,
-    default_rounds,
-    sample_size,
-)
+from scipy.optimize import minimize_scalar
+
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
@@ -20,9 +16,11 @@ from privcore.algorithms.search.tie_correction import corrected
 from privcore.counts import CountSource
 from privcore.errors import BudgetError
 from privcore.independence import margin
+from privcore.parameter import Parameter
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales
 
+_SOURCE = "Wang, Pang & Song 2020, Algorithm 2"
 _FLAW = (
     "the printed noise scales do not add up to ε per round when sub-sampling, the threshold is "
     "reused after a failed examination, and the total is computed after the run from a count that "
@@ -30,18 +28,123 @@ _FLAW = (
 )
 
 
-def planned_rounds(run: Run) -> int:
+TWEAK = Parameter(
+    name="tweak",
+    title="Threshold tweak",
+    symbol="t",
+    kind="float",
+    default=1.0,
+    low=0.0,
+    high=100.0,
+    slider=(0.0, 20.0),
+    unit="standard deviations of Z",
+    help="The sieve lets a pair through when |Z| is up to t above the threshold, so that its "
+    "coarse noise rarely stops a truly independent pair; the examination then looks closely. For "
+    "p-values it is translated; for votes it is a number of blocks.",
+    source=f"{_SOURCE} and Theorem 2",
+)
+RATE_MODE = Parameter(
+    name="rate_mode",
+    advanced=True,
+    title="Sub-sampling",
+    symbol="m/n",
+    kind="choice",
+    default="fixed",
+    choices=("fixed", "optimised"),
+    help="Fixed: the rate below. Optimised: the paper's rate, which minimises the sieve's noise; "
+    "it ignores that the signal shrinks too: signal over noise is best at rate 1.",
+    source="Wang, Pang & Song 2020, Section 3.2",
+)
+MAX_ROUNDS = Parameter(
+    name="max_rounds",
+    advanced=True,
+    title="Rounds paid for",
+    symbol="c",
+    kind="int",
+    default=None,
+    low=1,
+    high=100_000,
+    optional=True,
+    auto_help="two rounds for each pair of columns",
+    slider=(1, 200),
+    help="The budget is split evenly over this many rounds, fixed before the run. Each pair that "
+    "passes the sieve uses one, whether the examination then deletes it or not; when they are "
+    "used up, the edges that are left stay.",
+    source="docs/guarantees.md",
+    calibrations=("proven",),
+)
+SIEVE_SHARE = Parameter(
+    name="sieve_share",
+    advanced=True,
+    title="Sieve's share of a round",
+    symbol="ε_s/ε",
+    kind="float",
+    default=0.5,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    open_high=True,
+    slider=(0.1, 0.9),
+    help="How a round's budget is split between sieving and examining; the paper halves it.",
+    source="Wang, Pang & Song 2020, Algorithm 1",
+    calibrations=("proven",),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivPCParameters(parameters.PerTestParameters):
+    """Of Priv-PC."""
+
+    tweak: float = TWEAK.field()
+    rate_mode: str = RATE_MODE.field()
+    rate: float = parameters.RATE.field()
+    max_rounds: int | None = MAX_ROUNDS.field()
+    sieve_share: float = SIEVE_SHARE.field()
+
+
+def default_rounds(p: int) -> int:
+    """Two for each pair of p columns: one to delete it, and one for a look that finds it dependent.
+
+    With one, rounds spent on pairs that stay leave none for the pairs to be deleted.
+    """
+    return 2 * comb(p, 2)
+
+
+def optimal_rate(epsilon: float) -> float:
+    """The rate m/n in [1/20, 1] that minimises the sieve's noise (Section 3.2).
+
+    epsilon: what one round spends.  Minimises sqrt(n/m)/ln(n/m (e^{ε/2} − 1) + 1).
+    """
+
+    def noise(log_rate: float) -> float:
+        rate = math.exp(log_rate)
+        return 1 / (math.sqrt(rate) * math.log1p(math.expm1(epsilon / 2) / rate))
+
+    found = minimize_scalar(noise, bounds=(math.log(1 / 20), 0.0), method="bounded")
+    # The ends are not tried by the bounded search, and the minimum often lies at one.
+    return math.exp(min((float(found.x), math.log(1 / 20), 0.0), key=noise))
+
+
+def sample_size(n: int, given: PrivPCParameters, round_epsilon: float) -> int:
+    """Rows in the sieve's sub-sample: the whole part of n times the rate.
+
+    Raises ParameterError if that leaves fewer than 2.
+    """
+    optimised = given.rate_mode == "optimised"
+    return common.checked_rows(n, optimal_rate(round_epsilon) if optimised else given.rate)
+
+
+def planned_rounds(run: Run[PrivPCParameters]) -> int:
     """The number of rounds that a run pays for."""
-    given: int | None = run.parameters["max_rounds"]
-    return given or default_rounds(len(run.source.names))
+    return run.parameters.max_rounds or default_rounds(len(run.source.names))
 
 
-def _shares(run: Run) -> tuple[float, float]:
-    share = run.parameters["sieve_share"]
+def _shares(run: Run[PrivPCParameters]) -> tuple[float, float]:
+    share = run.parameters.sieve_share
     return share, 1 - share
 
 
-class _SieveAndExamine(PerTest):
+class _SieveAndExamine(PerTest[PrivPCParameters]):
     """Asks the sieve on a sub-sample, and the examination on all rows."""
 
     noun = "rounds"
@@ -49,17 +152,17 @@ class _SieveAndExamine(PerTest):
     flaw = _FLAW
     accountant_when_published = "advanced composition over the triggered rounds, after the run"
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+    def __init__(self, run: Run[PrivPCParameters], recorder: common.Recorder) -> None:
         given = run.parameters
         super().__init__(run, recorder, rounds=planned_rounds(run), shares=_shares(run))
         if not self.proven:
-            self.epsilons = (given["epsilon"] / 2, given["epsilon"] / 2)
+            self.epsilons = (given.epsilon / 2, given.epsilon / 2)
         self._rows = sample_size(run.source.n, given, sum(self.epsilons))
         self._scales = self._make_scales()
         if self.proven:
             self.measure = corrected(run, self.measure, 2 * self._scales.examine**2)
         self._mechanism = SieveAndExamine(
-            0.0, self.measure.tweak(given["tweak"]), self._scales, run.noise
+            0.0, self.measure.tweak(given.tweak), self._scales, run.noise
         )
         self._sample = self.source
         self.triggered = 0
@@ -128,11 +231,11 @@ class _SieveAndExamine(PerTest):
         return [sum(self.epsilons)] * self.triggered
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[PrivPCParameters]) -> Outcome:
     return run_per_test(run, _SieveAndExamine(run, common.Recorder(run.keep_trace)))
 
 
-def _planned(run: Run) -> tuple[Event, ...]:
+def _planned(run: Run[PrivPCParameters]) -> tuple[Event, ...]:
     return planned_steps(run, planned_rounds(run), ("pure", "laplace"), _shares(run))
 
 
@@ -142,16 +245,7 @@ PRIV_PC = Algorithm(
     citation="Wang, Pang & Song 2020",
     summary="A cheap sparse-vector sieve passes over the tests; only pairs that look independent "
     "are examined with the larger share of the budget.",
-    parameters=(
-        *parameters.PER_TEST,
-        TWEAK,
-        RATE_MODE,
-        RATE,
-        MAX_ROUNDS,
-        SIEVE_SHARE,
-        parameters.MAX_ORDER,
-        parameters.STABLE,
-    ),
+    takes=PrivPCParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import log, sqrt
 
 import numpy as np
 
-from privcore.algorithms.laplace_pc import MAX_TESTS, planned_tests
-from privcore.algorithms.priv_pc_parameters import RATE, checked_rows
+from privcore.algorithms.laplace_pc import MAX_ORDER, MAX_TESTS, planned_tests
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.per_test import PerTest, reference, run_per_test
@@ -32,44 +31,55 @@ _FLAW = (
     "so it is not a bound fixed in advance"
 )
 SAMPLE_RATE = replace(
-    RATE,
+    parameters.RATE,
     help="Every test sees this fraction of the rows, drawn anew. At rate 1 signal over noise is "
     "best: a sub-sample shrinks the signal by more than it saves.",
     source="Wang, Pang & Song 2020, Section 4.2",
 )
 
 
-def _planned_multiplier(run: Run) -> float:
+@dataclass(frozen=True, kw_only=True)
+class SGPCParameters(parameters.PerTestParameters):
+    """Of SG-PC."""
+
+    rate: float = SAMPLE_RATE.field()
+    max_tests: int | None = MAX_TESTS.field()
+    max_order: int | None = MAX_ORDER.field()
+
+
+def _planned_multiplier(run: Run[SGPCParameters]) -> float:
     """σ over sensitivity of every test of a proven run."""
     given, n = run.parameters, run.source.n
-    mechanism = SampledGaussian(n, checked_rows(n, given["rate"]))
-    epsilon = given["epsilon"] * share_for_tests(run)
-    return mechanism.multiplier(epsilon, given["delta"], planned_tests(run))
+    mechanism = SampledGaussian(n, common.checked_rows(n, given.rate))
+    epsilon = given.epsilon * share_for_tests(run)
+    return mechanism.multiplier(epsilon, given.delta, planned_tests(run, run.parameters.max_tests))
 
 
-class _SampledGaussian(PerTest):
+class _SampledGaussian(PerTest[SGPCParameters]):
     """|Z| on m rows drawn without replacement, plus Gaussian noise, against the threshold."""
 
     proofs = ("docs/proofs/subsampled_gaussian.md",)
     flaw = _FLAW
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
-        super().__init__(run, recorder, rounds=planned_tests(run), planned=False)
+    def __init__(self, run: Run[SGPCParameters], recorder: common.Recorder) -> None:
+        super().__init__(
+            run, recorder, rounds=planned_tests(run, run.parameters.max_tests), planned=False
+        )
         given = run.parameters
-        if not given["delta"] > 0:
+        if not given.delta > 0:
             raise ParameterError(
                 "Gaussian noise needs a failure probability above 0; raise delta, or choose "
                 "laplace-pc."
             )
         n = run.source.n
-        self._rows = checked_rows(n, given["rate"])
-        self._planned = planned_tests(run)
+        self._rows = common.checked_rows(n, given.rate)
+        self._planned = planned_tests(run, run.parameters.max_tests)
         self.mechanism = SampledGaussian(n, self._rows)
         if self.proven:
             self._multiplier = _planned_multiplier(run)
         else:
             # The classic calibration of one Gaussian release, as the moments accountant starts.
-            self._multiplier = sqrt(2 * log(1.25 / given["delta"])) / given["epsilon"]
+            self._multiplier = sqrt(2 * log(1.25 / given.delta)) / given.epsilon
         if self.proven:
             sigma = self._multiplier * self.measure.sensitivity(self._rows)
             self.measure = corrected(run, self.measure, sigma * sigma)
@@ -98,13 +108,13 @@ class _SampledGaussian(PerTest):
         if not self.proven:
             return None
         tests = self.rounds_to_finish(skeleton)
-        total = self.mechanism.epsilon(self._multiplier, self.run.parameters["delta"], tests)
+        total = self.mechanism.epsilon(self._multiplier, self.run.parameters.delta, tests)
         return total / share_for_tests(self.run)
 
     def guarantee(self) -> Guarantee:
         if self.proven:
             return self.proven_guarantee(self.mechanism.accountant)
-        delta = self.run.parameters["delta"]
+        delta = self.run.parameters.delta
         total = self.mechanism.epsilon(self._multiplier, delta, self.rounds)
         flaws = (*self.measure.flaws, self.flaw)
         return common.published_guarantee(
@@ -118,13 +128,15 @@ class _SampledGaussian(PerTest):
         return Spent("share", 0.0, 0.0, self.rounds, noun=self.noun)
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[SGPCParameters]) -> Outcome:
     return run_per_test(run, _SampledGaussian(run, common.Recorder(run.keep_trace)))
 
 
-def _planned(run: Run) -> tuple[Event, ...]:
+def _planned(run: Run[SGPCParameters]) -> tuple[Event, ...]:
     """Without what sub-sampling amplifies, which these events do not know of."""
-    tests = Event("gaussian", _planned_multiplier(run), planned_tests(run))
+    tests = Event(
+        "gaussian", _planned_multiplier(run), planned_tests(run, run.parameters.max_tests)
+    )
     return (tests, *planned_release(run))
 
 
@@ -134,13 +146,7 @@ SG_PC = Algorithm(
     citation="Wang, Pang & Song 2020, Section 4.2; Wang, Balle & Kasiviswanathan 2019",
     summary="Gaussian noise on every test, each on a fresh sub-sample, added up by a moments "
     "accountant (Rényi differential privacy).",
-    parameters=(
-        *parameters.PER_TEST,
-        SAMPLE_RATE,
-        MAX_TESTS,
-        replace(parameters.MAX_ORDER, default=1),
-        parameters.STABLE,
-    ),
+    takes=SGPCParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,

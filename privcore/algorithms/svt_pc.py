@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import comb, log, sqrt
 
 from privcore.algorithms.search import common, parameters
@@ -41,20 +42,26 @@ MAX_DELETIONS = Parameter(
 )
 
 
-def planned_deletions(run: Run) -> int:
+@dataclass(frozen=True, kw_only=True)
+class SVTPCParameters(parameters.PerTestParameters):
+    """Of SVT-PC."""
+
+    max_deletions: int | None = MAX_DELETIONS.field()
+
+
+def planned_deletions(run: Run[SVTPCParameters]) -> int:
     """The number of deletions that a run pays for."""
-    given: int | None = run.parameters["max_deletions"]
-    return given or comb(len(run.source.names), 2)
+    return run.parameters.max_deletions or comb(len(run.source.names), 2)
 
 
-class _SparseVector(PerTest):
+class _SparseVector(PerTest[SVTPCParameters]):
     """Each deletion ends one run of the sparse vector technique; the next is paid for anew."""
 
     noun = "deletions"
     proofs = ("docs/proofs/sparse_vector.md",)
     flaw = _FLAW
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+    def __init__(self, run: Run[SVTPCParameters], recorder: common.Recorder) -> None:
         self._quota = planned_deletions(run)
         super().__init__(run, recorder, rounds=self._quota)
         sensitivity = self.measure.sensitivity(run.source.n)
@@ -64,7 +71,7 @@ class _SparseVector(PerTest):
             self.measure = corrected(run, self.measure, 2 * (noise.threshold**2 + noise.query**2))
         else:
             self._scales = printed_scales(
-                sensitivity, run.parameters["epsilon"], run.parameters["delta"], self._quota
+                sensitivity, run.parameters.epsilon, run.parameters.delta, self._quota
             )
         self._vector: SparseVector | None = None
 
@@ -97,7 +104,7 @@ class _SparseVector(PerTest):
 
     @property
     def _step(self) -> float:
-        return self.epsilons[0] if self.proven else self.run.parameters["epsilon"] / self._quota
+        return self.epsilons[0] if self.proven else self.run.parameters.epsilon / self._quota
 
     def published_steps(self) -> list[float]:
         return [self._step] * self.rounds
@@ -110,7 +117,7 @@ class _SparseVector(PerTest):
         if self.proven:
             return super().guarantee()
         # Algorithm 5 takes a total, which its quota keeps to.
-        epsilon, delta = self.run.parameters["epsilon"], self.run.parameters["delta"]
+        epsilon, delta = self.run.parameters.epsilon, self.run.parameters.delta
         flaws = (*self.measure.flaws, self.flaw)
         return common.published_guarantee(
             self.run, epsilon, delta, "the printed noise scale", flaws
@@ -125,11 +132,11 @@ def printed_scales(
     return SparseVectorScales(sigma * sensitivity, 2 * sigma * sensitivity)
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[SVTPCParameters]) -> Outcome:
     return run_per_test(run, _SparseVector(run, common.Recorder(run.keep_trace)))
 
 
-def _planned(run: Run) -> tuple[Event, ...]:
+def _planned(run: Run[SVTPCParameters]) -> tuple[Event, ...]:
     return planned_steps(run, planned_deletions(run))
 
 
@@ -139,12 +146,7 @@ SVT_PC = Algorithm(
     citation="Wang, Pang & Song 2020, Algorithm 5 and Section 4.2",
     summary="One noisy threshold serves many tests: only answers that delete an edge cost budget, "
     "and no edge is deleted twice.",
-    parameters=(
-        *parameters.PER_TEST,
-        MAX_DELETIONS,
-        parameters.MAX_ORDER,
-        parameters.STABLE,
-    ),
+    takes=SVTPCParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,

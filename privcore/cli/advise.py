@@ -7,7 +7,7 @@ import json
 import math
 from typing import Any
 
-from privcore.algorithms.engine import checked_parameters
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
     PublicShape,
     visible_effects,
@@ -57,7 +57,7 @@ def _run(options: argparse.Namespace) -> None:
     found = None
     if wanted is not None and best is not None:
         found = enough(surrogates, best.algorithm, delta, wanted)
-    given = checked_parameters("moment-search", {"epsilon": epsilon, "delta": delta})
+    given = MomentSearchParameters(epsilon=epsilon, delta=delta)
     public = PublicShape(shape.n, shape.levels, len(shape.names))
     if options.json:
         described = {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privcore.algorithms.priv_pc_parameters import checked_rows
+from privcore.algorithms.search.common import checked_rows
 from privcore.arrays import Vector
 from privcore.independence import SCORES
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales, SimulatedNoise

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from privcore.algorithms.priv_pc_parameters import optimal_rate
+from privcore.algorithms.priv_pc import optimal_rate
 from privcore.arrays import Vector
 from privcore.privacy.mechanisms.sieve_examine import before_amplification
 from privcore.teaching.panel import Panel, epsilon_parameter, number
@@ -64,8 +64,8 @@ def _compute(values: Mapping[str, Any]) -> SubsamplingCurves:
 def _code(values: Mapping[str, Any]) -> str:
     return f"""import numpy as np
 
-from privcore.discovery.priv_pc_parameters import optimal_rate
-from privcore.mechanisms.sieve_examine import before_amplification
+from privcore.algorithms.priv_pc import optimal_rate
+from privcore.privacy.mechanisms.sieve_examine import before_amplification
 
 epsilon = {values["epsilon"]!r}
 rates = np.linspace(0.05, 1.0, 96)

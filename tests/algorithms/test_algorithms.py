@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms import ALGORITHMS, count, discover
-from privcore.algorithms.priv_pc_parameters import optimal_rate
+from privcore.algorithms.priv_pc import optimal_rate
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import Cancelled, DataError, ParameterError

@@ -1,6 +1,6 @@
 """A declaration that contradicts itself is refused when it is made."""
 
-from dataclasses import replace
+from dataclasses import make_dataclass, replace
 
 import pytest
 
@@ -9,8 +9,17 @@ from privcore.algorithms.gradients.parameters import PROVEN_ONLY
 from privcore.algorithms.search import parameters
 from privcore.algorithms.search.model import _no_plan
 from privcore.errors import ParameterError
+from privcore.parameter import Parameters
 
 LAPMECH, PC = ALGORITHMS["lapmech"], ALGORITHMS["pc"]
+
+
+def taking(*declared):
+    """Parameters with a field for each of those declared."""
+    fields = [(p.name, object, p.field()) for p in declared]
+    return make_dataclass("Taken", fields, bases=(Parameters,), frozen=True, kw_only=True)
+
+
 WITHOUT_EPSILON = tuple(p for p in LAPMECH.parameters if p.name != "epsilon")
 
 
@@ -26,15 +35,14 @@ WITHOUT_EPSILON = tuple(p for p in LAPMECH.parameters if p.name != "epsilon")
         (LAPMECH, {"calibrations": ("proved",)}, "each once"),
         (LAPMECH, {"calibrations": ("proven", "none")}, "both kinds"),
         (LAPMECH, {"title": ""}, "what it is"),
-        (LAPMECH, {"parameters": (*LAPMECH.parameters, parameters.EPSILON)}, "one name"),
-        (LAPMECH, {"parameters": WITHOUT_EPSILON}, "no parameter 'epsilon'"),
-        (LAPMECH, {"parameters": (*LAPMECH.parameters, parameters.CORRECTION)}, "is never"),
-        (LAPMECH, {"parameters": LAPMECH.parameters[1:]}, "but offers"),
+        (LAPMECH, {"takes": taking(*WITHOUT_EPSILON)}, "no parameter 'epsilon'"),
+        (LAPMECH, {"takes": taking(*LAPMECH.parameters, parameters.CORRECTION)}, "is never"),
+        (LAPMECH, {"takes": taking(*LAPMECH.parameters[1:])}, "but offers"),
         (LAPMECH, {"published_flaw": ""}, "why its published"),
         (LAPMECH, {"planned": _no_plan}, "no plan"),
         (LAPMECH, {"reference": dict}, "compared with"),
-        (PC, {"parameters": (*PC.parameters, parameters.EPSILON)}, "spends nothing"),
-        (PC, {"parameters": (*PC.parameters, PROVEN_ONLY)}, "spends nothing"),
+        (PC, {"takes": taking(*PC.parameters, parameters.EPSILON)}, "spends nothing"),
+        (PC, {"takes": taking(*PC.parameters, PROVEN_ONLY)}, "spends nothing"),
     ],
 )
 def test_an_algorithm_checks_itself(algorithm, changed, message):

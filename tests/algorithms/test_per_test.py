@@ -15,6 +15,7 @@ from privcore.algorithms.curate.allocation import (
     error_bound,
     planned_tests,
 )
+from privcore.algorithms.priv_pc import PrivPCParameters
 from privcore.algorithms.search.per_test import measure_of
 from privcore.algorithms.search.tie_correction import SHARE
 from privcore.algorithms.svt_pc import printed_scales
@@ -25,7 +26,6 @@ from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms import SimulatedNoise, SmoothMedian
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
 
-DEFAULTS = {p.name: p.default for p in ALGORITHMS["priv-pc"].parameters}
 STREAM = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc", "curate")
 
 
@@ -361,7 +361,7 @@ def test_a_parameter_without_effect_is_refused(asia):
 def test_the_tweak_is_the_same_in_either_space():
     """|Z| up to t above its threshold and p down to the matching level let the same pairs pass."""
     measures = {
-        space: measure_of({**DEFAULTS, "space": space, "threshold": 0.01}) for space in ("z", "p")
+        space: measure_of(PrivPCParameters(space=space, threshold=0.01)) for space in ("z", "p")
     }
     for t in (0.0, 0.5, 3.0):
         z = z_threshold(0.01) + measures["z"].tweak(t)

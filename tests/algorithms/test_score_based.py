@@ -77,7 +77,7 @@ def equal_variance(seed, rows=10_000, nodes=10, density=0.3):
 
 def fit(name, data, given=None, *, noise=None, seed=1, hooks=None):
     algorithm, function = FITS[name]
-    checked = parse_all(algorithm.parameters, given or {}, name)
+    checked = algorithm.takes.checked(given or {}, name)
     return function(Run(data, checked, noise or SimulatedNoise(seed), hooks or NoHooks()))
 
 

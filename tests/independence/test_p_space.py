@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 
 from privcore.algorithms.search.model import NoHooks, Run
+from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.tie_correction import corrected, share_for_tests
 from privcore.counts import InMemoryCounts
 from privcore.independence import SCORES, ScoreMeasure, ranks, z_threshold
@@ -116,7 +117,7 @@ def release(records, levels, correction="ties"):
     columns = tuple(kept[:, k] for k in range(len(levels)))
     source = InMemoryCounts(names, levels, columns, multiplicities.astype(np.int64))
     noise = Recording()
-    parameters = {"correction": correction, "epsilon": 2.0}
+    parameters = PerTestParameters(correction=correction, epsilon=2.0)
     measure = ScoreMeasure(SCORES["z-star"], "proven", "z", 0.05)
     run = Run(source, parameters, noise, NoHooks(), False)
     return noise.released, corrected(run, measure, 0.25), share_for_tests(run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from pages.ui.controls.data import Loaded
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms.moment_search.likelihood.visible import Visible
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
     PublicShape,
     visible_effects,
@@ -30,17 +32,23 @@ _TABLES = (
 
 def seen_sentence(loaded: Loaded, given: dict[str, Any]) -> str:
     """The smallest dependence that is likely to be seen, in plain words."""
-    return plain(visible_sentence(PublicShape.of(loaded.source, given), given))
+    values = _checked(given)
+    return plain(visible_sentence(PublicShape.of(loaded.source, values), values))
+
+
+def _checked(given: dict[str, Any]) -> MomentSearchParameters:
+    return MomentSearchParameters.checked(given, "moment-search")
 
 
 def power_panel(loaded: Loaded, given: dict[str, Any]) -> None:
     """The smallest dependence that is seen with 90 % probability, against ε."""
-    shape = PublicShape.of(loaded.source, given)
-    st.markdown(plain(visible_sentence(shape, given)))
-    found = [visible_effects(shape, {**given, "epsilon": float(e)}) for e in _EPSILONS]
-    without = visible_effects(shape, {**given, "epsilon": _NO_NOISE})
+    values = _checked(given)
+    shape = PublicShape.of(loaded.source, values)
+    st.markdown(plain(visible_sentence(shape, values)))
+    found = [visible_effects(shape, replace(values, epsilon=float(e))) for e in _EPSILONS]
+    without = visible_effects(shape, replace(values, epsilon=_NO_NOISE))
     charts.show(
-        _figure(found, without, given["epsilon"], numbers=not shape.levels),
+        _figure(found, without, values.epsilon, numbers=not shape.levels),
         key="power",
         alt="Smallest dependence seen with 90 % probability, by ε",
     )

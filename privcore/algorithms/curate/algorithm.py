@@ -8,20 +8,13 @@ from __future__ import annotations
 
 from privcore.algorithms.curate.filter import planned
 from privcore.algorithms.curate.orders import FLAW, PerOrder
-from privcore.algorithms.curate.parameters import (
-    BETA_DELETE,
-    BETA_KEEP,
-    NOISE_LIMIT,
-    SAMPLE_RATE,
-    SLACK,
-    SOURCE,
-)
-from privcore.algorithms.search import common, parameters
+from privcore.algorithms.curate.parameters import SOURCE, CurateParameters
+from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.per_test import reference, run_per_test
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[CurateParameters]) -> Outcome:
     return run_per_test(run, PerOrder(run, common.Recorder(run.keep_trace)))
 
 
@@ -31,16 +24,7 @@ CURATE = Algorithm(
     citation=SOURCE,
     summary="Noise on every test, with more budget for the early orders: how much is solved for "
     "before each order, from the edges and the budget that are left.",
-    parameters=(
-        *parameters.PER_TEST,
-        BETA_KEEP,
-        BETA_DELETE,
-        SLACK,
-        NOISE_LIMIT,
-        SAMPLE_RATE,
-        parameters.MAX_ORDER,
-        parameters.STABLE,
-    ),
+    takes=CurateParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=reference,

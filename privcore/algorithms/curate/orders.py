@@ -10,8 +10,9 @@ import numpy as np
 
 from privcore.algorithms.curate.allocation import CostRule, Margins, allocate, planned_tests
 from privcore.algorithms.curate.filter import new_filter
-from privcore.algorithms.priv_pc_parameters import checked_rows
+from privcore.algorithms.curate.parameters import CurateParameters
 from privcore.algorithms.search import common
+from privcore.algorithms.search.common import checked_rows
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.per_test import PerTest
 from privcore.algorithms.search.result import Spent
@@ -43,7 +44,7 @@ class _Published(ScoreMeasure):
         return super().sensitivity(rows, strata)
 
 
-class PerOrder(PerTest):
+class PerOrder(PerTest[CurateParameters]):
     """Laplace noise with an ε of the order's own; a coin between the margins.
 
     Raises ParameterError for a score whose tests need a δ each, and published without a δ.
@@ -52,7 +53,7 @@ class PerOrder(PerTest):
     proofs = ("docs/proofs/curate.md", "docs/proofs/laplace.md")
     flaw = FLAW
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+    def __init__(self, run: Run[CurateParameters], recorder: common.Recorder) -> None:
         super().__init__(run, recorder, rounds=1, planned=False)
         given = run.parameters
         if self.measure.needs_delta:
@@ -61,14 +62,14 @@ class PerOrder(PerTest):
                 f"own; choose the score {self.measure.base}-votes, which makes the same decision."
             )
         n = run.source.n
-        self._rows = checked_rows(n, given["rate"])
+        self._rows = checked_rows(n, given.rate)
         if self._rows < n:
             drawn = run.source.subsample(self._rows, run.noise)
             self.source = self.measure.prepare(drawn, run.noise)
         if not self.proven and isinstance(self.measure, ScoreMeasure):
             self.measure = _Published(**vars(self.measure))
         self._p = len(run.source.names)
-        limit = given["max_order"]
+        limit = given.max_order
         self._last = self._p - 2 if limit is None else min(limit, self._p - 2)
         self.sensitivity = self.measure.sensitivity(self._rows)
         # In units of the sensitivity, before ties give each pair a threshold of its own.
@@ -81,7 +82,7 @@ class PerOrder(PerTest):
         """Fix the unit and the total, before any data are seen."""
         given = self.run.parameters
         tests = comb(self._p, 2)
-        self._delta = given["delta"]
+        self._delta = given.delta
         self._rule: CostRule = "epsilon"
         if not self.proven:
             if not self._delta > 0:
@@ -89,7 +90,7 @@ class PerOrder(PerTest):
                     "The published accounting of CURATE needs a failure probability above 0; raise "
                     "delta."
                 )
-            self._rule, self._left = "published", given["epsilon"]
+            self._rule, self._left = "published", given.epsilon
             return
         self.filter, self._delta = new_filter(self.run)
         self._rule = self.filter.unit
@@ -116,9 +117,9 @@ class PerOrder(PerTest):
             self._epsilon = 0.0
             return
         margins = Margins(
-            keep=self.run.parameters["beta_keep"] * self._reach,
-            delete=self.run.parameters["beta_delete"] * self._reach,
-            slack=self.run.parameters["slack"],
+            keep=self.run.parameters.beta_keep * self._reach,
+            delete=self.run.parameters.beta_delete * self._reach,
+            slack=self.run.parameters.slack,
         )
         counts = planned_tests(pairs, self._p, order, self._last)
         if self.proven:
@@ -126,7 +127,7 @@ class PerOrder(PerTest):
             counts = np.array(
                 [max(1, allowed.get(order + k, 0)) for k in range(len(counts))], float
             )
-        least = 1 / (self.run.parameters["noise_limit"] * self._reach) if self.proven else 0.0
+        least = 1 / (self.run.parameters.noise_limit * self._reach) if self.proven else 0.0
         self._epsilon = 0.0
         # As many orders as can be tested with noise within the limit; the first one always.
         for last in range(self._last, order - 1, -1):
@@ -149,9 +150,9 @@ class PerOrder(PerTest):
         noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
         self.rounds += 1
         reach = self.measure.threshold(x, y)
-        if noisy > self.run.parameters["beta_delete"] * reach:
+        if noisy > self.run.parameters.beta_delete * reach:
             verdict = True
-        elif noisy < -self.run.parameters["beta_keep"] * reach:
+        elif noisy < -self.run.parameters.beta_keep * reach:
             verdict = False
         else:
             verdict = self.run.noise.coin()
@@ -176,7 +177,7 @@ class PerOrder(PerTest):
         left = sum(skeleton.unreached.values())
         steps = [(e, composition.rho_of_pure(e), t) for e, t in self._order_tests if t]
         # What is left at the noise of the last order that was tested, or at the largest allowed.
-        limit = 1 / (self.run.parameters["noise_limit"] * self._reach)
+        limit = 1 / (self.run.parameters.noise_limit * self._reach)
         last = self._epsilon if self._epsilon > 0 else limit
         steps.append((last, composition.rho_of_pure(last), left))
         inner = composition.total(steps, self._delta)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from privcore.algorithms.priv_pc_parameters import RATE
+from privcore.algorithms.search import parameters
 from privcore.parameter import Parameter
 
 SOURCE = "Bhattacharjee & Tandon 2024, Algorithm 1"
@@ -64,8 +64,19 @@ NOISE_LIMIT = Parameter(
     calibrations=("proven",),
 )
 SAMPLE_RATE = replace(
-    RATE,
+    parameters.RATE,
     help="The whole run sees one sub-sample of this fraction of the rows, drawn once. Signal over "
     "noise is best at rate 1.",
     source=SOURCE,
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurateParameters(parameters.PerTestParameters):
+    """Of CURATE."""
+
+    beta_keep: float = BETA_KEEP.field()
+    beta_delete: float = BETA_DELETE.field()
+    slack: float = SLACK.field()
+    noise_limit: float = NOISE_LIMIT.field()
+    rate: float = SAMPLE_RATE.field()

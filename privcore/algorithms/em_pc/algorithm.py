@@ -11,17 +11,10 @@ from itertools import combinations
 from math import comb
 from typing import Any
 
-from privcore.algorithms.em_pc.parameters import (
-    DIRECTION_SHARE,
-    MAX_ORDER,
-    NUMBER_SHARE,
-    SCORE,
-    SELECTION,
-    SOURCE,
-)
+from privcore.algorithms.em_pc.parameters import SOURCE, EMPCParameters
 from privcore.algorithms.em_pc.published import FLAW, PublishedRounds
 from privcore.algorithms.em_pc.rounds import ProvenRounds, Removal, planned_total
-from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Progress, Run
 from privcore.algorithms.search.per_test import reference
 from privcore.algorithms.search.result import Edge, Spent, Stopped
@@ -32,14 +25,14 @@ from privcore.graphs.pdag import ordered
 
 
 def remove_neighbours(
-    run: Run, rounds: ProvenRounds | PublishedRounds, removals: dict[Edge, Removal]
+    run: Run[EMPCParameters], rounds: ProvenRounds | PublishedRounds, removals: dict[Edge, Removal]
 ) -> Skeleton:
     """Algorithm 2: every column in turn, order by order, until no neighbourhood is large enough.
 
     Tests that do not fit are passed over, by public facts alone.
     removals: filled with what was removed, and why.
     """
-    p, limit = len(run.source.names), run.parameters["max_order"]
+    p, limit = len(run.source.names), run.parameters.max_order
     adjacent = [set(range(p)) - {i} for i in range(p)]
     tests = order = orders_run = 0
     stopped: Stopped | None = None
@@ -101,10 +94,10 @@ def _wanted(skeleton: PDAG, removals: dict[Edge, Removal]) -> dict[Edge, Removal
     }
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[EMPCParameters]) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
     removals: dict[Edge, Removal] = {}
-    if run.parameters["calibration"] == "published":
+    if run.parameters.calibration == "published":
         published = PublishedRounds(run, recorder)
         skeleton = remove_neighbours(run, published, removals)
         # The paper orients by the exact separating sets.
@@ -134,7 +127,7 @@ def _run(run: Run) -> Outcome:
     return common.outcome(
         skeleton._replace(separating_sets=sets),
         recorder,
-        common.proven_guarantee(run, rounds.accountant, proofs),
+        common.proven_guarantee(run, rounds.accountant, proofs, run.parameters.delta),
         spent,
         unit="utility",
     )
@@ -154,18 +147,7 @@ EM_PC = Algorithm(
     citation=SOURCE,
     summary="For each column, the exponential mechanism chooses how many of its neighbours go, and "
     "which: a few selections in place of many noisy tests.",
-    parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        parameters.DELTA,
-        SCORE,
-        parameters.BLOCKS,
-        parameters.THRESHOLD,
-        SELECTION,
-        NUMBER_SHARE,
-        DIRECTION_SHARE,
-        MAX_ORDER,
-    ),
+    takes=EMPCParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=_reference,

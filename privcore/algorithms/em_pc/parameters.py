@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from privcore.algorithms.search import parameters
 from privcore.parameter import Parameter
+from privcore.privacy.mechanisms.selection import Selection
 
 SOURCE = "Xu, Yuan & Wu 2017, Algorithms 2 and 3"
 
@@ -74,3 +75,14 @@ MAX_ORDER = replace(
     help="Rounds condition on at most this many columns. Each order pays for one round of every "
     "column, so a higher one leaves less for each.",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EMPCParameters(parameters.ScoreParameters):
+    """Of EM-PC."""
+
+    score: str | None = SCORE.field()
+    selection: Selection = SELECTION.field()
+    number_share: float = NUMBER_SHARE.field()
+    direction_share: float = DIRECTION_SHARE.field()
+    max_order: int | None = MAX_ORDER.field()

@@ -6,6 +6,7 @@ from math import nan
 
 import numpy as np
 
+from privcore.algorithms.em_pc.parameters import EMPCParameters
 from privcore.algorithms.em_pc.utilities import Candidate, PublishedUtilities
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
@@ -26,11 +27,11 @@ _PARTS = 30
 class PublishedRounds:
     """The selections of Algorithm 3, until the total is used up."""
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+    def __init__(self, run: Run[EMPCParameters], recorder: common.Recorder) -> None:
         self._run = run
         self._recorder = recorder
-        self.utilities = PublishedUtilities(run.source, run.parameters["threshold"])
-        self._part = run.parameters["epsilon"] / _PARTS
+        self.utilities = PublishedUtilities(run.source, run.parameters.threshold)
+        self._part = run.parameters.epsilon / _PARTS
         self.rounds = 0
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
@@ -87,11 +88,11 @@ class PublishedRounds:
 
     def guarantee(self) -> Guarantee:
         """The total that the paper claims."""
-        epsilon = self._run.parameters["epsilon"]
+        epsilon = self._run.parameters.epsilon
         return common.published_guarantee(self._run, epsilon, 0.0, "basic composition", (FLAW,))
 
     def spent(self) -> Spent:
         """ε₁ + ε₂ for each round."""
-        total = self._run.parameters["epsilon"]
+        total = self._run.parameters.epsilon
         used = 2 * self._part * self.rounds
         return Spent("epsilon", used, total, self.rounds, _PARTS // 2, "rounds")

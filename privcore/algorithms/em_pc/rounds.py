@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privcore.algorithms.em_pc.parameters import EMPCParameters
 from privcore.algorithms.em_pc.utilities import Candidate, ProvenUtilities
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
@@ -27,28 +28,28 @@ class Removal(NamedTuple):
     candidate: Candidate
 
 
-def _rounds(run: Run) -> int:
+def _rounds(run: Run[EMPCParameters]) -> int:
     """Rounds that a run pays for: one for each column and order."""
-    p, limit = len(run.source.names), run.parameters["max_order"]
+    p, limit = len(run.source.names), run.parameters.max_order
     return p * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
 
 
-def _new_filter(run: Run) -> tuple[PrivacyFilter, float]:
+def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
     """The filter, fixed before any data are seen, and the ε of a round."""
     given, planned = run.parameters, _rounds(run)
-    number, kind = given["number_share"], given["selection"]
-    share = 1 - given["direction_share"]
+    number, kind = given.number_share, given.selection
+    share = 1 - given.direction_share
     # ρ of a round whose two parts add up to ε = 1; peeling costs least as a whole.
     unit_rho = rho_of_selection(number, kind) + rho_of_selection(1 - number, kind)
-    rho = composition.rho_for(given["epsilon"], given["delta"])
-    basic = share * given["epsilon"] / planned
+    rho = composition.rho_for(given.epsilon, given.delta)
+    basic = share * given.epsilon / planned
     zcdp = sqrt(share * rho / (planned * unit_rho))
     if zcdp > basic:
         return PrivacyFilter("rho", rho), zcdp
-    return PrivacyFilter("epsilon", given["epsilon"]), basic
+    return PrivacyFilter("epsilon", given.epsilon), basic
 
 
-def planned_total(run: Run) -> tuple[Event, ...]:
+def planned_total(run: Run[EMPCParameters]) -> tuple[Event, ...]:
     """A proven run as one step: its filter's total, as the last selections take what is left."""
     whole, _ = _new_filter(run)
     return (Event("zcdp" if whole.unit == "rho" else "pure", whole.total),)
@@ -57,19 +58,19 @@ def planned_total(run: Run) -> tuple[Event, ...]:
 class ProvenRounds:
     """The private selections, and what they cost."""
 
-    def __init__(self, run: Run, recorder: common.Recorder) -> None:
+    def __init__(self, run: Run[EMPCParameters], recorder: common.Recorder) -> None:
         given = run.parameters
         self._run = run
         self._recorder = recorder
-        self.measure = measure_of({**given, "space": "z"})
+        self.measure = measure_of(given)
         source = self.measure.prepare(run.source, run.noise)
         self.utilities = ProvenUtilities(self.measure, source)
-        self._kind = given["selection"]
+        self._kind = given.selection
         self.planned = _rounds(run)
         self.rounds = 0
         self.filter, size = _new_filter(run)
         self.accountant = "zCDP filter" if self.filter.unit == "rho" else "filter of the sum"
-        number = given["number_share"]
+        number = given.number_share
         self._number, self._which = down(size * number), down(size * (1 - number))
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from privcore.algorithms.gradients import parameters as own
 from privcore.algorithms.gradients.augmented_lagrangian import (
     Search,
     Settings,
@@ -17,13 +16,17 @@ from privcore.algorithms.gradients.augmented_lagrangian import (
     noisy_steps,
     solve,
 )
+from privcore.algorithms.gradients.noisy_parameters import DescentParameters
+from privcore.algorithms.gradients.parameters import WeightParameters
 from privcore.algorithms.gradients.thresholding import strong_edges
 from privcore.algorithms.search.common import Recorder
 from privcore.algorithms.search.model import Outcome, Progress, Run
+from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.algorithms.search.result import Spent
 from privcore.arrays import Matrix, Vector
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
+from privcore.parameter import Parameters
 from privcore.privacy.accounting import Guarantee
 from privcore.text import short
 
@@ -34,20 +37,23 @@ _COLLINEAR = 1e-10
 _CONSTANT = 1e-24
 
 
-def prepared(run: Run) -> Run:
+W = TypeVar("W", bound=WeightParameters)
+
+
+def prepared(run: Run[W]) -> Run[W]:
     """The run with its automatic parameters filled in; raises DataError for too few rows."""
     check_rows(run)
     numeric = hasattr(run.source, "bounds")
-    return replace(run, parameters=own.settled(run.parameters, numeric=numeric))
+    return replace(run, parameters=run.parameters.settled(numeric=numeric))
 
 
-def half_widths(run: Run) -> Vector:
+def half_widths(run: Run[WeightParameters]) -> Vector:
     """Half the range of each column in the units asked for, shape (p,); 1 where levels are coded.
 
     Divided by their root mean square, as a common factor changes no weight.
     """
     bounds = getattr(run.source, "bounds", None)
-    if bounds is None or run.parameters["units"] != "original":
+    if bounds is None or run.parameters.units != "original":
         return np.ones(len(run.source.names))
     widths = np.array([(high - low) / 2 for low, high in bounds])
     # Divided first, so that squares of very large ranges do not overflow.
@@ -55,9 +61,9 @@ def half_widths(run: Run) -> Vector:
     return np.asarray(widths / math.sqrt(float(widths @ widths) / widths.size))
 
 
-def in_units(run: Run, sigma: Matrix) -> Matrix:
+def in_units(run: Run[WeightParameters], sigma: Matrix) -> Matrix:
     """A covariance matrix of columns in −1 … 1, in the units asked for, with mean variance 1."""
-    if run.parameters["units"] == "unit variance":
+    if run.parameters.units == "unit variance":
         variances = np.diag(sigma)
         widths = np.where(variances > _CONSTANT, 1 / np.sqrt(np.maximum(variances, _CONSTANT)), 0.0)
     else:
@@ -66,7 +72,7 @@ def in_units(run: Run, sigma: Matrix) -> Matrix:
     return np.asarray(scaled / max(float(np.trace(scaled)), _CONSTANT) * len(scaled))
 
 
-def check_rows(run: Run) -> None:
+def check_rows(run: Run[Parameters]) -> None:
     """Raises DataError if there are fewer rows than columns; n is public."""
     n, p = run.source.n, len(run.source.names)
     if n < p:
@@ -105,7 +111,9 @@ def check_columns(names: tuple[str, ...], sigma: Matrix) -> None:
 class Watching:
     """Tells the run's hooks how far it is, and lets them cancel it, between the smallest steps."""
 
-    def __init__(self, run: Run, noun: Literal["iteration", "gradient"], planned: int) -> None:
+    def __init__(
+        self, run: Run[Parameters], noun: Literal["iteration", "gradient"], planned: int
+    ) -> None:
         self._run, self._noun, self._planned = run, noun, planned
         self._done = self._steps = 0
 
@@ -124,7 +132,7 @@ class Watching:
 
 
 def descend(
-    run: Run,
+    run: Run[DescentParameters],
     gradient: Callable[[Matrix], Matrix],
     total: int,
     steps: Sequence[float],
@@ -135,7 +143,7 @@ def descend(
     steps, search: as in `noisy_steps`.
     """
     given = run.parameters
-    count = math.ceil(total / given["stages"])
+    count = math.ceil(total / given.stages)
     stages = math.ceil(total / count)
     watching = Watching(run, "gradient", total)
 
@@ -144,22 +152,22 @@ def descend(
         return gradient(weights)
 
     return solve(
-        noisy_steps(watched, steps, count, total, given["weight_limit"], search),
+        noisy_steps(watched, steps, count, total, given.weight_limit, search),
         len(run.source.names),
-        Settings(given["sparsity"], iterations=stages, tolerance=-1.0),
+        Settings(given.sparsity, iterations=stages, tolerance=-1.0),
     )
 
 
-def too_small(run: Run) -> ParameterError:
+def too_small(run: Run[PrivateParameters]) -> ParameterError:
     """That the noise of ε would drown even one gradient."""
     return ParameterError(
-        f"epsilon is {run.parameters['epsilon']:g}, too small for even one step: the noise would "
+        f"epsilon is {run.parameters.epsilon:g}, too small for even one step: the noise would "
         f"exceed the largest gradient of {run.source.n:,} rows; raise epsilon."
     )
 
 
 def wrap_up(
-    run: Run,
+    run: Run[WeightParameters],
     solution: Solution,
     recorder: Recorder,
     guarantee: Guarantee,
@@ -170,7 +178,7 @@ def wrap_up(
 
     gradients: noisy ones that were asked for, in place of tests.
     """
-    edges = strong_edges(solution.weights, run.parameters["weight_threshold"])
+    edges = strong_edges(solution.weights, run.parameters.weight_threshold)
     return Outcome(
         graph=PDAG(run.source.names, directed=edges),
         separating_sets={},
@@ -182,7 +190,7 @@ def wrap_up(
         trace=tuple(recorder.steps),
         unit="|W|",
         weights=solution.weights,
-        weight_threshold=run.parameters["weight_threshold"],
+        weight_threshold=run.parameters.weight_threshold,
         convergence=solution.convergence,
     )
 

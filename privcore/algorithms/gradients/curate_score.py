@@ -7,56 +7,115 @@ schedule from ε₀, as many as Lemma 2 allows, each gradient with its own δ, a
 
 from __future__ import annotations
 
-from privcore.algorithms.gradients import curate_score_parameters as own
+from dataclasses import dataclass
+
 from privcore.algorithms.gradients.common import prepared, reference
 from privcore.algorithms.gradients.noisy_gradients import planned_gradients, run_proven
-from privcore.algorithms.gradients.noisy_parameters import BHATTACHARJEE, DESCENT, GRADIENTS
-from privcore.algorithms.gradients.parameters import DELTA
+from privcore.algorithms.gradients.noisy_parameters import BHATTACHARJEE, DescentParameters
 from privcore.algorithms.gradients.published_gradients import FLAW, SEARCH_FLAW, run_published
-from privcore.algorithms.gradients.schedules import budgets, growing_shares, lemma_count
-from privcore.algorithms.search import parameters
+from privcore.algorithms.gradients.schedules import (
+    SCHEDULES,
+    Schedule,
+    budgets,
+    growing_shares,
+    lemma_count,
+)
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.errors import ParameterError
+from privcore.parameter import Parameter
 from privcore.privacy.accounting.events import Event
 
 # More gradients than this would take hours, and none of them could be seen through its noise.
 _MOST = 100_000
 
+SCHEDULE = Parameter(
+    name="schedule",
+    title="Budget per gradient",
+    symbol="schedule",
+    kind="choice",
+    default="multiplicative",
+    choices=SCHEDULES,
+    help="How the budget changes from one gradient to the next: additive, from 1 to 2 times the "
+    "first; exponential, from 1 to e times; multiplicative, by a constant factor.",
+    source=f"{BHATTACHARJEE}, Section III-B",
+)
+GROWTH = Parameter(
+    name="growth",
+    advanced=True,
+    title="Growth",
+    symbol="G",
+    kind="float",
+    default=4.0,
+    low=1.0,
+    high=1e6,
+    scale="log",
+    slider=(1.0, 100.0),
+    help="Last budget over the first.",
+    source="choice made here",
+    calibrations=("proven",),
+    only_with=("schedule", ("multiplicative",)),
+)
+FIRST_EPSILON = Parameter(
+    name="first_epsilon",
+    title="First budget",
+    symbol="ε₀",
+    kind="float",
+    default=0.05,
+    low=0.0,
+    open_low=True,
+    high=1e6,
+    scale="log",
+    slider=(0.001, 2.0),
+    help="Budget of the first gradient; with the total it says how many gradients the schedule "
+    "allows.",
+    source=f"{BHATTACHARJEE}, Lemma 2",
+    calibrations=("published",),
+)
 
-def fit(run: Run) -> Outcome:
+
+@dataclass(frozen=True, kw_only=True)
+class CurateScoreParameters(DescentParameters):
+    """Of score-based CURATE."""
+
+    schedule: Schedule = SCHEDULE.field()
+    first_epsilon: float = FIRST_EPSILON.field()
+    growth: float = GROWTH.field()
+
+
+def fit(run: Run[CurateScoreParameters]) -> Outcome:
     """Weights and graph from noisy gradients with growing budgets."""
     run = prepared(run)
     given = run.parameters
-    if given["calibration"] == "proven":
+    if given.calibration == "proven":
         return run_proven(run, _shares(run))
-    return run_published(run, _published_budgets(run), given["epsilon"])
+    return run_published(run, _published_budgets(run), given.epsilon)
 
 
-def _shares(run: Run) -> list[float]:
+def _shares(run: Run[CurateScoreParameters]) -> list[float]:
     """Of μ², for each gradient, as the schedule grows."""
     given = run.parameters
-    shares = growing_shares(given["schedule"], given["growth"], given["gradients"])
+    shares = growing_shares(given.schedule, given.growth, given.gradients)
     return [float(share * share) for share in shares]
 
 
-def _planned(run: Run) -> tuple[Event, ...]:
+def _planned(run: Run[CurateScoreParameters]) -> tuple[Event, ...]:
     run = prepared(run)
     return planned_gradients(run, _shares(run))
 
 
-def _published_budgets(run: Run) -> list[float]:
+def _published_budgets(run: Run[CurateScoreParameters]) -> list[float]:
     """ε of each gradient that Lemma 2 allows; raises ParameterError for none, or too many."""
     given = run.parameters
-    epsilon, first = given["epsilon"], given["first_epsilon"]
-    total = lemma_count(given["schedule"], epsilon, first)
+    epsilon, first = given.epsilon, given.first_epsilon
+    total = lemma_count(given.schedule, epsilon, first)
     if not 1 <= total <= _MOST:
         what = "less than one gradient" if total < 1 else f"more than {_MOST:,} gradients"
         change = "raise epsilon or lower" if total < 1 else "lower epsilon or raise"
         raise ParameterError(
             f"epsilon {epsilon:g} pays for {what} with a first budget of {first:g} on the "
-            f"{given['schedule']} schedule; {change} first-epsilon."
+            f"{given.schedule} schedule; {change} first-epsilon."
         )
-    return [float(charge) for charge in budgets(given["schedule"], first, total)]
+    return [float(charge) for charge in budgets(given.schedule, first, total)]
 
 
 CURATE_SCORE = Algorithm(
@@ -65,16 +124,7 @@ CURATE_SCORE = Algorithm(
     citation=BHATTACHARJEE,
     summary="NOLEAKS with budgets that grow from one gradient to the next, for the last steps are "
     "those that decide. Levels are coded −1 … 1 in their order.",
-    parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        DELTA,
-        own.SCHEDULE,
-        own.FIRST_EPSILON,
-        GRADIENTS,
-        own.GROWTH,
-        *DESCENT,
-    ),
+    takes=CurateScoreParameters,
     calibrations=("proven", "published"),
     run=fit,
     output="dag",

@@ -8,9 +8,9 @@ Sensitivity and proof: docs/proofs/weighted_moments.md.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from math import nan
 
-from privcore.algorithms.gradients import parameters as own
 from privcore.algorithms.gradients.common import (
     check_finite,
     in_units,
@@ -19,36 +19,54 @@ from privcore.algorithms.gradients.common import (
     wrap_up,
 )
 from privcore.algorithms.gradients.notears import optimise
-from privcore.algorithms.search import common, parameters
+from privcore.algorithms.gradients.parameters import DELTA, PROVEN_ONLY, RADIUS, NotearsParameters
+from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.algorithms.search.result import Spent, Step
 from privcore.errors import ParameterError
+from privcore.independence.measure import Calibration
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.gaussian import planned_mu
 from privcore.privacy.mechanisms.moment_release import release_moments
 
 PROOF = "docs/proofs/weighted_moments.md"
 
 
-def fit(run: Run) -> Outcome:
+@dataclass(frozen=True, kw_only=True)
+class MomentNotearsParameters(NotearsParameters, PrivateParameters):
+    """Of Moment-NOTEARS."""
+
+    calibration: Calibration = PROVEN_ONLY.field()
+    delta: float = DELTA.field()
+    radius: float = RADIUS.field()
+
+
+def fit(run: Run[MomentNotearsParameters]) -> Outcome:
     """Weights and graph from one noisy covariance matrix."""
     run = prepared(run)
     given, n, p = run.parameters, run.source.n, len(run.source.names)
-    radius = given["radius"] * math.sqrt(p)
+    radius = given.radius * math.sqrt(p)
     moments = run.source.moments(radius)
     check_finite(moments)
-    released = release_moments(moments, n, radius, given["epsilon"], given["delta"], run.noise)
+    released = release_moments(moments, n, radius, given.epsilon, given.delta, run.noise)
     if released.scale > radius * radius:
         raise ParameterError(
-            f"epsilon is {given['epsilon']:g}, too small for {n:,} rows: the noise would exceed "
+            f"epsilon is {given.epsilon:g}, too small for {n:,} rows: the noise would exceed "
             "the largest second moment; raise epsilon."
         )
     recorder = common.Recorder(run.keep_trace)
     recorder.add(
-        Step(0, -1, -1, (), "release", nan, released.scale, nan, nan, False, given["epsilon"], 1)
+        Step(0, -1, -1, (), "release", nan, released.scale, nan, nan, False, given.epsilon, 1)
     )
     solution = optimise(run, in_units(run, released.sigma))
-    guarantee = common.proven_guarantee(run, "one release", (PROOF,))
-    spent = Spent("epsilon", given["epsilon"], given["epsilon"], 1, 1, "releases")
+    guarantee = common.proven_guarantee(run, "one release", (PROOF,), given.delta)
+    spent = Spent("epsilon", given.epsilon, given.epsilon, 1, 1, "releases")
     return wrap_up(run, solution, recorder, guarantee, spent)
+
+
+def _planned(run: Run[MomentNotearsParameters]) -> tuple[Event, ...]:
+    return (Event("gaussian", 1 / planned_mu(run.parameters.epsilon, run.parameters.delta)),)
 
 
 MOMENT_NOTEARS = Algorithm(
@@ -57,21 +75,12 @@ MOMENT_NOTEARS = Algorithm(
     citation="ours",
     summary="Noise on the second moments of the columns, once; NOTEARS then looks at the noisy "
     "matrix as often as it likes. Levels are coded −1 … 1 in their order.",
-    parameters=(
-        own.PROVEN_ONLY,
-        parameters.EPSILON,
-        own.DELTA,
-        own.SPARSITY,
-        own.WEIGHT_THRESHOLD,
-        own.RADIUS,
-        own.MOMENT_UNITS,
-        own.ITERATIONS,
-    ),
+    takes=MomentNotearsParameters,
     calibrations=("proven",),
     run=fit,
     output="dag",
     reference=reference,
     reference_algorithm="notears",
     needs="moments",
-    planned=common.planned_release,
+    planned=_planned,
 )

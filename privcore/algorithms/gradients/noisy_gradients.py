@@ -40,6 +40,7 @@ from privcore.algorithms.gradients.line_search import (
     clipped_slopes,
     slopes_sensitivity,
 )
+from privcore.algorithms.gradients.noisy_parameters import DescentParameters
 from privcore.algorithms.search.common import Recorder, proven_guarantee
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
@@ -55,7 +56,7 @@ COLUMNS_SHARE = 0.1
 SEARCH_SHARE = 0.25
 
 
-def run_proven(run: Run, shares: Sequence[float]) -> Outcome:
+def run_proven(run: Run[DescentParameters], shares: Sequence[float]) -> Outcome:
     """Weights and graph from as many noisy gradients as there are `shares`, which add up to 1.
 
     Raises DataError for values that are not finite, and ParameterError if the noise would drown
@@ -63,19 +64,19 @@ def run_proven(run: Run, shares: Sequence[float]) -> Outcome:
     """
     recorder = Recorder(run.keep_trace)
     gradients = NoisyGradients(run, shares, recorder)
-    if run.parameters["step_rule"] == "line search":
+    if run.parameters.step_rule == "line search":
         solution = descend(run, gradients.gradient, len(shares), TRIAL_STEPS, gradients.search)
     else:
-        solution = descend(run, gradients.gradient, len(shares), (run.parameters["step"],))
-    guarantee = proven_guarantee(run, "Gaussian composition", (PROOF,))
+        solution = descend(run, gradients.gradient, len(shares), (run.parameters.step,))
+    guarantee = proven_guarantee(run, "Gaussian composition", (PROOF,), run.parameters.delta)
     used = min(math.fsum(gradients.charged), 1.0)
     spent = Spent("share", used, 1.0, gradients.used, len(shares), "rounds")
     return wrap_up(run, solution, recorder, guarantee, spent, gradients.used)
 
 
-def planned_gradients(run: Run, shares: Sequence[float]) -> tuple[Event, ...]:
+def planned_gradients(run: Run[DescentParameters], shares: Sequence[float]) -> tuple[Event, ...]:
     """All Gaussian releases of `run_proven`, equal ones together."""
-    mu = planned_mu(run.parameters["epsilon"], run.parameters["delta"])
+    mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
     columns, gradients, searches = _split(run, shares)
     counted = Counter(share for share in (columns, *gradients, *searches) if share > 0)
     return tuple(
@@ -83,11 +84,13 @@ def planned_gradients(run: Run, shares: Sequence[float]) -> tuple[Event, ...]:
     )
 
 
-def _split(run: Run, shares: Sequence[float]) -> tuple[float, list[float], list[float]]:
+def _split(
+    run: Run[DescentParameters], shares: Sequence[float]
+) -> tuple[float, list[float], list[float]]:
     """Shares of μ²: of the columns, of each gradient, and of each line search."""
     given = run.parameters
-    columns = COLUMNS_SHARE if given["centring"] == "released" else 0.0
-    search = SEARCH_SHARE if given["step_rule"] == "line search" else 0.0
+    columns = COLUMNS_SHARE if given.centring == "released" else 0.0
+    search = SEARCH_SHARE if given.step_rule == "line search" else 0.0
     left = 1.0 - columns
     return (
         columns,
@@ -102,14 +105,16 @@ class NoisyGradients:
     used: how many gradients were asked for.  charged: the shares of μ² that went, in order.
     """
 
-    def __init__(self, run: Run, shares: Sequence[float], recorder: Recorder) -> None:
+    def __init__(
+        self, run: Run[DescentParameters], shares: Sequence[float], recorder: Recorder
+    ) -> None:
         given = run.parameters
         self.used = 0
         self.charged: list[float] = []
         self._run, self._recorder = run, recorder
-        self._mu = planned_mu(given["epsilon"], given["delta"])
+        self._mu = planned_mu(given.epsilon, given.delta)
         n, p = run.source.n, len(run.source.names)
-        self._n, self._off, self._clip = n, off_diagonal(p), given["clip"] * p
+        self._n, self._off, self._clip = n, off_diagonal(p), given.clip * p
         if clipped_sensitivity(self._clip, n) > self._clip * self._mu:
             raise too_small(run)
         unique, multiplicities = cast(RowSource, run.source).rows()
@@ -120,7 +125,7 @@ class NoisyGradients:
         if columns > 0:
             self._standardise()
         else:
-            self._widths = half_widths(run) * given["reach"]
+            self._widths = half_widths(run) * given.reach
 
     def _standardise(self) -> None:
         """Centre by noisy means; scale so that the mean of the noisy variances is 1."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from privcore.algorithms.gradients.parameters import (
-    SPARSITY,
-    UNITS,
-    WEIGHT_THRESHOLD,
-    auto_help,
-)
+from dataclasses import dataclass, replace
+from typing import Self
+
+from privcore.algorithms.gradients.parameters import DELTA, WeightParameters, auto_help
+from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.parameter import Parameter
 
 MA = "Ma, Ji, Pang & Wang 2022"
@@ -161,17 +160,24 @@ WEIGHT_LIMIT = Parameter(
     source=_OURS,
 )
 
-# What the algorithms that follow noisy gradients take beside their budgets.
-DESCENT = (
-    SPARSITY,
-    WEIGHT_THRESHOLD,
-    CLIP,
-    ENTRY_CLIP,
-    STEP_RULE,
-    STEP,
-    STAGES,
-    UNITS,
-    CENTRING,
-    REACH,
-    WEIGHT_LIMIT,
-)
+
+@dataclass(frozen=True, kw_only=True)
+class DescentParameters(WeightParameters, PrivateParameters):
+    """Of every algorithm that follows noisy gradients."""
+
+    delta: float = DELTA.field()
+    gradients: int = GRADIENTS.field()
+    clip: float = CLIP.field()
+    entry_clip: float = ENTRY_CLIP.field()
+    step_rule: str = STEP_RULE.field()
+    step: float = STEP.field()
+    stages: int = STAGES.field()
+    centring: str = CENTRING.field()
+    reach: float = REACH.field()
+    weight_limit: float = WEIGHT_LIMIT.field()
+
+    def settled(self, *, numeric: bool) -> Self:
+        """And with the step rule of the calibration, where none was chosen."""
+        rule = "fixed" if self.calibration == "proven" else "line search"
+        filled = super().settled(numeric=numeric)
+        return replace(filled, step_rule=filled.step_rule or rule)

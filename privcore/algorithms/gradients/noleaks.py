@@ -9,31 +9,29 @@ from __future__ import annotations
 
 from privcore.algorithms.gradients.common import prepared, reference
 from privcore.algorithms.gradients.noisy_gradients import planned_gradients, run_proven
-from privcore.algorithms.gradients.noisy_parameters import DESCENT, GRADIENTS, MA
-from privcore.algorithms.gradients.parameters import DELTA
+from privcore.algorithms.gradients.noisy_parameters import MA, DescentParameters
 from privcore.algorithms.gradients.published_gradients import FLAW, SEARCH_FLAW, run_published
-from privcore.algorithms.search import parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.privacy.accounting.events import Event
 
 
-def fit(run: Run) -> Outcome:
+def fit(run: Run[DescentParameters]) -> Outcome:
     """Weights and graph from T noisy gradients of the same budget."""
     run = prepared(run)
-    total = run.parameters["gradients"]
-    if run.parameters["calibration"] == "proven":
+    total = run.parameters.gradients
+    if run.parameters.calibration == "proven":
         return run_proven(run, _shares(run))
-    epsilon = run.parameters["epsilon"]
+    epsilon = run.parameters.epsilon
     return run_published(run, [epsilon] * total, total * epsilon)
 
 
-def _shares(run: Run) -> list[float]:
+def _shares(run: Run[DescentParameters]) -> list[float]:
     """Of μ², for each gradient."""
-    total = run.parameters["gradients"]
+    total = run.parameters.gradients
     return [1 / total] * total
 
 
-def _planned(run: Run) -> tuple[Event, ...]:
+def _planned(run: Run[DescentParameters]) -> tuple[Event, ...]:
     run = prepared(run)
     return planned_gradients(run, _shares(run))
 
@@ -44,13 +42,7 @@ NOLEAKS = Algorithm(
     citation=MA,
     summary="NOTEARS that sees the data through clipped gradients with Gaussian noise. Levels are "
     "coded −1 … 1 in their order.",
-    parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        DELTA,
-        GRADIENTS,
-        *DESCENT,
-    ),
+    takes=DescentParameters,
     calibrations=("proven", "published"),
     run=fit,
     output="dag",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from privcore.algorithms.gradients import parameters as own
+from dataclasses import dataclass
+
 from privcore.algorithms.gradients.augmented_lagrangian import (
     Settings,
     Solution,
@@ -18,6 +19,7 @@ from privcore.algorithms.gradients.common import (
     wrap_up,
 )
 from privcore.algorithms.gradients.least_squares import least_squares
+from privcore.algorithms.gradients.parameters import DEGENERATE, ZHENG, NotearsParameters
 from privcore.algorithms.search.common import Recorder
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent
@@ -26,11 +28,18 @@ from privcore.independence.fisher import covariance
 from privcore.privacy.accounting import Guarantee
 
 
-def optimise(run: Run, sigma: Matrix) -> Solution:
+@dataclass(frozen=True, kw_only=True)
+class _Parameters(NotearsParameters):
+    """Of NOTEARS."""
+
+    degenerate: str = DEGENERATE.field()
+
+
+def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
     """Plain NOTEARS on a covariance matrix in the run's units, exact or made private before."""
     given = run.parameters
-    sparsity = given["sparsity"]
-    watching = Watching(run, "iteration", given["iterations"])
+    sparsity = given.sparsity
+    watching = Watching(run, "iteration", given.iterations)
 
     def smooth(weights: Matrix) -> tuple[float, Matrix]:
         watching.step()
@@ -39,19 +48,19 @@ def optimise(run: Run, sigma: Matrix) -> Solution:
     return solve(
         exact_steps(smooth),
         len(sigma),
-        Settings(sparsity, iterations=given["iterations"]),
+        Settings(sparsity, iterations=given.iterations),
         objective=lambda w: least_squares(sigma, w)[0] + sparsity * float(abs(w).sum()),
         watch=watching.advance,
     )
 
 
-def fit(run: Run) -> Outcome:
+def fit(run: Run[_Parameters]) -> Outcome:
     """Weights and graph; raises DataError for columns that least squares cannot tell apart."""
     run = prepared(run)
     moments = run.source.moments()
     check_finite(moments)
     sigma = covariance(moments)
-    if run.parameters["degenerate"] == "refuse":
+    if run.parameters.degenerate == "refuse":
         check_columns(run.source.names, sigma)
     solution = optimise(run, in_units(run, sigma))
     return wrap_up(run, solution, Recorder(False), Guarantee.none(), Spent("none", 0.0, 0.0))
@@ -60,17 +69,11 @@ def fit(run: Run) -> Outcome:
 NOTEARS = Algorithm(
     name="notears",
     title="NOTEARS (not private)",
-    citation=own.ZHENG,
+    citation=ZHENG,
     summary="Linear weights that explain each column by others at the least squared error, under a "
     "smooth constraint that forbids cycles. Levels are coded −1 … 1 in their order, which supposes "
     "that effects are linear in the codes.",
-    parameters=(
-        own.SPARSITY,
-        own.WEIGHT_THRESHOLD,
-        own.MOMENT_UNITS,
-        own.ITERATIONS,
-        own.DEGENERATE,
-    ),
+    takes=_Parameters,
     calibrations=("none",),
     run=fit,
     output="dag",

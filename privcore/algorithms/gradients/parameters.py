@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from privcore.algorithms.search import parameters
-from privcore.parameter import Parameter
+from privcore.parameter import Parameter, Parameters
 
 ZHENG = "Zheng, Aragam, Ravikumar & Xing 2018"
 _OURS = "choice made here"
@@ -27,17 +26,6 @@ def auto_help(name: str) -> str:
     """The words for a parameter that is left to the kind of the columns."""
     numbers, levels = _AUTOMATIC[name]
     return f"{numbers:g} for numbers, {levels:g} for levels"
-
-
-def settled(given: Mapping[str, Any], *, numeric: bool) -> dict[str, Any]:
-    """The parameters with those left to the kind of the columns filled in."""
-    values = dict(given)
-    for name, (numbers, levels) in _AUTOMATIC.items():
-        if name in values and values[name] is None:
-            values[name] = numbers if numeric else levels
-    if values.get("step_rule", "") is None:
-        values["step_rule"] = "fixed" if values["calibration"] == "proven" else "line search"
-    return values
 
 
 PROVEN_ONLY = replace(
@@ -145,3 +133,32 @@ ITERATIONS = Parameter(
     help="How often the penalty on cycles may grow; the search ends before, once there is none.",
     source=f"{ZHENG}, Algorithm 1",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightParameters(Parameters):
+    """Of every algorithm that cuts a graph from weights.
+
+    What is left to the kind of the columns is None only until `settled`.
+    """
+
+    sparsity: float = SPARSITY.field()
+    weight_threshold: float = WEIGHT_THRESHOLD.field()
+    units: str = UNITS.field()
+
+    def settled(self, *, numeric: bool) -> Self:
+        """With what was left to the kind of the columns filled in."""
+        chosen: dict[str, Any] = {
+            name: numbers if numeric else levels
+            for name, (numbers, levels) in _AUTOMATIC.items()
+            if getattr(self, name, 0.0) is None
+        }
+        return replace(self, **chosen)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotearsParameters(WeightParameters):
+    """Of NOTEARS on second moments, exact or noisy."""
+
+    units: str = MOMENT_UNITS.field()
+    iterations: int = ITERATIONS.field()

@@ -38,6 +38,7 @@ from privcore.algorithms.gradients.common import (
     wrap_up,
 )
 from privcore.algorithms.gradients.least_squares import least_squares
+from privcore.algorithms.gradients.noisy_parameters import DescentParameters
 from privcore.algorithms.search.common import Recorder, published_guarantee
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
@@ -56,7 +57,7 @@ SEARCH_FLAW = (
 SEARCH_ROWS = 1_000
 
 
-def run_published(run: Run, charges: Sequence[float], planned: float) -> Outcome:
+def run_published(run: Run[DescentParameters], charges: Sequence[float], planned: float) -> Outcome:
     """Weights and graph from at most as many gradients as there are `charges`, each an ε.
 
     planned: the ε that all of them are said to add up to.
@@ -67,22 +68,22 @@ def run_published(run: Run, charges: Sequence[float], planned: float) -> Outcome
     gradients = _Gradients(run, charges, recorder)
     epsilon, delta = 0.0, 0.0
     flaws: tuple[str, ...] = (FLAW,)
-    if run.parameters["step_rule"] == "line search":
+    if run.parameters.step_rule == "line search":
         m, n = min(SEARCH_ROWS, run.source.n), run.source.n
         epsilon, delta = math.log((n + 1) / (n + 1 - m)), m / n
         recorder.add(Step(0, -1, -1, (), "release", nan, 0.0, nan, nan, False, epsilon))
         solution = _search(run, gradients, _sample_covariance(run, m), len(charges))
         flaws = (FLAW, SEARCH_FLAW)
     else:
-        solution = descend(run, gradients, len(charges), (run.parameters["step"],))
+        solution = descend(run, gradients, len(charges), (run.parameters.step,))
     used = epsilon + math.fsum(charges[: gradients.used])
-    delta = min(delta + gradients.used * run.parameters["delta"], 1.0)
+    delta = min(delta + gradients.used * run.parameters.delta, 1.0)
     guarantee = published_guarantee(run, used, delta, "basic composition, after the run", flaws)
     spent = Spent("epsilon", used, planned + epsilon, gradients.used, len(charges), "rounds")
     return wrap_up(run, solution, recorder, guarantee, spent, gradients.used)
 
 
-def _sample_covariance(run: Run, size: int) -> Matrix:
+def _sample_covariance(run: Run[DescentParameters], size: int) -> Matrix:
     """Covariances of rows drawn without replacement, without noise, in units as the gradients'."""
     unique, multiplicities = cast(RowSource, run.source).rows()
     drawn = run.noise.subsample(np.asarray(multiplicities, dtype=np.int64), size)
@@ -91,12 +92,14 @@ def _sample_covariance(run: Run, size: int) -> Matrix:
     return np.asarray(np.cov(sample.T, fweights=drawn[kept], bias=True), dtype=np.float64)
 
 
-def _widths(run: Run) -> Vector:
+def _widths(run: Run[DescentParameters]) -> Vector:
     """What columns in −1 … 1 are multiplied by: their supposed mean variance becomes 1."""
-    return np.asarray(half_widths(run) * run.parameters["reach"])
+    return np.asarray(half_widths(run) * run.parameters.reach)
 
 
-def _search(run: Run, gradients: _Gradients, sigma: Matrix, total: int) -> Solution:
+def _search(
+    run: Run[DescentParameters], gradients: _Gradients, sigma: Matrix, total: int
+) -> Solution:
     """L-BFGS-B by noisy gradients and by values from a sample, until no gradient is left."""
     watching = Watching(run, "gradient", total)
 
@@ -106,16 +109,18 @@ def _search(run: Run, gradients: _Gradients, sigma: Matrix, total: int) -> Solut
 
     given = run.parameters
     return solve(
-        limited_steps(smooth, given["weight_limit"]),
+        limited_steps(smooth, given.weight_limit),
         len(run.source.names),
-        Settings(given["sparsity"]),
+        Settings(given.sparsity),
     )
 
 
 class _Gradients:
     """Gradients with Gaussian noise, one for each charge; then raises Exhausted."""
 
-    def __init__(self, run: Run, charges: Sequence[float], recorder: Recorder) -> None:
+    def __init__(
+        self, run: Run[DescentParameters], charges: Sequence[float], recorder: Recorder
+    ) -> None:
         self.used = 0
         self._run, self._charges, self._recorder = run, charges, recorder
         n, p = run.source.n, len(run.source.names)
@@ -123,9 +128,9 @@ class _Gradients:
         check_finite(moments)
         widths = _widths(run)
         self._sigma = covariance(moments) * np.outer(widths, widths)
-        self._off, self._clip = off_diagonal(p), run.parameters["entry_clip"]
+        self._off, self._clip = off_diagonal(p), run.parameters.entry_clip
         self._sensitivity = published_sensitivity(p, self._clip, n)
-        self._mus = [gaussian_mu(charge, run.parameters["delta"]) for charge in charges]
+        self._mus = [gaussian_mu(charge, run.parameters.delta) for charge in charges]
         together = math.sqrt(math.fsum(mu * mu for mu in self._mus))
         if self._sensitivity > self._clip * math.sqrt(p * (p - 1)) * together:
             raise too_small(run)

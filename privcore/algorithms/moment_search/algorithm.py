@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from privcore.algorithms.gradients.parameters import PROVEN_ONLY
-from privcore.algorithms.moment_search import parameters as own
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.numbers import events_on_numbers, run_on_numbers
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.rounds import (
     events_of_rounds,
     planned_rounds,
@@ -27,7 +26,7 @@ from privcore.algorithms.moment_search.whole import (
     planned_whole,
     run_on_whole_table,
 )
-from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
@@ -36,27 +35,27 @@ from privcore.threads import one_thread
 PROOF = "docs/proofs/moment_search.md"
 
 
-def _events(run: Run) -> tuple[Event, ...]:
+def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     if not hasattr(run.source, "levels"):
         return events_on_numbers(run)
     whole = planned_whole(run)
     return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(run)
 
 
-def _delta(run: Run) -> float:
+def _delta(run: Run[MomentSearchParameters]) -> float:
     """A whole table needs none."""
     if hasattr(run.source, "levels") and planned_whole(run) is not None:
         return 0.0
-    return float(run.parameters["delta"])
+    return run.parameters.delta
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[MomentSearchParameters]) -> Outcome:
     # Thousands of tests on matrices of a few rows each: more threads take twice the time.
     with one_thread():
         return _searched(run)
 
 
-def _searched(run: Run) -> Outcome:
+def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     if not hasattr(run.source, "levels"):
         return run_on_numbers(run)
     given, whole = run.parameters, planned_whole(run)
@@ -67,10 +66,10 @@ def _searched(run: Run) -> Outcome:
         found = run_on_whole_table(run, whole, recorder)
     graph = cpdag_of_dag(run.source.names, edges_of(found.dag))
     rules = Rules(
-        given["false_edges"],
-        given["candidate_level"],
-        given["reference_effect"],
-        given["max_parents"],
+        given.false_edges,
+        given.candidate_level,
+        given.reference_effect,
+        given.max_parents,
         found.arrows,
     )
     separating = {
@@ -109,23 +108,7 @@ MOMENT_SEARCH = Algorithm(
     "otherwise on those of all pairs, then on a few larger tables that these show to matter. Tests "
     "and likelihoods that know the noise find the edges and their directions. Of numbers, noise "
     "on their second moments.",
-    parameters=(
-        PROVEN_ONLY,
-        parameters.EPSILON,
-        own.DELTA,
-        own.LEVEL,
-        own.THRESHOLD,
-        own.CANDIDATES,
-        own.WHOLE,
-        own.SHARE,
-        own.TABLES,
-        own.PENALTY,
-        own.MAX_PARENTS,
-        own.RADIUS,
-        own.REFERENCE,
-        parameters.MAX_ORDER,
-        parameters.MIXED_LEVELS,
-    ),
+    takes=MomentSearchParameters,
     calibrations=("proven",),
     run=_run,
     reference=_reference,

@@ -16,6 +16,7 @@ from privcore.algorithms.moment_search.dags.sparsest import (
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.steps import Around, end_if_cancelled, searched_among
 from privcore.algorithms.search.model import Run
 
@@ -29,7 +30,7 @@ _PASSES = 2
 
 
 def explaining_search(
-    run: Run, evidence: ModelEvidence, candidates: Around, cost: float
+    run: Run[MomentSearchParameters], evidence: ModelEvidence, candidates: Around, cost: float
 ) -> tuple[Parents, Around]:
     """The best DAG, and the candidates with those that it does not explain.
 
@@ -50,7 +51,10 @@ def explaining_search(
 
 
 def sparsest_dag(
-    run: Run, evidence: ModelEvidence, seen: TableEvidence, candidates: Around
+    run: Run[MomentSearchParameters],
+    evidence: ModelEvidence,
+    seen: TableEvidence,
+    candidates: Around,
 ) -> tuple[Parents, Around]:
     """The one with the fewest edges that pass their tests, of several that leave nothing out.
 
@@ -60,7 +64,7 @@ def sparsest_dag(
     around = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
         dag, near = explaining_search(run, evidence, candidates, cost)
-        dag = kept_edges(seen, dag, given["false_edges"])
+        dag = kept_edges(seen, dag, given.false_edges)
         for _ in range(_PASSES):
             # Without the others, another DAG of these edges may need fewer of them.
             dag = searched_among(run, evidence.score, _around(dag), dag)
@@ -69,10 +73,10 @@ def sparsest_dag(
                 candidates,
                 _cancellable(run, evidence.surely_unexplained),
                 evidence.borne_out,
-                level=given["false_edges"],
-                max_parents=given["max_parents"],
+                level=given.false_edges,
+                max_parents=given.max_parents,
             )
-            dag = kept_edges(seen, dag, given["false_edges"])
+            dag = kept_edges(seen, dag, given.false_edges)
             found.append(dag)
         for column, others in near.items():
             around[column] |= others
@@ -93,7 +97,7 @@ def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
         around[y].add(x)
 
 
-def _cancellable(run: Run, test: Test) -> Test:
+def _cancellable(run: Run[MomentSearchParameters], test: Test) -> Test:
     """The same test; the run can be cancelled before each."""
 
     def tested(x: int, y: int, given: tuple[int, ...]) -> Statistic | None:

@@ -15,6 +15,7 @@ from privcore.algorithms.moment_search.dags.arrow_confidence import ON_NUMBERS
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.dags.order_search import search_orders
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan, plan_numbers
 from privcore.algorithms.moment_search.release.numeric_moments import NumericMoments
 from privcore.algorithms.moment_search.steps import between, record_release
@@ -28,23 +29,23 @@ from privcore.privacy.accounting.events import Event
 _PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
-def planned_on_numbers(run: Run) -> NumbersPlan:
+def planned_on_numbers(run: Run[MomentSearchParameters]) -> NumbersPlan:
     given = run.parameters
     return plan_numbers(
         run.source.n,
         len(run.source.names),
-        given["epsilon"],
-        given["delta"],
-        radius=given["longest_row"],
+        given.epsilon,
+        given.delta,
+        radius=given.longest_row,
     )
 
 
-def events_on_numbers(run: Run) -> tuple[Event, ...]:
+def events_on_numbers(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     plan = planned_on_numbers(run)
     return tuple(Event("gaussian", 1 / mu) for mu in (plan.mu_scales, plan.mu_moments))
 
 
-def run_on_numbers(run: Run) -> Outcome:
+def run_on_numbers(run: Run[MomentSearchParameters]) -> Outcome:
     """Both releases are always made; the penalty is BIC's, log n."""
     given, names, n = run.parameters, run.source.names, run.source.n
     plan = planned_on_numbers(run)
@@ -58,7 +59,7 @@ def run_on_numbers(run: Run) -> Outcome:
         record_release(recorder, sigma, part, number)
 
     found = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
-    found = kept_edges(evidence, found, given["false_edges"])
+    found = kept_edges(evidence, found, given.false_edges)
     tested = edge_p_values(evidence, found)
     for (cause, effect), p_value in tested.items():
         others = tuple(sorted(found[effect] - {cause}))
@@ -72,17 +73,17 @@ def run_on_numbers(run: Run) -> Outcome:
                 p_value,
                 0.0,
                 p_value,
-                given["false_edges"],
+                given.false_edges,
                 False,
             )
         )
     graph = cpdag_of_dag(names, set(tested))
     around = {c: set(range(len(names))) - {c} for c in range(len(names))}
-    rules = Rules(given["false_edges"], 1.0, given["reference_effect"], len(names), ON_NUMBERS)
+    rules = Rules(given.false_edges, 1.0, given.reference_effect, len(names), ON_NUMBERS)
     return Outcome(
         graph=graph,
         separating_sets={},
-        guarantee=common.proven_guarantee(run, "Gaussian DP", _PROOFS),
+        guarantee=common.proven_guarantee(run, "Gaussian DP", _PROOFS, given.delta),
         spent=Spent("share", 1.0, 1.0, 2, 2, "releases"),
         tests_run=len(tested),
         orders_run=1 + max((len(parents) for parents in found), default=0),

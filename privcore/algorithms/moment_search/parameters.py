@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from privcore.algorithms.gradients import parameters as score_based_parameters
+from privcore.algorithms.gradients import parameters as gradient_parameters
 from privcore.algorithms.search import parameters
+from privcore.independence.measure import Calibration
 from privcore.parameter import Parameter
 
 _OURS = "choice made here, on random networks; docs/moment_search.md"
@@ -27,8 +28,8 @@ LEVEL = Parameter(
     source="Benjamini & Hochberg 1995",
 )
 DELTA = replace(
-    score_based_parameters.DELTA,
-    help=f"{score_based_parameters.DELTA.help} Not used where all combinations of levels are "
+    gradient_parameters.DELTA,
+    help=f"{gradient_parameters.DELTA.help} Not used where all combinations of levels are "
     "counted at once: δ is 0 then.",
 )
 THRESHOLD = replace(
@@ -159,3 +160,23 @@ MAX_PARENTS = Parameter(
     help="No column gets more direct causes than this.",
     source=_OURS,
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MomentSearchParameters(parameters.PrivateParameters):
+    """Of moment search."""
+
+    calibration: Calibration = gradient_parameters.PROVEN_ONLY.field()
+    delta: float = DELTA.field()
+    false_edges: float = LEVEL.field()
+    threshold: float = THRESHOLD.field()
+    candidate_level: float = CANDIDATES.field()
+    whole_table: int = WHOLE.field()
+    table_share: float = SHARE.field()
+    table_noise_ratio: float = TABLES.field()
+    penalty: float = PENALTY.field()
+    max_parents: int = MAX_PARENTS.field()
+    longest_row: float | None = RADIUS.field()
+    reference_effect: float = REFERENCE.field()
+    max_order: int | None = parameters.MAX_ORDER.field()
+    mixed_levels: int = parameters.MIXED_LEVELS.field()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any
 
 from privcore.algorithms.moment_search.likelihood.visible import (
     Visible,
@@ -13,6 +12,7 @@ from privcore.algorithms.moment_search.likelihood.visible import (
     visible_in_tables,
     visible_in_whole,
 )
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.numbers_plan import plan_numbers
 from privcore.algorithms.moment_search.release.plan import plan_moments
 from privcore.algorithms.moment_search.release.whole_plan import plan_whole
@@ -28,52 +28,52 @@ class PublicShape:
     columns: int
 
     @classmethod
-    def of(cls, source: MomentSource | MixedRows, given: Mapping[str, Any]) -> PublicShape:
+    def of(cls, source: MomentSource | MixedRows, given: MomentSearchParameters) -> PublicShape:
         """given: the run's parameters, which say how numbers beside levels are cut."""
         if isinstance(source, MixedRows):
-            levels: Sequence[int] = source.dataset(given["mixed_levels"]).levels
+            levels: Sequence[int] = source.dataset(given.mixed_levels).levels
         else:
             levels = getattr(source, "levels", ())
         return cls(source.n, levels, len(source.names))
 
 
-def visible_effects(shape: PublicShape, given: Mapping[str, Any]) -> Visible:
+def visible_effects(shape: PublicShape, given: MomentSearchParameters) -> Visible:
     """given: the run's parameters, checked; raises ParameterError for δ = 0."""
-    epsilon, delta = given["epsilon"], given["delta"]
+    epsilon, delta = given.epsilon, given.delta
     if not shape.levels:
         plan_of_numbers = plan_numbers(
-            shape.n, shape.columns, epsilon, delta, radius=given["longest_row"]
+            shape.n, shape.columns, epsilon, delta, radius=given.longest_row
         )
         return visible_in_numbers(
-            plan_of_numbers, false_edges=given["false_edges"], penalty=log(shape.n)
+            plan_of_numbers, false_edges=given.false_edges, penalty=log(shape.n)
         )
-    whole = plan_whole(shape.n, shape.levels, epsilon, cells=given["whole_table"])
+    whole = plan_whole(shape.n, shape.levels, epsilon, cells=given.whole_table)
     if whole is not None:
         return visible_in_whole(
-            whole, shape.levels, false_edges=given["false_edges"], penalty=given["penalty"]
+            whole, shape.levels, false_edges=given.false_edges, penalty=given.penalty
         )
     plan = plan_moments(
         shape.n,
         shape.levels,
         epsilon,
         delta,
-        share=given["table_share"],
-        tables=given["table_noise_ratio"],
+        share=given.table_share,
+        tables=given.table_noise_ratio,
     )
     return visible_in_tables(
         plan,
         shape.n,
         shape.levels,
-        false_edges=given["false_edges"],
-        candidates=given["candidate_level"],
-        penalty=given["penalty"],
+        false_edges=given.false_edges,
+        candidates=given.candidate_level,
+        penalty=given.penalty,
     )
 
 
-def visible_sentence(shape: PublicShape, given: Mapping[str, Any]) -> str:
+def visible_sentence(shape: PublicShape, given: MomentSearchParameters) -> str:
     """What can be seen, in plain words."""
     least = visible_effects(shape, given).alone
-    where = f"At ε = {given['epsilon']:g} and {shape.n:,} rows, moment search"
+    where = f"At ε = {given.epsilon:g} and {shape.n:,} rows, moment search"
     if least is None:
         return (
             f"{where} would miss even a perfect dependence of two columns more often than once in "

@@ -10,6 +10,7 @@ from privcore.algorithms.moment_search.explaining import explaining_search, spar
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_choice import choose_tables
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
@@ -22,15 +23,15 @@ from privcore.privacy.accounting.events import Event
 _BETWEEN_ROUNDS = 0.003
 
 
-def planned_rounds(run: Run) -> MomentPlan:
+def planned_rounds(run: Run[MomentSearchParameters]) -> MomentPlan:
     given = run.parameters
     return plan_moments(
         run.source.n,
         run.source.levels,
-        given["epsilon"],
-        given["delta"],
-        share=given["table_share"],
-        tables=given["table_noise_ratio"],
+        given.epsilon,
+        given.delta,
+        share=given.table_share,
+        tables=given.table_noise_ratio,
     )
 
 
@@ -39,12 +40,14 @@ def events_of_rounds(plan: MomentPlan) -> tuple[Event, ...]:
     return tuple(Event("gaussian", 1 / mu) for mu in shares)
 
 
-def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Found:
+def run_in_rounds(
+    run: Run[MomentSearchParameters], plan: MomentPlan, recorder: common.Recorder
+) -> Found:
     """Spends what the plan allows, and searches for edges in between."""
     given = run.parameters
     moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
-    evidence = ModelEvidence(moments, penalty=given["penalty"])
+    evidence = ModelEvidence(moments, penalty=given.penalty)
     candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
     searched, around, made = [candidates], neighbours(candidates), 0
     while made < plan.rounds:
@@ -58,7 +61,7 @@ def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Foun
         sigma = plan.tables_sigma(len(chosen))
         release_tables(moments, run.source, chosen, sigma, run.noise)
         record_release(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, 1 + made)
-        evidence = ModelEvidence(moments, penalty=given["penalty"])
+        evidence = ModelEvidence(moments, penalty=given.penalty)
         # Tables measure pairs again, so that an edge that was lost before may be seen now.
         candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
         searched += [candidates, narrowed(run, None, evidence, recorder, candidates)]
@@ -66,7 +69,7 @@ def run_in_rounds(run: Run, plan: MomentPlan, recorder: common.Recorder) -> Foun
             around[column] |= others
     if plan.refined:
         around = neighbours(searched[-1])
-    seen = TableEvidence(evidence, given["penalty"])
+    seen = TableEvidence(evidence, given.penalty)
     dag, around = sparsest_dag(run, evidence, seen, around)
     used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")

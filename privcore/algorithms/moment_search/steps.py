@@ -10,6 +10,7 @@ from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
 from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
 from privcore.algorithms.moment_search.likelihood.confidence import PairEvidence
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
 from privcore.algorithms.search.result import Spent, Step
@@ -65,7 +66,7 @@ def record_release(recorder: common.Recorder, sigma: float, share: float, number
 
 
 def narrowed(
-    run: Run,
+    run: Run[MomentSearchParameters],
     order: int | None,
     evidence: Evidence,
     recorder: common.Recorder,
@@ -75,8 +76,8 @@ def narrowed(
 
     order: most columns that it conditions on, where the run does not ask for fewer.
     """
-    limits = [k for k in (run.parameters["max_order"], order) if k is not None]
-    level = run.parameters["candidate_level" if within is None else "threshold"]
+    limits = [k for k in (run.parameters.max_order, order) if k is not None]
+    level = run.parameters.candidate_level if within is None else run.parameters.threshold
     return search_skeleton(
         run.source.names,
         _NoiseAware(evidence, level, recorder, tabulated=within is not None),
@@ -92,7 +93,10 @@ def neighbours(skeleton: Skeleton) -> Around:
 
 
 def searched_among(
-    run: Run, score: Scorer, candidates: Around, start: Parents | None = None
+    run: Run[MomentSearchParameters],
+    score: Scorer,
+    candidates: Around,
+    start: Parents | None = None,
 ) -> Parents:
     """The best DAG by scores of families, of edges among the candidates.
 
@@ -101,19 +105,19 @@ def searched_among(
     return best_of_orders(
         score,
         candidates,
-        max_parents=run.parameters["max_parents"],
+        max_parents=run.parameters.max_parents,
         between=lambda moves: between(run, moves),
         start=start,
     )
 
 
-def between(run: Run, moves: int) -> None:
+def between(run: Run[MomentSearchParameters], moves: int) -> None:
     """Tells how far a search is; raises Cancelled when it is to end."""
     run.hooks.progress(Progress(0, moves, 0, moves, "change"))
     end_if_cancelled(run)
 
 
-def end_if_cancelled(run: Run) -> None:
+def end_if_cancelled(run: Run[MomentSearchParameters]) -> None:
     """Raises Cancelled."""
     if run.hooks.cancelled():
         raise Cancelled

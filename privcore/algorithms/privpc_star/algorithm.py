@@ -11,18 +11,13 @@ from math import nan
 from typing import Any
 
 from privcore.algorithms.privpc_star.noisy_correlation import NoisyFisher, release
-from privcore.algorithms.privpc_star.parameters import (
-    CENTRING,
-    DELTA,
-    MECHANISM,
-    NULL,
-    RADIUS,
-    SOURCE,
-)
+from privcore.algorithms.privpc_star.parameters import SOURCE, PrivPCStarParameters
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.algorithms.search.v_structures import with_v_structures
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.gaussian import planned_mu
 
 _FLAW = (
     "its sensitivity p(p + 1)/(2(n − 1)) supposes that the squares of every record add up to p; "
@@ -30,24 +25,31 @@ _FLAW = (
 )
 
 
-def _run(run: Run) -> Outcome:
+def _run(run: Run[PrivPCStarParameters]) -> Outcome:
     given = run.parameters
     recorder = common.Recorder(run.keep_trace)
     released = release(run)
     scale = released.scale
-    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given["epsilon"], 1))
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given.epsilon, 1))
     decision = NoisyFisher(run, released, recorder)
     # Tests of what is released cost nothing more.
     found = with_v_structures(run, common.search(run, decision), decision)
-    if given["calibration"] == "proven":
-        delta = given["delta"] if given["mechanism"] == "gaussian" else 0.0
+    if given.calibration == "proven":
+        delta = given.delta if given.mechanism == "gaussian" else 0.0
         guarantee = common.proven_guarantee(
             run, "one release", ("docs/proofs/second_moments.md",), delta=delta
         )
     else:
-        guarantee = common.published_guarantee(run, given["epsilon"], 0.0, "one release", (_FLAW,))
-    spent = Spent("epsilon", given["epsilon"], given["epsilon"], 1, 1, "releases")
+        guarantee = common.published_guarantee(run, given.epsilon, 0.0, "one release", (_FLAW,))
+    spent = Spent("epsilon", given.epsilon, given.epsilon, 1, 1, "releases")
     return common.outcome(found, recorder, guarantee, spent, unit="|Z|", oriented=True)
+
+
+def _planned(run: Run[PrivPCStarParameters]) -> tuple[Event, ...]:
+    given = run.parameters
+    if given.mechanism == "laplace":
+        return (Event("pure", given.epsilon),)
+    return (Event("gaussian", 1 / planned_mu(given.epsilon, given.delta)),)
 
 
 def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,24 +63,12 @@ PRIVPC_STAR = Algorithm(
     citation=SOURCE,
     summary="For numbers: noise on their second moments, once; PC with Fisher's z then looks at "
     "the noisy matrix as often as it likes. Levels are coded −1 … 1 in their order.",
-    parameters=(
-        parameters.CALIBRATION,
-        parameters.EPSILON,
-        MECHANISM,
-        DELTA,
-        parameters.THRESHOLD,
-        RADIUS,
-        CENTRING,
-        NULL,
-        parameters.MAX_ORDER,
-        parameters.STABLE,
-        *parameters.ORIENTATION,
-    ),
+    takes=PrivPCStarParameters,
     calibrations=("proven", "published"),
     run=_run,
     reference=_reference,
     needs="moments",
-    planned=common.planned_release,
+    planned=_planned,
     published_flaw=f"Not proven: {_FLAW}.",
     published_epsilon="total",
 )

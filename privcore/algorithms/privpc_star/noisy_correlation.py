@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from privcore.algorithms.moment_search.release.numeric_moments import positive
+from privcore.algorithms.privpc_star.parameters import PrivPCStarParameters
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Step
@@ -39,24 +40,24 @@ class Released(NamedTuple):
     deviation: float
 
 
-def release(run: Run) -> Released:
+def release(run: Run[PrivPCStarParameters]) -> Released:
     """Noise on the moments, once; all else is computed from what it gives."""
-    if run.parameters["calibration"] == "published":
+    if run.parameters.calibration == "published":
         return _published(run)
     given, p, n = run.parameters, len(run.source.names), run.source.n
-    centred = given["centring"] == "released"
-    gaussian = given["mechanism"] == "gaussian"
-    radius = given["radius"] * math.sqrt(p) if gaussian and given["radius"] < 1 else None
+    centred = given.centring == "released"
+    gaussian = given.mechanism == "gaussian"
+    radius = given.radius * math.sqrt(p) if gaussian and given.radius < 1 else None
     # √p is the norm of a corner of the box.
     moments = run.source.moments(math.sqrt(p) if radius is None else radius)
     rows, columns = upper_triangle(p, centred=centred)
     exact = moments[rows, columns]
     if gaussian:
         sensitivity = l2_sensitivity(p, n, centred=centred, radius=radius)
-        scale = planned_sigma(sensitivity, planned_mu(given["epsilon"], given["delta"]))
+        scale = planned_sigma(sensitivity, planned_mu(given.epsilon, given.delta))
         noisy, deviation = run.noise.gaussian_array(exact, scale), scale
     else:
-        scale = up(l1_sensitivity(p, n, centred=centred) / given["epsilon"])
+        scale = up(l1_sensitivity(p, n, centred=centred) / given.epsilon)
         noisy, deviation = run.noise.laplace_array(exact, scale), math.sqrt(2) * scale
     matrix = np.zeros((p + 1, p + 1))
     matrix[0, 0] = 1.0
@@ -65,14 +66,14 @@ def release(run: Run) -> Released:
     return Released(positive(covariance(matrix), deviation), scale, deviation)
 
 
-def _published(run: Run) -> Released:
+def _published(run: Run[PrivPCStarParameters]) -> Released:
     """Laplace noise of the printed scale on the covariances of standardised columns."""
     p, n = len(run.source.names), run.source.n
     exact = covariance(run.source.moments())
     # A constant column has no correlation with any other.
     deviations = np.sqrt(np.where(np.diag(exact) > 0, np.diag(exact), 1.0))
     exact = exact / np.outer(deviations, deviations)
-    scale = p * (p + 1) / (2 * (n - 1)) / run.parameters["epsilon"]
+    scale = p * (p + 1) / (2 * (n - 1)) / run.parameters.epsilon
     rows, columns = np.triu_indices(p)
     noisy = run.noise.laplace_array(exact[rows, columns], scale)
     matrix = np.empty((p, p))
@@ -131,15 +132,17 @@ def _regressed(
 class NoisyFisher(FreeDecision):
     """√(n − k − 3) |z| against its quantile, stretched by the noise's variance if asked for."""
 
-    def __init__(self, run: Run, released: Released, recorder: common.Recorder) -> None:
-        asked = run.parameters["null"]
+    def __init__(
+        self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder
+    ) -> None:
+        asked = run.parameters.null
         if asked is None:
-            proven = run.parameters["calibration"] == "proven"
+            proven = run.parameters.calibration == "proven"
             asked = "sampling and noise" if proven else "sampling"
         self._aware = asked == "sampling and noise"
         self._n = run.source.n
         self._released = released
-        self._quantile = z_threshold(run.parameters["threshold"])
+        self._quantile = z_threshold(run.parameters.threshold)
         self._recorder = recorder
         self._regressions: dict[tuple[int, ...], Vector] = {}
 

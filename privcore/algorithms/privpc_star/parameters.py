@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from privcore.algorithms.search import parameters
 from privcore.parameter import Parameter
@@ -73,3 +73,15 @@ NULL = Parameter(
     "With sampling alone, as in the paper, noise looks like dependence and edges are kept.",
     source=f"{SOURCE}; docs/proofs/second_moments.md",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivPCStarParameters(parameters.OrientedParameters, parameters.PrivateParameters):
+    """Of PrivPC*."""
+
+    mechanism: str = MECHANISM.field()
+    delta: float = DELTA.field()
+    threshold: float = parameters.THRESHOLD.field()
+    radius: float = RADIUS.field()
+    centring: str = CENTRING.field()
+    null: str | None = NULL.field()

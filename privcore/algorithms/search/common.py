@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.parameters import PrivateParameters, SearchParameters
 from privcore.algorithms.search.result import Spent, Step, Unreached
 from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
+from privcore.errors import ParameterError
 from privcore.graphs import orient
+from privcore.parameter import Parameters
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.guarantee import REPLACE_ONE
-from privcore.privacy.mechanisms.gaussian import planned_mu
 
 
-def public_facts(run: Run) -> tuple[str, ...]:
+def public_facts(run: Run[Parameters]) -> tuple[str, ...]:
     """What every guarantee takes as known."""
     numeric = not hasattr(run.source, "levels")
     return (
@@ -36,13 +37,13 @@ class Recorder:
             self.steps.append(step)
 
 
-def search(run: Run, decision: Decision) -> Skeleton:
+def search(run: Run[SearchParameters], decision: Decision) -> Skeleton:
     """The skeleton search with the run's settings."""
     return search_skeleton(
         run.source.names,
         decision,
-        stable=run.parameters["stable"],
-        max_order=run.parameters["max_order"],
+        stable=run.parameters.stable,
+        max_order=run.parameters.max_order,
         hooks=run.hooks,
         # Not every source can make use of that.
         prepare=getattr(run.source, "prepare", None),
@@ -95,12 +96,12 @@ def outcome(
 
 
 def proven_guarantee(
-    run: Run, accountant: str, proofs: tuple[str, ...], delta: float | None = None
+    run: Run[PrivateParameters], accountant: str, proofs: tuple[str, ...], delta: float
 ) -> Guarantee:
-    """The run's total (ε, δ), fixed before it; delta: where it is less than the parameter."""
+    """The run's total (ε, δ), fixed before it."""
     return Guarantee(
-        epsilon=run.parameters["epsilon"],
-        delta=run.parameters["delta"] if delta is None else delta,
+        epsilon=run.parameters.epsilon,
+        delta=delta,
         neighbours=REPLACE_ONE,
         public=public_facts(run),
         calibration="proven",
@@ -109,16 +110,8 @@ def proven_guarantee(
     )
 
 
-def planned_release(run: Run) -> tuple[Event, ...]:
-    """One release that takes all of the budget, by Gaussian noise unless "laplace" is asked for."""
-    given = run.parameters
-    if given.get("mechanism", "gaussian") == "laplace":
-        return (Event("pure", given["epsilon"]),)
-    return (Event("gaussian", 1 / planned_mu(given["epsilon"], given["delta"])),)
-
-
 def published_guarantee(
-    run: Run, epsilon: float, delta: float, accountant: str, flaws: tuple[str, ...]
+    run: Run[Parameters], epsilon: float, delta: float, accountant: str, flaws: tuple[str, ...]
 ) -> Guarantee:
     """A paper's own figure, with the reasons why it is not a guarantee."""
     return Guarantee(
@@ -131,3 +124,13 @@ def published_guarantee(
         proof="",
         caveats=tuple(flaw for flaw in flaws if flaw),
     )
+
+
+def checked_rows(n: int, rate: float) -> int:
+    """The whole part of n times the rate; raises ParameterError if that leaves fewer than 2."""
+    rows = int(n * rate)
+    if rows < 2:
+        raise ParameterError(
+            f"The sub-sampling rate {rate:g} leaves {rows} of {n} rows; it must leave at least 2."
+        )
+    return rows

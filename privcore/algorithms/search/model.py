@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from privcore.algorithms.search.result import (
 from privcore.counts import CountSource
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG
-from privcore.parameter import CALIBRATIONS, Parameter
+from privcore.parameter import CALIBRATIONS, Parameter, Parameters
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource
@@ -60,8 +61,11 @@ class NoHooks:
         return False
 
 
+P_co = TypeVar("P_co", bound=Parameters, covariant=True)
+
+
 @dataclass(frozen=True)
-class Run:
+class Run(Generic[P_co]):
     """All that an algorithm is given: counts, checked parameters, noise, and who listens.
 
     source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
@@ -69,7 +73,7 @@ class Run:
     """
 
     source: CountSource
-    parameters: Mapping[str, Any]
+    parameters: P_co
     noise: NoiseSource
     hooks: Hooks
     keep_trace: bool = True
@@ -95,7 +99,7 @@ class Outcome(NamedTuple):
     findings: Mapping[Edge, PairFinding] = MappingProxyType({})
 
 
-def _no_plan(run: Run) -> tuple[Event, ...]:
+def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
     return ()
 
 
@@ -103,6 +107,7 @@ def _no_plan(run: Run) -> tuple[Event, ...]:
 class Algorithm:
     """One algorithm, as declared in its own file and listed in the registry.
 
+    takes: its parameters, each declared once.
     calibrations: those it has, the default first; `published_flaw` says, for the page, why the
     published one is not proven.  published_epsilon: what ε is then: the cost of one "round" or test
     with the total computed after the run, a total to "split" of which what was spent is computed
@@ -122,17 +127,17 @@ class Algorithm:
     title: str
     citation: str
     summary: str
-    parameters: tuple[Parameter, ...]
+    takes: type[Parameters]
     calibrations: tuple[Literal["proven", "published", "none"], ...]
-    run: Callable[[Run], Outcome]
+    run: Callable[[Run[Any]], Outcome]
     reference: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     reference_algorithm: Literal["pc", "notears"] = "pc"
     output: Literal["cpdag", "dag"] = "cpdag"
     needs: Literal["tables", "moments", "either"] = "tables"
     published_flaw: str = ""
     published_epsilon: Literal["round", "split", "total"] = "round"
-    planned: Callable[[Run], tuple[Event, ...]] = _no_plan
-    planned_delta: Callable[[Run], float] | None = None
+    planned: Callable[[Run[Any]], tuple[Event, ...]] = _no_plan
+    planned_delta: Callable[[Run[Any]], float] | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._faults():
@@ -147,7 +152,6 @@ class Algorithm:
             not all((self.name, self.title, self.citation, self.summary)),
             "does not say what it is",
         )
-        yield len(declared) < len(self.parameters), "has two parameters of one name"
         yield (
             not 0 < len(set(had) & set(CALIBRATIONS)) == len(had),
             f"has the calibrations {had}; they must be of {CALIBRATIONS}, each once",
@@ -180,6 +184,11 @@ class Algorithm:
         )
         yield "proven" in had and self.planned is _no_plan, "is proven, but has no plan"
         yield self.reference is dict, "does not say what its runs are compared with"
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What a user may set."""
+        return self.takes.declared()
 
     @property
     def private(self) -> bool:

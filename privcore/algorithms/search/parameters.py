@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from privcore.graphs.orientation import ColliderRule, ConflictRule
 from privcore.independence import SCORES
-from privcore.parameter import Parameter
+from privcore.independence.measure import Calibration, Space
+from privcore.parameter import Parameter, Parameters
 
 BLOCK_SCORES = ("g2-votes", "chi2-votes")
 MEDIAN_SCORES = ("g2-median", "chi2-median")
@@ -130,9 +134,7 @@ IN_TURN = Parameter(
     source="causal-learn",
     only_with=("conflict_rule", ("strength", "drop", "bi-directed")),
 )
-# What every algorithm takes whose tests cost nothing more.
-ORIENTATION = (COLLIDER_RULE, CONFLICT_RULE, IN_TURN)
-ORIENTATION_NAMES = tuple(parameter.name for parameter in ORIENTATION)
+ORIENTATION_NAMES = ("collider_rule", "conflict_rule", "in_turn")
 ANY_SCORE = Parameter(
     name="score",
     advanced=True,
@@ -240,6 +242,20 @@ CORRECTION = Parameter(
     calibrations=("proven",),
     only_with=("space", ("z",)),
 )
+RATE = Parameter(
+    name="rate",
+    advanced=True,
+    title="Sub-sampling rate",
+    symbol="m/n",
+    kind="float",
+    default=1.0,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    slider=(0.05, 1.0),
+    help="The sieve sees this fraction of the rows, drawn anew for every round.",
+    source=f"{_WANG}, Algorithm 2",
+)
 MIXED_LEVELS = Parameter(
     name="mixed_levels",
     advanced=True,
@@ -266,5 +282,45 @@ CALIBRATION = Parameter(
     source="docs/guarantees.md",
 )
 
-# What every algorithm that decides test by test takes, in the order in which it is shown.
-PER_TEST = (CALIBRATION, EPSILON, DELTA, STREAM_SCORE, BLOCKS, THRESHOLD, SPACE, CORRECTION)
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateParameters(Parameters):
+    """Of every private algorithm."""
+
+    calibration: Calibration = CALIBRATION.field()
+    epsilon: float = EPSILON.field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchParameters(Parameters):
+    """Of every search for a skeleton."""
+
+    max_order: int | None = MAX_ORDER.field()
+    stable: bool = STABLE.field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrientedParameters(SearchParameters):
+    """Of a search whose tests cost nothing more, so that v-structures are read from many sets."""
+
+    collider_rule: ColliderRule = COLLIDER_RULE.field()
+    conflict_rule: ConflictRule = CONFLICT_RULE.field()
+    in_turn: bool = IN_TURN.field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreParameters(PrivateParameters):
+    """Of an algorithm that compares a score with a threshold under noise."""
+
+    delta: float = DELTA.field()
+    score: str | None = STREAM_SCORE.field()
+    blocks: int = BLOCKS.field()
+    threshold: float = THRESHOLD.field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerTestParameters(SearchParameters, ScoreParameters):
+    """Of an algorithm that decides test by test."""
+
+    space: Space = SPACE.field()
+    correction: str = CORRECTION.field()

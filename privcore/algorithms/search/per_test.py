@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.parameters import PerTestParameters, ScoreParameters
 from privcore.algorithms.search.result import Phase, Spent, Step
 from privcore.algorithms.search.skeleton import Decision, Skeleton
 from privcore.algorithms.search.tie_correction import planned_release, share_for_tests
@@ -26,46 +27,48 @@ from privcore.privacy.accounting.events import Event, Kind
 from privcore.privacy.mechanisms import SmoothMedian
 from privcore.rounding import down
 
+T = TypeVar("T", bound=PerTestParameters)
 
-def resolved_score(parameters: Mapping[str, Any]) -> str:
+
+def resolved_score(score: str | None, calibration: str) -> str:
     """The score asked for; auto is Z* when proven and the paper's Kendall τ when published."""
-    if parameters["score"] is not None:
-        return str(parameters["score"])
-    return "kendall" if parameters["calibration"] == "published" else "z-star"
+    return score or ("kendall" if calibration == "published" else "z-star")
 
 
 def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Non-private PC with the same score, or with the one that the blocks compute."""
-    score = resolved_score(parameters).removesuffix("-votes").removesuffix("-median")
+    resolved = resolved_score(parameters["score"], parameters["calibration"])
+    score = resolved.removesuffix("-votes").removesuffix("-median")
     shared = ("threshold", "max_order", "stable")
     return {"score": score, **{name: parameters[name] for name in shared}}
 
 
-def measure_of(parameters: Mapping[str, Any]) -> Measure:
+def measure_of(given: ScoreParameters) -> Measure:
     """What the run compares.  Raises ParameterError if its sensitivity is not known."""
-    name, level = resolved_score(parameters), parameters["threshold"]
+    name, level = resolved_score(given.score, given.calibration), given.threshold
     base, _, kind = name.rpartition("-")
     if kind == "votes":
-        if parameters["calibration"] == "published":
+        if given.calibration == "published":
             raise ParameterError(
                 f"No paper publishes the score {name}; choose kendall, spearman or {base}-median, "
                 "or the proven calibration."
             )
-        return VoteMeasure(base, parameters["blocks"], level)
+        return VoteMeasure(base, given.blocks, level)
     if kind == "median":
-        SmoothMedian.proven(1.0, parameters["delta"])  # Refuses δ = 0 before anything is spent.
-        return MedianMeasure(base, parameters["blocks"], level, parameters["calibration"])
+        SmoothMedian.proven(1.0, given.delta)  # Refuses δ = 0 before anything is spent.
+        return MedianMeasure(base, given.blocks, level, given.calibration)
     score = get_score(name)
-    score.sensitivity(2, parameters["calibration"])  # As does a score without a bound.
-    return ScoreMeasure(score, parameters["calibration"], parameters["space"], level)
+    score.sensitivity(2, given.calibration)  # As does a score without a bound.
+    space = given.space if isinstance(given, PerTestParameters) else "z"
+    return ScoreMeasure(score, given.calibration, space, level)
 
 
 def plan_of(
-    run: Run, measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
+    run: Run[PerTestParameters], measure: Measure, rounds: int, shares: Sequence[float] = (1.0,)
 ) -> tuple[Plan, float]:
     """A proven run's plan, and the δ that each of its tests has for its own where it needs one."""
-    epsilon = run.parameters["epsilon"] * share_for_tests(run)
-    delta = test_delta = float(run.parameters["delta"])
+    epsilon = run.parameters.epsilon * share_for_tests(run)
+    delta = test_delta = run.parameters.delta
     if measure.needs_delta:
         # Half of δ for the tests' own, half for their composition.
         delta /= 2
@@ -74,7 +77,10 @@ def plan_of(
 
 
 def planned_steps(
-    run: Run, rounds: int, kinds: Sequence[Kind] = ("pure",), shares: Sequence[float] = (1.0,)
+    run: Run[PerTestParameters],
+    rounds: int,
+    kinds: Sequence[Kind] = ("pure",),
+    shares: Sequence[float] = (1.0,),
 ) -> tuple[Event, ...]:
     """A proven run's steps, one kind for each share; all pure where a test has a δ of its own."""
     measure = measure_of(run.parameters)
@@ -87,7 +93,7 @@ def planned_steps(
     return (*events, *planned_release(run))
 
 
-class PerTest(Decision):
+class PerTest(Generic[T], Decision):
     """A decision with a plan: equal rounds of one or more steps, paid for before they are made.
 
     planned: whether the plan is that of pure steps (`plan_rounds`), or the decision's own affair.
@@ -101,7 +107,7 @@ class PerTest(Decision):
 
     def __init__(
         self,
-        run: Run,
+        run: Run[T],
         recorder: common.Recorder,
         *,
         rounds: int,
@@ -111,12 +117,12 @@ class PerTest(Decision):
         self.run = run
         self.recorder = recorder
         self.measure = measure_of(run.parameters)
-        self.proven = run.parameters["calibration"] == "proven"
+        self.proven = run.parameters.calibration == "proven"
         self.rounds = 0
         self.plan: Plan | None = None
         self.filter: PrivacyFilter | None = None
         self.epsilons: tuple[float, ...] = ()
-        self.test_delta = float(run.parameters["delta"])
+        self.test_delta = run.parameters.delta
         if self.proven and planned:
             self.plan, self.test_delta = plan_of(run, self.measure, rounds, shares)
             self.epsilons = self.plan.step_epsilons
@@ -188,7 +194,7 @@ class PerTest(Decision):
         """What is promised: the plan's total, or the published figure."""
         if self.plan:
             return self.proven_guarantee(self.plan.accountant)
-        delta = self.run.parameters["delta"]
+        delta = self.run.parameters.delta
         total = composition.published_total(self.published_steps(), delta)
         return common.published_guarantee(
             self.run, total, delta, self.accountant_when_published, (*self.measure.flaws, self.flaw)
@@ -197,10 +203,12 @@ class PerTest(Decision):
     def proven_guarantee(self, accountant: str) -> Guarantee:
         """The run's total, with the proofs of all its parts."""
         proofs = [*self.measure.proofs, *self.proofs]
-        if self.run.parameters["correction"] != "none":
+        if self.run.parameters.correction != "none":
             proofs.append("docs/proofs/one_way_marginals.md")
             accountant = f"{accountant}, and a tenth of ε for one-column counts"
-        return common.proven_guarantee(self.run, accountant, tuple(proofs))
+        return common.proven_guarantee(
+            self.run, accountant, tuple(proofs), self.run.parameters.delta
+        )
 
     def spent(self) -> Spent:
         """How much of the plan was used."""
@@ -217,7 +225,7 @@ class PerTest(Decision):
         return Spent("epsilon", sum(steps), 0.0, len(steps), noun=self.noun)
 
 
-def run_per_test(run: Run, decision: PerTest) -> Outcome:
+def run_per_test(run: Run[T], decision: PerTest[T]) -> Outcome:
     """Search with a decision, orient, and wrap up."""
     skeleton = common.search(run, decision)
     spent = decision.spent()

@@ -12,6 +12,7 @@ from math import sqrt
 import numpy as np
 
 from privcore.algorithms.search.model import Run
+from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.errors import ParameterError
 from privcore.independence import Measure, ScoreMeasure, z_threshold
 from privcore.privacy.accounting.events import Event
@@ -23,25 +24,25 @@ SHARE = 0.1
 _RANK_SCORES = ("z-star", "kendall-fixed", "spearman-fixed")
 
 
-def share_for_tests(run: Run) -> float:
+def share_for_tests(run: Run[PerTestParameters]) -> float:
     """The part of ε that is left for tests, a hair less."""
-    return 1.0 if run.parameters["correction"] == "none" else down(1.0 - SHARE)
+    return 1.0 if run.parameters.correction == "none" else down(1.0 - SHARE)
 
 
-def planned_release(run: Run) -> tuple[Event, ...]:
+def planned_release(run: Run[PerTestParameters]) -> tuple[Event, ...]:
     """The release of one-column counts, if the run asks for one."""
-    if run.parameters["correction"] == "none":
+    if run.parameters.correction == "none":
         return ()
-    return (Event("pure", down(SHARE * run.parameters["epsilon"])),)
+    return (Event("pure", down(SHARE * run.parameters.epsilon)),)
 
 
-def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
+def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: float) -> Measure:
     """The measure with a threshold for each pair, if the run asks for one.
 
     noise_variance: of the noise on a test, in units of Z².  Releases the counts of every column
     with Laplace noise: SHARE·ε-DP, since a replaced record changes two counts of each column.
     """
-    wanted = run.parameters["correction"]
+    wanted = run.parameters.correction
     if wanted == "none":
         return measure
     if (
@@ -54,7 +55,7 @@ def corrected(run: Run, measure: Measure, noise_variance: float) -> Measure:
             "kendall-fixed or spearman-fixed and space z, or correction none."
         )
     p = len(run.source.names)
-    scale = up(2 * p / down(SHARE * run.parameters["epsilon"]))
+    scale = up(2 * p / down(SHARE * run.parameters.epsilon))
     spread = []
     for column in range(p):
         counts = run.source.table([column]).astype(np.float64)

@@ -14,6 +14,7 @@ from math import inf
 from typing import NamedTuple
 
 from privcore.algorithms.search.model import Hooks, Run
+from privcore.algorithms.search.parameters import OrientedParameters
 from privcore.algorithms.search.result import Edge
 from privcore.algorithms.search.skeleton import (
     Decision,
@@ -120,15 +121,17 @@ class _Tests:
         return float(f"{-self._largest.get(((x, y), z), 0.0):.9g}")
 
 
-def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> Skeleton:
+def with_v_structures(
+    run: Run[OrientedParameters], skeleton: Skeleton, decision: FreeDecision
+) -> Skeleton:
     """The skeleton, oriented by the run's rules.
 
     Further tests are as many as the limit of the run, at most; if that does not cover them all,
     none is made, and the search's own separating sets decide, as under the rule "first".  Raises
     Cancelled if the hooks say so.
     """
-    rule, conflicts = run.parameters["collider_rule"], run.parameters["conflict_rule"]
-    in_turn = run.parameters["in_turn"]
+    rule, conflicts = run.parameters.collider_rule, run.parameters.conflict_rule
+    in_turn = run.parameters.in_turn
     graph = skeleton.graph
     if rule == "first":
         return _by_first(skeleton, conflicts, in_turn=in_turn)
@@ -137,7 +140,7 @@ def with_v_structures(run: Run, skeleton: Skeleton, decision: FreeDecision) -> S
     if rule != "union" or conflicts == "strength":
         adjacent = [graph.adjacent(node) for node in range(len(graph.nodes))]
         most = max(map(len, adjacent))
-        allowed = run.parameters["max_order"]
+        allowed = run.parameters.max_order
         around = [_Wanted(0, most if allowed is None else min(allowed, most), pairs, adjacent)]
     level = list(_levels(skeleton, pairs)) if rule == "union" else []
 

@@ -15,7 +15,7 @@ from privcore.counts import CountSource
 from privcore.evaluation.audits.case import Side
 from privcore.evaluation.audits.neighbours import Pair
 from privcore.evaluation.audits.outputs import Outcome, Outputs
-from privcore.parameter import parse_all
+from privcore.parameter import Parameters
 from privcore.privacy.mechanisms import NoiseSource
 
 
@@ -31,11 +31,11 @@ class AlgorithmTrial:
     parameters: Mapping[str, Any]
     pair: Pair
     batch: int = 500
-    _checked: dict[str, Any] = field(init=False, repr=False, compare=False)
+    _checked: Parameters = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         chosen = get_algorithm(self.algorithm)
-        checked = parse_all(chosen.parameters, self.parameters, chosen.name)
+        checked = chosen.takes.checked(self.parameters, chosen.name)
         object.__setattr__(self, "_checked", checked)
 
     def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
@@ -44,7 +44,7 @@ class AlgorithmTrial:
 
 def repeated(
     algorithm: Algorithm,
-    checked: Mapping[str, Any],
+    checked: Parameters,
     pair: Pair,
     side: Side,
     runs: int,

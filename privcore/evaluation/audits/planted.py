@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from privcore.algorithms.em_pc.algorithm import EM_PC, remove_neighbours
+from privcore.algorithms.em_pc.parameters import EMPCParameters
 from privcore.algorithms.em_pc.rounds import ProvenRounds, Removal
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome as Found
@@ -32,7 +33,6 @@ from privcore.evaluation.audits.trials import (
     Verdicts,
     number_names,
 )
-from privcore.parameter import parse_all
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise, SparseVectorScales
 from privcore.privacy.mechanisms.sparse_vector import SparseVector
 
@@ -97,7 +97,7 @@ def _seed_reused(epsilon: float, delta: float) -> Trial:
     return SeedReused(epsilon)
 
 
-def _leaking(run: Run) -> Found:
+def _leaking(run: Run[EMPCParameters]) -> Found:
     """EM-PC, but for the separating sets: the most independent ones, looked up and given out."""
     recorder = common.Recorder(keep=False)
     rounds = ProvenRounds(run, recorder)
@@ -108,7 +108,7 @@ def _leaking(run: Run) -> Found:
     return common.outcome(
         skeleton._replace(separating_sets=sets),
         recorder,
-        common.proven_guarantee(run, rounds.accountant, ()),
+        common.proven_guarantee(run, rounds.accountant, (), run.parameters.delta),
         spent,
         unit="utility",
     )
@@ -124,7 +124,7 @@ class LeakedSets:
     def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
         algorithm = replace(EM_PC, run=_leaking)
         given = {"epsilon": self.epsilon, "delta": 0.0, "max_order": 1}
-        checked = parse_all(algorithm.parameters, given, algorithm.name)
+        checked = algorithm.takes.checked(given, algorithm.name)
         return repeated(algorithm, checked, _SWAP, side, runs, noise)
 
 

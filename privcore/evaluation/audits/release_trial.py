@@ -16,7 +16,7 @@ from privcore.evaluation.audits.listening import Draw, Listening, Released
 from privcore.evaluation.audits.neighbours import Pair
 from privcore.evaluation.audits.outputs import Outputs
 from privcore.evaluation.audits.trials import uniforms
-from privcore.parameter import parse_all
+from privcore.parameter import Parameters
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 
 Path = tuple[tuple[Released, Released], ...]
@@ -26,7 +26,7 @@ RATIO = "log-likelihood ratio of the released numbers"
 
 def listened(
     algorithm: str,
-    parameters: Mapping[str, Any],
+    parameters: Parameters,
     source: CountSource,
     noise: NoiseSource,
     replayed: Sequence[Released] | None = None,
@@ -72,7 +72,7 @@ class ReleaseTrial:
 
     def _path(self, number: int) -> Path:
         chosen = get_algorithm(self.algorithm)
-        checked = parse_all(chosen.parameters, self.parameters, chosen.name)
+        checked = chosen.takes.checked(self.parameters, chosen.name)
         noise = SimulatedNoise(number)
         one, other = (cast(CountSource, self.pair.source(side)) for side in (0, 1))
         first = listened(self.algorithm, checked, one, noise)
@@ -110,7 +110,7 @@ class SubSampleTrial:
 
     def __post_init__(self) -> None:
         chosen = get_algorithm(self.algorithm)
-        checked = parse_all(chosen.parameters, self.parameters, chosen.name)
+        checked = chosen.takes.checked(self.parameters, chosen.name)
         source = cast(CountSource, self.pair.source(0))
         draws: dict[Draw, list[Released]] = {}
         for step in listened(self.algorithm, checked, source, SimulatedNoise(0)):

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from privcore.algorithms import get_algorithm
-from privcore.algorithms.engine import checked_parameters, planned_events
-from privcore.algorithms.priv_pc_parameters import checked_rows
+from privcore.algorithms.engine import planned_events
+from privcore.algorithms.priv_pc import PrivPCParameters
+from privcore.algorithms.search.common import checked_rows
+from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.per_test import measure_of
+from privcore.algorithms.sg_pc import SGPCParameters
 from privcore.counts import CountSource
 from privcore.errors import ParameterError
 from privcore.evaluation.planning.surrogate import Shape
@@ -62,9 +65,10 @@ def noise_against_threshold(
     measure = measure_of(checked)
     source = cast(CountSource, _Public(shape.names, shape.n, shape.levels))
     planned = planned_events(algorithm, parameters, source)
-    rows = checked_rows(shape.n, checked["rate"]) if algorithm == "sg-pc" else shape.n
+    sampled = checked if isinstance(checked, SGPCParameters) else None
+    rows = checked_rows(shape.n, sampled.rate) if sampled else shape.n
     sensitivity = measure.sensitivity(rows)
-    if algorithm == "sg-pc":
+    if sampled:
         deviation = planned[0].value * sensitivity
     elif algorithm == "svt-pc":
         scales = SparseVectorScales.proven(sensitivity, planned[0].value)
@@ -102,7 +106,8 @@ def sieve_errors(
     which these probabilities say nothing.
     """
     checked = _proven("priv-pc", parameters)
-    if checked["rate_mode"] != "fixed" or checked["rate"] != 1:
+    assert isinstance(checked, PrivPCParameters)
+    if checked.rate_mode != "fixed" or checked.rate != 1:
         raise ParameterError("These errors are for the rate 1; leave sub-sampling out.")
     if not distance > 0:
         raise ParameterError(f"The distance is {distance}; it must be above 0.")
@@ -117,7 +122,7 @@ def sieve_errors(
         sieve_sensitivity=sensitivity,
         examine_sensitivity=sensitivity,
     )
-    return error_probabilities(scales, measure.tweak(checked["tweak"]), distance)
+    return error_probabilities(scales, measure.tweak(checked.tweak), distance)
 
 
 def epsilon_for_errors(
@@ -150,9 +155,10 @@ def epsilon_for_errors(
     )
 
 
-def _proven(algorithm: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    checked = checked_parameters(algorithm, parameters)
-    if checked["calibration"] != "proven":
+def _proven(algorithm: str, parameters: Mapping[str, Any]) -> PerTestParameters:
+    checked = get_algorithm(algorithm).takes.checked(parameters, algorithm)
+    assert isinstance(checked, PerTestParameters)
+    if checked.calibration != "proven":
         raise ParameterError("A target is for the proven calibration; choose that.")
     return checked
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.engine import checked_parameters
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
     PublicShape,
     visible_effects,
@@ -16,7 +16,7 @@ from privcore.data import Column, Dataset
 
 
 def parameters(epsilon, **more):
-    return checked_parameters("moment-search", {"epsilon": epsilon, **more})
+    return MomentSearchParameters.checked({"epsilon": epsilon, **more}, "moment-search")
 
 
 NO_TABLES = {"table_noise_ratio": 0.01, "whole_table": 0}
