@@ -129,10 +129,10 @@ def _code(values: Mapping[str, Any]) -> str:
 
 import numpy as np
 
-from privcore.accounting.composition import rho_for
-from privcore.demonstrations.allocation import margins
-from privcore.discovery.curate_allocation import allocate, planned_tests
-from privcore.score_based.schedules import largest_count
+from privcore.privacy.accounting.composition import rho_for
+from privcore.teaching.allocation import margins
+from privcore.algorithms.curate.allocation import allocate, planned_tests
+from privcore.algorithms.gradients.schedules import largest_count
 
 p, last = {v["columns"]}, {last}
 left = rho_for({v["epsilon"]!r}, 1e-6)

@@ -67,7 +67,7 @@ def _code(values: Mapping[str, Any]) -> str:
     names = "" if v["distributions"] else f'\nnames = [name for name in NAMES if name != "{SLOW}"]'
     given = "" if v["distributions"] else ", names"
     return f"""from privcore.privacy.accounting.accountants import NAMES, by_rounds
-from privcore.accounting.events import Event
+from privcore.privacy.accounting.events import Event
 {names}
 counts = {round_counts(v["rounds"])!r}
 curves = by_rounds(Event({v["kind"]!r}, {value!r}), counts, {v["delta"]!r}{given})

@@ -122,7 +122,7 @@ def _code(values: Mapping[str, Any]) -> str:
         scale = f"analytic_sigma(1.0, {v['epsilon']!r}, {v['delta']!r})"
     return f"""import numpy as np
 
-from privcore.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms import SimulatedNoise
 {imports}
 scale = {scale}  # for numbers that one record moves by at most 1
 noise = SimulatedNoise({v["seed"]})

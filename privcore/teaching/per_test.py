@@ -64,7 +64,7 @@ def _compute(values: Mapping[str, Any]) -> PerTestBudget:
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     return f"""from privcore.privacy.accounting.plan import plan_rounds
-from privcore.discovery.laplace_pc import default_tests
+from privcore.algorithms.laplace_pc import default_tests
 from privcore.independence import SCORES
 
 tests = default_tests({v["columns"]}, {v["max_order"]})

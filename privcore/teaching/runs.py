@@ -76,7 +76,7 @@ def _compute(values: Mapping[str, Any]) -> Runs:
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     return f"""from privcore.data import load_network
-from privcore.discovery import count, discover
+from privcore.algorithms import count, discover
 from privcore.evaluation import skeleton_metrics
 from privcore.graphs import cpdag_of_names
 

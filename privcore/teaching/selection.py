@@ -86,9 +86,9 @@ def _compute(values: Mapping[str, Any]) -> Selections:
 def _code(values: Mapping[str, Any]) -> str:
     return f"""import numpy as np
 
-from privcore.demonstrations.selection import selection_probabilities
-from privcore.mechanisms import SimulatedNoise
-from privcore.mechanisms.selection import select
+from privcore.teaching.selection import selection_probabilities
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms.selection import select
 
 utilities = np.array({_utilities(values)!r})
 epsilon = {values["epsilon"]!r}

@@ -163,8 +163,8 @@ def _code(values: Mapping[str, Any]) -> str:
     settings = {name: repr(v[name]) for name in AXES} | {v["against"]: "x"}
     return f"""import numpy as np
 
-from privcore.demonstrations.sieve import round_scales
-from privcore.mechanisms.sieve_errors import error_probabilities
+from privcore.teaching.sieve import round_scales
+from privcore.privacy.mechanisms.sieve_errors import error_probabilities
 
 x = np.array({[float(x) for x in _FINE[v["against"]]]!r})
 errors = [

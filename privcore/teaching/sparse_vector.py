@@ -95,7 +95,7 @@ def _code(values: Mapping[str, Any]) -> str:
     after = "        break\n" if stops else "        vector.reuse_threshold()  # the bug\n"
     note = "" if values["variant"] == CORRECT else f"  # broken: {stream.flaw}"
     return f"""from privcore.privacy.mechanisms import SimulatedNoise, SparseVectorScales
-from privcore.mechanisms.sparse_vector import SparseVector
+from privcore.privacy.mechanisms.sparse_vector import SparseVector
 
 scores = {stream.scores.tolist()!r}
 scales = SparseVectorScales({stream.threshold_scale!r}, {stream.query_scale!r}){note}

@@ -5,7 +5,7 @@ from dataclasses import make_dataclass, replace
 import pytest
 
 from privcore.algorithms import ALGORITHMS
-from privcore.algorithms.gradients.parameters import PROVEN_ONLY
+from privcore.algorithms.gradients.parameters import PROVEN_ONLY, WeightParameters
 from privcore.algorithms.search import parameters
 from privcore.algorithms.search.model import _no_plan
 from privcore.errors import ParameterError
@@ -78,3 +78,27 @@ def test_an_algorithm_checks_itself(algorithm, changed, message):
 def test_a_parameter_checks_itself(parameter, changed, message):
     with pytest.raises(ParameterError, match=message):
         replace(parameter, **changed)
+
+
+def test_fields_have_the_types_of_their_parameters():
+    """The type checker believes the annotation of a field; the parameter says what may be in it."""
+    kinds = {"float": "float", "int": "int", "bool": "bool"}
+    for algorithm in ALGORITHMS.values():
+        for klass in algorithm.takes.__mro__:
+            for name, annotation in vars(klass).get("__annotations__", {}).items():
+                parameter = klass.__dataclass_fields__[name].metadata["declared"]
+                wanted = kinds.get(parameter.kind)
+                assert wanted is None or annotation.split(" | ")[0] == wanted, (klass, name)
+                # Where None stands for what the kind of the columns decides, `settled` fills it in.
+                filled = issubclass(klass, WeightParameters) and name != "score"
+                optional = annotation.endswith(" | None")
+                assert optional == parameter.optional or filled, (klass, name)
+
+
+def test_a_field_that_is_no_parameter_is_refused():
+    plain = make_dataclass("Plain", [("epsilon", float, 1.0)], bases=(Parameters,), frozen=True)
+    renamed = [("budget", float, parameters.EPSILON.field())]
+    other = make_dataclass("Renamed", renamed, bases=(Parameters,), frozen=True)
+    for wrong in (plain, other):
+        with pytest.raises(ParameterError, match="of a parameter of that name"):
+            wrong.declared()

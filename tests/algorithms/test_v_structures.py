@@ -12,6 +12,7 @@ from benchmarks.peers.comparison import PRIORITIES
 from benchmarks.random_networks import random_network
 from privcore.algorithms import count, discover
 from privcore.algorithms.search.model import NoHooks
+from privcore.algorithms.search.parameters import OrientedParameters
 from privcore.algorithms.search.skeleton import Skeleton, conditioning_sets, search_skeleton
 from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
 from privcore.counts import InMemoryCounts
@@ -187,12 +188,9 @@ class Oracle(FreeDecision):
 
 def a_run(rule, conflicts, limit=None, hooks=None):
     return SimpleNamespace(
-        parameters={
-            "collider_rule": rule,
-            "conflict_rule": conflicts,
-            "in_turn": False,
-            "max_order": None,
-        },
+        parameters=OrientedParameters(
+            collider_rule=rule, conflict_rule=conflicts, in_turn=False, max_order=None
+        ),
         test_limit=limit,
         source=None,
         hooks=hooks or NoHooks(),
