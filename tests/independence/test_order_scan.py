@@ -197,7 +197,7 @@ def searched_without_kernels(first="", **settings):
     script = (
         f"{first}\n"
         "import sys\n"
-        "from privcore.counts import compiled\n"
+        "from privcore.kernels import compiled\n"
         "from privcore.data import load_network\n"
         "from privcore.algorithms import discover\n"
         "assert sys.modules.get('numba') is None\n"
