@@ -27,7 +27,7 @@ from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
 from privcore.evaluation import CLASSES, Comparison, compare
 from privcore.graphs import PDAG
-from privcore.release import references_of
+from privcore.releases import references_of
 
 require_frame("pages/discover.py")
 

@@ -19,9 +19,9 @@ from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import PrivcoreError
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.release import release
-from privcore.release.release_check import Check
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.release import release
+from privcore.releases.release_check import Check
 
 require_frame("pages/release.py")
 

@@ -1,3 +1,19 @@
-"""CausalVeil's engine: differentially private causal graph discovery."""
+"""CausalVeil's engine: differentially private causal graph discovery.
 
-__version__ = "0.1.0"
+>>> import privcore
+>>> data = privcore.load_network("asia").sample(20_000, seed=1)
+>>> found = privcore.discover(data, epsilon=1, seed=7)
+>>> found.guarantee.calibration
+'proven'
+
+What is listed in `dir(privcore)` is the public interface; `privcore.discover?` and the others have
+their own examples.  Everything else is inside, and may change.
+"""
+
+import lazy_loader
+
+from privcore.version import __version__ as __version__
+
+# Names are listed once, in `__init__.pyi`, and loaded when they are first used: a command that
+# needs few of them starts at once.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -24,8 +24,9 @@ FLOORS = (
     "algorithms",
     "pairwise",
     "evaluation",
-    "release",
+    "releases",
     "teaching",
+    "api",
     "estimators",
     "cli",
 )

@@ -8,7 +8,7 @@ from privcore.algorithms import Discovery, Parameter
 from privcore.algorithms.search.result import PairFinding
 from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
-from privcore.release.findings import share_text
+from privcore.releases.findings import share_text
 
 LOG_LIMIT = 5_000
 _SURE = ("confidence", "seen again", "direction confidence")

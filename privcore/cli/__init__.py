@@ -6,24 +6,35 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
-from privcore import __version__
-from privcore.cli import accounts as accounts_command
-from privcore.cli import advise as advise_command
-from privcore.cli import audit as audit_command
-from privcore.cli import direction as direction_command
-from privcore.cli import discover as discover_command
-from privcore.cli import ledger as ledger_command
-from privcore.cli import listing
-from privcore.cli import release as release_command
-from privcore.cli import reproduce as reproduce_command
-from privcore.cli import schema as schema_command
-from privcore.cli import sweep as sweep_command
 from privcore.errors import PrivcoreError
 from privcore.text import short
+from privcore.version import __version__
+
+# By name: what each is for.  A command is a module of this package, of its own name, whose
+# `add_options` gives its parser the options and what runs it.
+COMMANDS = {
+    "networks": "list the built-in Bayesian networks",
+    "examples": "list the structural examples and their parameters",
+    "algorithms": "list the algorithms and their parameters",
+    "schema": "draft what is public of a table for its owner to review, or confirm it",
+    "discover": "discover a causal graph",
+    "direction": "find which of two numeric variables causes the other",
+    "sweep": "run algorithms over grids of parameters, and write one row for each run",
+    "advise": "say which algorithm to use on data of a shape, from simulations, before spending",
+    "accounts": "add up steps, or the plan of an algorithm, by every accountant",
+    "ledger": "what has been spent, by budget; set totals; export; list certificates",
+    "release": "charge a budget, run once with secure noise, and write a signed certificate",
+    "verify": "verify a certificate",
+    "audit": "test claims of privacy by many runs on two neighbouring data sets",
+    "reproduce": "make a table or figure of a paper again, beside what the paper prints",
+    "app": "open the dashboard in a browser",
+}
 
 # What a shell reports of a program that ended because nobody read on.
 _NOBODY_READS = 141
@@ -38,24 +49,22 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """All commands and options; those of algorithms come from their declarations."""
+def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.ArgumentParser:
+    """The commands' parser; those of algorithms' options come from their declarations.
+
+    commands: those whose options are wanted.  The others are only named, and not loaded.
+    """
+    called = Path(sys.argv[0]).stem
     parser = _Parser(
-        prog="python -m privcore", description="Differentially private causal graph discovery."
+        prog=called if called == "causalveil" else "python -m privcore",
+        description="Differentially private causal graph discovery.",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    listing.add_commands(commands)
-    schema_command.add_command(commands)
-    discover_command.add_command(commands)
-    direction_command.add_command(commands)
-    sweep_command.add_command(commands)
-    advise_command.add_command(commands)
-    accounts_command.add_command(commands)
-    ledger_command.add_command(commands)
-    release_command.add_commands(commands)
-    audit_command.add_command(commands)
-    reproduce_command.add_command(commands)
+    listed = parser.add_subparsers(dest="command", required=True)
+    for name, text in COMMANDS.items():
+        command = listed.add_parser(name, help=text, description=f"{text}.")
+        if name in commands:
+            import_module(f"privcore.cli.{name}").add_options(command)
     return parser
 
 
@@ -91,7 +100,8 @@ def _write_nowhere() -> None:
 
 def _answer(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
-    parser = build_parser()
+    # The first word that is no option is the command.
+    parser = build_parser([word for word in words if not word.startswith("-")][:1])
     for word in words:
         if word.startswith("--") and word.partition("=")[2] == "--":
             parser.error(f"{word} has no value")  # The parser would take it for an empty list.

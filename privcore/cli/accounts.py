@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import checked_parameters, planned_events
@@ -15,7 +15,7 @@ from privcore.counts import MomentSource
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.events import Event
-from privcore.release.accounts import parse_event
+from privcore.releases.accounts import parse_event
 
 _DELTA = 1e-6
 _WIDEST = 100_000
@@ -29,9 +29,7 @@ class _Columns:
     n: int
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "add up steps, or the plan of an algorithm, by every accountant"
-    command = commands.add_parser("accounts", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--event",
         action="append",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from typing import Any
 
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
@@ -25,9 +24,7 @@ _MOST_COLUMNS = 200
 _MOST_LEVELS = 1000
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "say which algorithm to use on data of a shape, from simulations, before spending"
-    command = commands.add_parser("advise", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--rows", default="100000", help="of the table (100000)")
     command.add_argument("--columns", default="8", help="how many, all alike (8)")
     command.add_argument(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from privcore.evaluation.audits import (
     SETTINGS,
@@ -22,9 +21,7 @@ _KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "pairwise", "pl
 _OF_CASE = ("epsilon", "delta", "runs")
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "test claims of privacy by many runs on two neighbouring data sets"
-    command = commands.add_parser("audit", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     which = command.add_mutually_exclusive_group()
     which.add_argument("--mechanism", metavar="NAME", help="such as laplace or sparse-vector")
     which.add_argument(

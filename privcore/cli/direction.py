@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
 from privcore.cli.data import load_file, whole
 from privcore.errors import ParameterError
@@ -20,7 +19,7 @@ from privcore.pairwise import (
 from privcore.pairwise.report import caution, direction_report
 from privcore.parameter import Parameter
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.release import large_delta_sentence
+from privcore.releases import large_delta_sentence
 from privcore.text import short
 
 # Parameters with an option of their own; all others go through --set.
@@ -32,9 +31,7 @@ def _options() -> dict[str, Parameter]:
     return {p.name: p for kind in GENERATORS for p in generator_parameters(kind)}
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "find which of two numeric variables causes the other"
-    command = commands.add_parser("direction", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     data = command.add_argument_group("data")
     data.add_argument("--generator", help=f"a pair with a known direction: {', '.join(GENERATORS)}")
     data.add_argument("--rows", default="8000", help="rows to generate (8000)")

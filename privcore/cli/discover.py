@@ -20,20 +20,18 @@ from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import NumericRows
 from privcore.data.model import Described
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
-from privcore.release import (
+from privcore.releases import (
     effect_sentence,
     large_delta_sentence,
     non_private_reference,
     references_of,
     run_report,
 )
-from privcore.release.findings import confidence_text, told_apart
-from privcore.release.private_domain import bought_dataset, split, with_purchase
+from privcore.releases.findings import confidence_text, told_apart
+from privcore.releases.private_domain import bought_dataset, split, with_purchase
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "discover a causal graph"
-    command = commands.add_parser("discover", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
     add_purchase_options(command)
     run = command.add_argument_group("run")

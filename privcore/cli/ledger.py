@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from privcore.errors import ParameterError
-from privcore.release.archive import kept_certificates
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.ledger.sums import Budget, Spending
+from privcore.releases.archive import kept_certificates
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.sums import Budget, Spending
 from privcore.text import short
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "what has been spent, by budget; set totals; export; list certificates"
-    command = commands.add_parser("ledger", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     actions = command.add_subparsers(dest="action")
     listing = actions.add_parser("list", help="budgets and charges")
     total = actions.add_parser("total", help="set the total of a budget, or a new one")

@@ -1,10 +1,9 @@
-"""`release` and `verify`: one charged run with secure noise, and checking its certificate."""
+"""`release`: one charged run with secure noise."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from privcore.algorithms import get_algorithm
 from privcore.cli.data import (
@@ -16,18 +15,15 @@ from privcore.cli.data import (
 )
 from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.errors import CertificateError, DataError, ReleaseError
+from privcore.errors import ReleaseError
 from privcore.files import write_whole
-from privcore.release.certificate import certificate_json
-from privcore.release.certificate_html import certificate_html
-from privcore.release.release import Release, release
-from privcore.release.verification import LARGEST, verify
+from privcore.releases.certificate import certificate_json
+from privcore.releases.certificate_html import certificate_html
+from privcore.releases.release import Release, release
 from privcore.text import short
 
 
-def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "charge a budget, run once with secure noise, and write a signed certificate"
-    command = commands.add_parser("release", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
     add_purchase_options(command)
     run = command.add_argument_group("release")
@@ -45,11 +41,6 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     run.add_argument("--out", metavar="DIR", default=".", help="for the certificate (here)")
     run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger")
     command.set_defaults(run=_release)
-    text = "verify a certificate"
-    command = commands.add_parser("verify", help=text, description=text)
-    command.add_argument("file", metavar="FILE", help="the certificate's JSON")
-    command.add_argument("--key", metavar="FINGERPRINT", help="that its signer is known by")
-    command.set_defaults(run=_verify)
 
 
 def _release(options: argparse.Namespace) -> None:
@@ -136,37 +127,3 @@ def _words(made: Release) -> str:
     lines += [made.note] if made.note else []
     lines += made.warnings
     return "\n".join(lines)
-
-
-def _verify(options: argparse.Namespace) -> None:
-    found = verify(_text(options.file), options.key)
-    heading = "Verified:"
-    if options.key is None:
-        heading = (
-            "Who signed it was not checked: anyone could have made this certificate with a key of "
-            "their own.\nChecked:"
-        )
-    print("\n".join([heading, *(f"  {sentence}" for sentence in found.verified)]))
-    print("\n".join(["Not verified by a file:", *(f"  {sentence}" for sentence in found.limits)]))
-    print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in found.domain)]))
-
-
-def _text(name: str) -> str:
-    """The text of a file, no more of it than a certificate can have."""
-    path = Path(name)
-    try:
-        # A pipe or a device may never end, or never begin.
-        if not path.is_file():
-            raise OSError
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-    except (OSError, ValueError):
-        raise DataError(
-            f"{short(name)!r} is not a file that can be read; check its name."
-        ) from None
-    if len(content) > LARGEST:
-        raise CertificateError("The file is too large for a certificate.")
-    try:
-        return content.decode("utf-8", "surrogatepass")
-    except ValueError:
-        raise CertificateError("The file is not text; give the certificate's JSON.") from None

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from privcore.cli.data import load_file, whole
 from privcore.data import Dataset
@@ -24,9 +23,7 @@ from privcore.evaluation.papers.results import as_csv, as_json, as_texts
 from privcore.text import short
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "make a table or figure of a paper again, beside what the paper prints"
-    command = commands.add_parser("reproduce", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("name", nargs="?", help="which one; without a name they are listed")
     command.add_argument("--seed", default="0", help="that data and noise are derived from (0)")
     command.add_argument("--runs", help="replicates (each item's own)")

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from privcore.cli.data import file_bytes, raw_table
 from privcore.data.building import column_of
@@ -25,9 +24,7 @@ _DRAFT = (
 _QUESTION = "Is all of this known without looking at the rows? Type yes to confirm: "
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "draft what is public of a table for its owner to review, or confirm it"
-    command = commands.add_parser("schema", help=text, description=text)
+def add_options(command: argparse.ArgumentParser) -> None:
     what = command.add_mutually_exclusive_group(required=True)
     what.add_argument("--csv", metavar="FILE", help="draft a schema of a CSV, TSV or Parquet file")
     what.add_argument(

@@ -38,9 +38,7 @@ from privcore.text import short
 _SHOWN_EVERY = 0.2
 
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    text = "run algorithms over grids of parameters, and write one row for each run"
-    command = commands.add_parser("sweep", help=text, description=f"{text}; lists have commas.")
+def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
     # Of a file, so that all of it is taken unless the option is given.
     command.set_defaults(rows=None)
@@ -111,8 +109,8 @@ def _command(options: argparse.Namespace) -> str:
 def plan_of(command: str) -> SweepPlan:
     """The plan of a sweep's command, as the sweep's file holds it."""
     parser = argparse.ArgumentParser()
-    add_command(parser.add_subparsers())
-    return _plan(parser.parse_args(shlex.split(command)[3:]))
+    add_options(parser)
+    return _plan(parser.parse_args(shlex.split(command)[4:]))
 
 
 def _plan(options: argparse.Namespace) -> SweepPlan:

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from privcore import __version__
 from privcore.evaluation.directions import Accuracy
+from privcore.version import __version__
 
 _PATH = Path(__file__).parent / "results" / "direction_accuracy.json"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from privcore import __version__
 from privcore.pairwise.model import Inference, ScoreRelease
 from privcore.pairwise.pair import Pair
+from privcore.version import __version__
 
 
 def direction_report(result: Inference, pair: Pair, *, seed: int | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.engine import planned_events
 from privcore.data import StructuralExample, load_network
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.release.accounts import PROMISED, accounts
+from privcore.releases.accounts import PROMISED, accounts
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
 SETTINGS = [

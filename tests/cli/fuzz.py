@@ -33,7 +33,7 @@ from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml
 from privcore.graphs.pdag import PDAG
 from privcore.pairwise import GENERATORS
 from privcore.pairwise import PARAMETERS as PAIRWISE
-from privcore.release.certificate import certificate_json
+from privcore.releases.certificate import certificate_json
 
 # Far more than any of these calls takes; one that takes longer hangs.
 PATIENCE_SECONDS = 120

@@ -10,7 +10,7 @@ import pytest
 from privcore.algorithms import discover
 from privcore.cli import main
 from privcore.data import EXAMPLES, StructuralExample, intervals
-from privcore.release import command_line, python_code
+from privcore.releases import command_line, python_code
 
 
 def run(capsys, *arguments):

@@ -12,7 +12,7 @@ import pytest
 
 from privcore.cli import main
 from privcore.cli import release as release_command
-from privcore.release import archive
+from privcore.releases import archive
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
 

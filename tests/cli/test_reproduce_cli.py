@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from privcore import __version__
 from privcore.cli import main
 from privcore.evaluation.papers import REPRODUCTIONS, Work, get_reproduction, reproduce
+from privcore.version import __version__
 
 
 def run(capsys, *arguments):

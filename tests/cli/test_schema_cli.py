@@ -7,7 +7,7 @@ import pytest
 
 from privcore.cli import main
 from privcore.data.domain import domain_sha256
-from privcore.release.ledger.ledger import Ledger
+from privcore.releases.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
 

@@ -8,7 +8,6 @@ import os
 import pyarrow.parquet as pq
 import pytest
 
-from privcore import __version__
 from privcore.errors import DataError, ParameterError
 from privcore.evaluation.sweeps.sweep import (
     Journal,
@@ -19,6 +18,7 @@ from privcore.evaluation.sweeps.sweep import (
     run_sweep,
     write_rows,
 )
+from privcore.version import __version__
 
 PLAN = SweepPlan(
     (NetworkData("cancer"),),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from privcore.data.schema_file import schema_json
-from privcore.release.certificate import certificate_json
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.verification import verify
+from privcore.releases.certificate import certificate_json
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.verification import verify
 from tests.pages.test_release_page import agree, button, make_budget, with_table
 
 

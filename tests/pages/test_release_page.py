@@ -5,10 +5,10 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from privcore.release.archive import kept_certificates
-from privcore.release.certificate import certificate_json
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.verification import verify
+from privcore.releases.archive import kept_certificates
+from privcore.releases.certificate import certificate_json
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.verification import verify
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 

@@ -13,8 +13,8 @@ from pages.ui.theme import PALETTES, current
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_svg
-from privcore.release import command_line, python_code, run_report
-from privcore.release.findings import edge_notes
+from privcore.releases import command_line, python_code, run_report
+from privcore.releases.findings import edge_notes
 
 
 def downloads(

@@ -7,7 +7,7 @@ from typing import Any
 from pages.ui.controls.data import Loaded
 from pages.ui.running import LiveHooks, kept, settings_key
 from privcore.algorithms import ALGORITHMS, Discovery, discover
-from privcore.release import non_private_reference
+from privcore.releases import non_private_reference
 
 
 def base_name(result: Discovery) -> str:

@@ -12,7 +12,7 @@ from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
 from privcore.evaluation import Metrics, cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG
-from privcore.release import effect_sentence, large_delta_sentence
+from privcore.releases import effect_sentence, large_delta_sentence
 
 
 def next_noise() -> None:

@@ -10,7 +10,7 @@ from pages.ui import tables
 from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
 from privcore.algorithms.search.result import Edge, PairFinding
-from privcore.release.findings import described_pairs, share_text, told_apart
+from privcore.releases.findings import described_pairs, share_text, told_apart
 
 HELP = (
     "Confidence: 1 − q, where a graph cut just below this edge would hold a share q of edges that "

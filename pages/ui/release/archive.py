@@ -7,10 +7,10 @@ import streamlit as st
 
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
-from privcore.release.archive import Kept, kept_certificates, kept_document
-from privcore.release.certificate import certificate_json
-from privcore.release.certificate_html import certificate_html
-from privcore.release.ledger.ledger import Ledger
+from privcore.releases.archive import Kept, kept_certificates, kept_document
+from privcore.releases.certificate import certificate_json
+from privcore.releases.certificate_html import certificate_html
+from privcore.releases.ledger.ledger import Ledger
 
 
 def archive(ledger: Ledger) -> None:

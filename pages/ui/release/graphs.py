@@ -11,10 +11,10 @@ from pages.ui.graphs.view import graph_html, show_graph
 from pages.ui.texts import plain
 from pages.ui.theme import EDGES, current
 from privcore.graphs.layout import Positions, shared_layout
-from privcore.release.certificate import certificate_json
-from privcore.release.certificate_html import certificate_html
-from privcore.release.findings import described_pairs, told_apart
-from privcore.release.release import Release
+from privcore.releases.certificate import certificate_json
+from privcore.releases.certificate_html import certificate_html
+from privcore.releases.findings import described_pairs, told_apart
+from privcore.releases.release import Release
 
 
 class Shown(NamedTuple):

@@ -19,8 +19,8 @@ from privcore.data import Dataset
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.release_check import Check, check_release
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.release_check import Check, check_release
 
 NEW = "a new budget …"
 _LESS_IN_ZCDP = (

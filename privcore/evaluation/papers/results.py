@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from privcore import __version__
 from privcore.evaluation.papers.engine import Reproduced
 from privcore.evaluation.papers.model import SERIES, Line, Mean, Reproduction
 from privcore.text import spreadsheet_cell
+from privcore.version import __version__
 
 FOLDER = Path(__file__).parents[1] / "results" / "reproductions"
 _PAPER = "paper"

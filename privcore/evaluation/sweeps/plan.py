@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal
 
-from privcore import __version__
 from privcore.algorithms import Algorithm, get_algorithm
 from privcore.data.sampling import check_rows
 from privcore.errors import ParameterError
@@ -23,6 +22,7 @@ from privcore.evaluation.sweeps.runs import (
 )
 from privcore.evaluation.sweeps.settings import Choice, check_values, choices, own_values
 from privcore.text import short
+from privcore.version import __version__
 
 Calibration = Literal["proven", "published"]
 MAX_RUNS = 10_000_000

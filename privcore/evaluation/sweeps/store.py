@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privcore import __version__
 from privcore.errors import DataError, ParameterError
 from privcore.evaluation.sweeps.cells import METRICS, Row, columns
 from privcore.evaluation.sweeps.plan import SweepPlan
 from privcore.text import short
+from privcore.version import __version__
 
 ENDINGS = ("parquet", "csv", "json")
 _METADATA = b"causalveil"

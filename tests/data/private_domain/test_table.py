@@ -18,7 +18,7 @@ from privcore.data.private_domain.table import StatedTable
 from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.release.private_domain import bought_dataset, split, with_purchase
+from privcore.releases.private_domain import bought_dataset, split, with_purchase
 from tests.data.private_domain.test_buying import NASTY
 
 KINDS = (

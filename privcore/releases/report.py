@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from privcore import __version__
 from privcore.algorithms import Discovery, Hooks, discover, get_algorithm
 from privcore.counts import MixedRows, MomentSource
 from privcore.data.model import Described
@@ -14,7 +13,8 @@ from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
-from privcore.release.findings import described_pairs
+from privcore.releases.findings import described_pairs
+from privcore.version import __version__
 
 
 def non_private_reference(

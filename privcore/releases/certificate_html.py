@@ -10,7 +10,7 @@ from privcore.data.domain import domain_lines
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
-from privcore.release.findings import confidence_text, told_apart
+from privcore.releases.findings import confidence_text, told_apart
 
 _STYLE = """
 :root { color-scheme: light; }

@@ -8,9 +8,9 @@ import sqlite3
 import pytest
 
 from privcore.errors import BudgetError, LedgerError
-from privcore.release.ledger import store as ledger_store
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.ledger.store import APPLICATION, MIGRATIONS, VERSION
+from privcore.releases.ledger import store as ledger_store
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.store import APPLICATION, MIGRATIONS, VERSION
 
 FORK = multiprocessing.get_context("fork")
 RACES = 100

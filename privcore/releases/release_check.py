@@ -24,8 +24,8 @@ from privcore.evaluation.planning.surrogate import Shape, surrogate
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
-from privcore.release.effect import large_delta_sentence
-from privcore.release.private_domain import Split, split
+from privcore.releases.effect import large_delta_sentence
+from privcore.releases.private_domain import Split, split
 from privcore.text import short
 
 

@@ -10,7 +10,7 @@ from privcore.algorithms import count, discover
 from privcore.cli import main
 from privcore.data import load_network
 from privcore.graphs.exports import to_edge_csv
-from privcore.release.findings import (
+from privcore.releases.findings import (
     confidence_text,
     described_pairs,
     edge_notes,

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from privcore import __version__
 from privcore.algorithms import Discovery, get_algorithm
 from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
@@ -20,8 +19,9 @@ from privcore.data.private_domain.plan import DomainPlan
 from privcore.graphs.exports import to_json_dict
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
-from privcore.release.findings import described_pairs
-from privcore.release.ledger.sums import Charge, Spending
+from privcore.releases.findings import described_pairs
+from privcore.releases.ledger.sums import Charge, Spending
+from privcore.version import __version__
 
 SCHEMA = "causalveil-certificate/2"
 PRIORS = (0.01, 0.1, 0.5)

@@ -15,10 +15,10 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from privcore.errors import LedgerError
-from privcore.release.ledger.chain import TABLE, Chain, damaged
-from privcore.release.ledger.older import TABLES, entries_of
-from privcore.release.ledger.signing_key import load_key
-from privcore.release.ledger.witnesses import Witnesses, check_witnesses, witnesses, write_head
+from privcore.releases.ledger.chain import TABLE, Chain, damaged
+from privcore.releases.ledger.older import TABLES, entries_of
+from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.ledger.witnesses import Witnesses, check_witnesses, witnesses, write_head
 from privcore.text import short
 
 # "CVLg", by which the file is told from other databases.

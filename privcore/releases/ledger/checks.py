@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition
-from privcore.release.ledger.sums import Unit
+from privcore.releases.ledger.sums import Unit
 from privcore.text import short
 
 

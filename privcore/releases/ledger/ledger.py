@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from privcore.errors import BudgetError, LedgerError
-from privcore.release.ledger.checks import (
+from privcore.releases.ledger.checks import (
     check_amounts,
     check_record,
     checked_name,
     checked_total,
 )
-from privcore.release.ledger.data_directory import data_directory
-from privcore.release.ledger.entries import Books
-from privcore.release.ledger.export import as_csv, as_json
-from privcore.release.ledger.store import transaction
-from privcore.release.ledger.sums import (
+from privcore.releases.ledger.data_directory import data_directory
+from privcore.releases.ledger.entries import Books
+from privcore.releases.ledger.export import as_csv, as_json
+from privcore.releases.ledger.store import transaction
+from privcore.releases.ledger.sums import (
     Budget,
     Charge,
     Spending,
@@ -40,7 +40,7 @@ from privcore.release.ledger.sums import (
     check_total,
     spending_of,
 )
-from privcore.release.ledger.witnesses import FILE, certificates_folder
+from privcore.releases.ledger.witnesses import FILE, certificates_folder
 from privcore.text import short
 
 _WAIT = 10.0

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from privcore import files
 from privcore.errors import BudgetError, LedgerError
-from privcore.release.ledger import signing_key
-from privcore.release.ledger import store as ledger_store
-from privcore.release.ledger.chain import _PURPOSE
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.ledger.signing_key import load_key
-from privcore.release.ledger.store import APPLICATION, MIGRATIONS
-from privcore.release.ledger.witnesses import head_file
+from privcore.releases.ledger import signing_key
+from privcore.releases.ledger import store as ledger_store
+from privcore.releases.ledger.chain import _PURPOSE
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.ledger.store import APPLICATION, MIGRATIONS
+from privcore.releases.ledger.witnesses import head_file
 
 FORK = multiprocessing.get_context("fork")
 

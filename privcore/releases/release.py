@@ -30,13 +30,13 @@ from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.mechanisms import SecureNoise
-from privcore.release.archive import keep
-from privcore.release.certificate import certificate
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.ledger.signing_key import load_key
-from privcore.release.private_domain import bought_dataset, with_purchase
-from privcore.release.release_check import Check, check_release
-from privcore.release.signing import signed
+from privcore.releases.archive import keep
+from privcore.releases.certificate import certificate
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.private_domain import bought_dataset, with_purchase
+from privcore.releases.release_check import Check, check_release
+from privcore.releases.signing import signed
 from privcore.threads import one_thread
 
 STEPS = ("checked", "charging", "charged", "computed", "certified", "released")

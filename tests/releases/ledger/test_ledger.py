@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from privcore.errors import BudgetError, LedgerError, ParameterError
 from privcore.privacy.accounting import composition
-from privcore.release.ledger.data_directory import data_directory
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.ledger.sums import Budget, Charge, check_charge
+from privcore.releases.ledger.data_directory import data_directory
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.sums import Budget, Charge, check_charge
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from privcore.data.domain import domain_lines, domain_sha256
 from privcore.errors import CertificateError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.guarantee import Guarantee
-from privcore.release.certificate import LIMITS, SCHEMA, meaning, planned_of
-from privcore.release.signing import check_signature
+from privcore.releases.certificate import LIMITS, SCHEMA, meaning, planned_of
+from privcore.releases.signing import check_signature
 from privcore.text import short
 
 # Bytes, and characters, that a certificate may have.

@@ -18,14 +18,14 @@ from privcore.errors import (
     ReleaseError,
 )
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.release import release as module
-from privcore.release import release_check
-from privcore.release.archive import keep, kept_certificates, kept_document
-from privcore.release.certificate import certificate_json
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.release import STEPS, Release, release
-from privcore.release.release_check import check_release
-from privcore.release.verification import verify
+from privcore.releases import release as module
+from privcore.releases import release_check
+from privcore.releases.archive import keep, kept_certificates, kept_document
+from privcore.releases.certificate import certificate_json
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.release import STEPS, Release, release
+from privcore.releases.release_check import check_release
+from privcore.releases.verification import verify
 
 FORK = multiprocessing.get_context("fork")
 TABLES = [a.name for a in ALGORITHMS.values() if a.private and a.needs == "tables"]

@@ -12,15 +12,15 @@ from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.schema import ColumnSchema
 from privcore.errors import BudgetError, CertificateError, DataError, ReleaseError
-from privcore.release import release as module
-from privcore.release.certificate import certificate_json
-from privcore.release.certificate_html import certificate_html
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.ledger.signing_key import load_key
-from privcore.release.release import release
-from privcore.release.release_check import check_release
-from privcore.release.signing import signed
-from privcore.release.verification import verify
+from privcore.releases import release as module
+from privcore.releases.certificate import certificate_json
+from privcore.releases.certificate_html import certificate_html
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.release import release
+from privcore.releases.release_check import check_release
+from privcore.releases.signing import signed
+from privcore.releases.verification import verify
 from tests.transcripts import Recorder
 
 N = 3_000

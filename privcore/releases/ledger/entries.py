@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from privcore.errors import LedgerError
-from privcore.release.ledger.checks import check_amounts, checked_name
-from privcore.release.ledger.sums import Budget, Charge, State, Unit
+from privcore.releases.ledger.checks import check_amounts, checked_name
+from privcore.releases.ledger.sums import Budget, Charge, State, Unit
 from privcore.text import short
 
 Entry = Mapping[str, Any]

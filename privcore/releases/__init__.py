@@ -1,8 +1,8 @@
 """Reports of runs, and the commands that reproduce them."""
 
-from privcore.release.commands import command_line, python_code
-from privcore.release.effect import effect_sentence, large_delta_sentence
-from privcore.release.report import non_private_reference, references_of, run_report
+from privcore.releases.commands import command_line, python_code
+from privcore.releases.effect import effect_sentence, large_delta_sentence
+from privcore.releases.report import non_private_reference, references_of, run_report
 
 __all__ = [
     "command_line",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from privcore.errors import CertificateError
 from privcore.files import write_whole
-from privcore.release.certificate import certificate_json
+from privcore.releases.certificate import certificate_json
 from privcore.text import short
 
 _NAME = re.compile(r"certificate-[0-9a-f]{1,64}\.json")

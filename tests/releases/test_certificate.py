@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from privcore.data import StructuralExample, load_network
 from privcore.errors import CertificateError, LedgerError
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
-from privcore.release.certificate import PRIORS, certificate_json, meaning
-from privcore.release.certificate_html import certificate_html
-from privcore.release.ledger.ledger import Ledger
-from privcore.release.ledger.signing_key import FILE, load_key
-from privcore.release.release import release
-from privcore.release.signing import canonical, signed
-from privcore.release.verification import verify
+from privcore.releases.certificate import PRIORS, certificate_json, meaning
+from privcore.releases.certificate_html import certificate_html
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.signing_key import FILE, load_key
+from privcore.releases.release import release
+from privcore.releases.signing import canonical, signed
+from privcore.releases.verification import verify
 
 
 @pytest.fixture(scope="module")

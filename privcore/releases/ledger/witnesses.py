@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from privcore.errors import LedgerError
 from privcore.files import write_whole
-from privcore.release.ledger.sums import Charge
+from privcore.releases.ledger.sums import Charge
 from privcore.text import short
 
 FILE = "ledger.sqlite"

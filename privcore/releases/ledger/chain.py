@@ -17,9 +17,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from privcore.errors import LedgerError
-from privcore.release.ledger.entries import Books, Entry
-from privcore.release.ledger.signing_key import FILE
-from privcore.release.ledger.witnesses import advice
+from privcore.releases.ledger.entries import Books, Entry
+from privcore.releases.ledger.signing_key import FILE
+from privcore.releases.ledger.witnesses import advice
 from privcore.text import short
 
 TABLE = (

@@ -1,0 +1,206 @@
+"""What `import privcore` offers: five functions over the engine.
+
+>>> import privcore
+>>> data = privcore.load_network("asia").sample(20_000, seed=1)
+>>> found = privcore.discover(data, epsilon=1, seed=7)
+>>> found.guarantee.epsilon, found.guarantee.calibration
+(1.0, 'proven')
+>>> sorted(data.names[i] + " - " + data.names[j] for i, j in found.graph.skeleton)[:2]
+['asia - tub', 'bronc - dysp']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from privcore.algorithms import engine, get_algorithm
+from privcore.algorithms.search.result import Discovery
+from privcore.data import ColumnSchema, Dataset, Missing, build_dataset, infer_schema
+from privcore.data import reading as files
+from privcore.data.schema_file import read_schema
+from privcore.errors import DataError, ParameterError
+from privcore.evaluation.sweeps.sweep import SweepPlan, TableData, run_sweep
+from privcore.privacy.mechanisms import SecureNoise
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.release import Release
+from privcore.releases.release import release as charged_release
+from privcore.text import short
+
+Table = Dataset | pd.DataFrame | Path | str
+# What the product recommends: docs/moment_search.md has the measurements.
+RECOMMENDED = "moment-search"
+
+
+def read_table(
+    source: pd.DataFrame | Path | str,
+    *,
+    schema: Sequence[ColumnSchema] | Path | str | None = None,
+    columns: Collection[str] | None = None,
+    missing: Missing = "refuse",
+) -> Dataset:
+    """A table as a data set.
+
+    Args:
+        source: a data frame, or the path of a CSV, TSV or Parquet file.
+        schema: what is public of each column (its kind; its levels, or its bounds), as a list, or
+            as the path of a JSON file that its owner has confirmed (`causalveil schema`).  Without
+            one it is read from the rows.  No guarantee covers that, and every guarantee says so.
+        columns: the columns to use; all if None.
+        missing: what to do with missing cells: "refuse" them, "drop" their rows, or make them a
+            "level" of their own.
+
+    Returns:
+        The data set: n rows of coded levels and of numbers within their bounds.
+
+    Raises:
+        DataError: for a file that is no table, a column that is not there, a value outside its
+            schema, or missing cells that are refused.
+
+    Example:
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"smokes": ["no", "yes", "no"], "age": [31.5, 64.0, 47.2]})
+        >>> data = read_table(frame)
+        >>> data.n, data.names
+        (3, ('smokes', 'age'))
+    """
+    if isinstance(source, pd.DataFrame):
+        name, content = "table", source.to_csv(index=False).encode()
+        raw = files.read_table(content, "table.csv", encoding="utf-8")
+    else:
+        name, content = Path(source).stem, _bytes_of(source)
+        raw = files.read_table(content, Path(source).name)
+    if isinstance(schema, Path | str):
+        schema = read_schema(_bytes_of(schema))
+    wanted = list(infer_schema(raw) if schema is None else schema)
+    if columns is not None:
+        absent = [column for column in columns if column not in raw.names]
+        if absent:
+            raise DataError(
+                f"There is no column {short(absent[0])!r}; there are "
+                f"{', '.join(short(column, 20) for column in raw.names)}."
+            )
+        wanted = [column for column in wanted if column.name in columns]
+    return build_dataset(raw, wanted, name=name, missing=missing)
+
+
+def discover(
+    data: Table, algorithm: str = RECOMMENDED, *, seed: int | None = None, **parameters: Any
+) -> Discovery:
+    """Discover a causal graph.
+
+    Args:
+        data: a data set, or what `read_table` takes.
+        algorithm: a name of `privcore.ALGORITHMS`.
+        seed: of simulated noise, for runs to be repeated.  Without one the noise is secure: such a
+            run can be published, though only `release` keeps a record of what was spent.
+        **parameters: of the algorithm, such as epsilon; those left out take their defaults.
+
+    Returns:
+        The graph (`graph`), what is promised (`guarantee`), what was spent (`spent`), and for some
+        algorithms what is said of each pair of columns (`findings`).  `trace` is not private.
+
+    Raises:
+        ParameterError: for an unknown algorithm or parameter, or a value that it does not take.
+        DataError: for data that the algorithm does not work on.
+
+    Example:
+        >>> from privcore import load_network
+        >>> found = discover(load_network("asia").sample(5_000, seed=1), "pc", threshold=0.01)
+        >>> found.graph.nodes[:3]
+        ('asia', 'tub', 'smoke')
+    """
+    noise = None
+    if seed is None and get_algorithm(algorithm).private:
+        noise = SecureNoise()
+    return engine.discover(
+        _dataset(data), algorithm, parameters, seed=seed, noise=noise, keep_trace=seed is not None
+    )
+
+
+def release(
+    data: Table,
+    algorithm: str = RECOMMENDED,
+    *,
+    budget: str,
+    ledger: Ledger | Path | str | None = None,
+    accepted: Sequence[str] = (),
+    **parameters: Any,
+) -> Release:
+    """Charge a budget, run once with secure noise, and sign a certificate.
+
+    Args:
+        data: a data set, or what `read_table` takes.
+        algorithm: a private one, in its proven calibration.
+        budget: the name of a budget in the ledger; `Ledger.set_total` makes one.
+        ledger: where spending is recorded; the user's own if None.
+        accepted: caveats of the guarantee that the releaser takes responsibility for, such as that
+            levels were read from the rows.
+        **parameters: of the algorithm.
+
+    Raises:
+        ReleaseError: if there are caveats that are not accepted, with their texts.
+        BudgetError: if too little is left.  Nothing is charged then.
+    """
+    kept = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return charged_release(
+        _dataset(data), algorithm, parameters, ledger=kept, budget=budget, accepted=accepted
+    )
+
+
+def sweep(
+    data: Dataset,
+    algorithms: Sequence[str] = (RECOMMENDED,),
+    *,
+    epsilons: Sequence[float] = (0.1, 1.0, 10.0),
+    seeds: int = 20,
+    workers: int | None = 0,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Run algorithms over budgets, with simulated noise, and measure each graph.
+
+    Args:
+        data: a data set; its true graph, where it is known, is the reference.
+        algorithms: names of `privcore.ALGORITHMS`.
+        epsilons: budgets to try.
+        seeds: runs of each, with noise of their own.
+        workers: processes; 0 for this one, None for one on each processor.
+        **settings: of other parameters, for every algorithm that has them.
+
+    Returns:
+        One row for each run: what was asked for, `skeleton_f1` and other measures against each
+        reference, and seconds.
+
+    Example:
+        >>> from privcore import load_network
+        >>> data = load_network("cancer").sample(2_000, seed=1)
+        >>> rows = sweep(data, ["laplace-pc"], epsilons=(1.0, 10.0), seeds=2)
+        >>> sorted(set(rows["epsilon"]))
+        [1.0, 10.0]
+    """
+    plan = SweepPlan(
+        data=(TableData(data),),
+        algorithms=tuple(algorithms),
+        grids={"epsilon": tuple(epsilons)},
+        settings=settings,
+        seeds=seeds,
+    )
+    if plan.unused:
+        raise ParameterError(f"None of the algorithms has a parameter {short(plan.unused[0])!r}.")
+    return pd.DataFrame(list(run_sweep(plan, workers=workers)))
+
+
+def _dataset(data: Table) -> Dataset:
+    return data if isinstance(data, Dataset) else read_table(data)
+
+
+def _bytes_of(path: Path | str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(files.MAX_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or "unknown cause"
+        raise DataError(f"{short(path)!r} cannot be read: {reason}.") from None

@@ -1,0 +1,45 @@
+"""`app`: the dashboard, in the browser of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from privcore.errors import ParameterError
+from privcore.text import short
+
+# In a checkout the dashboard lies beside the engine; in a wheel, in a folder of its own.
+_PLACES = (".", "causalveil_app")
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--port", default="8501", help="of this machine (8501)")
+    command.set_defaults(run=_run)
+
+
+def dashboard(engine: Path = Path(__file__).parents[1]) -> Path:
+    """The script that Streamlit runs; raises ParameterError if it was not installed."""
+    for place in _PLACES:
+        script = engine.parent / place / "app.py"
+        if (script.parent / "pages" / "discover.py").is_file():
+            return script
+    raise ParameterError("The dashboard's files are not there; install causalveil again.")
+
+
+def _run(options: argparse.Namespace) -> None:
+    if not options.port.isdecimal() or not 1 <= int(options.port) <= 65_535:
+        raise ParameterError(f"port is {short(options.port)}; it must be from 1 to 65,535.")
+    if find_spec("streamlit") is None or find_spec("plotly") is None:
+        raise ParameterError(
+            "The dashboard needs packages that the engine does not; install them with "
+            '`pip install "causalveil[app]"`.'
+        )
+    script = dashboard()
+    # Streamlit reads its settings from the folder that it is started in.
+    os.chdir(script.parent)
+    words = ["-m", "streamlit", "run", str(script), "--server.port", options.port]
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, *words])

@@ -1,0 +1,50 @@
+"""`verify`: checking a certificate."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from privcore.errors import CertificateError, DataError
+from privcore.releases.verification import LARGEST, verify
+from privcore.text import short
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help="the certificate's JSON")
+    command.add_argument("--key", metavar="FINGERPRINT", help="that its signer is known by")
+    command.set_defaults(run=_verify)
+
+
+def _verify(options: argparse.Namespace) -> None:
+    found = verify(_text(options.file), options.key)
+    heading = "Verified:"
+    if options.key is None:
+        heading = (
+            "Who signed it was not checked: anyone could have made this certificate with a key of "
+            "their own.\nChecked:"
+        )
+    print("\n".join([heading, *(f"  {sentence}" for sentence in found.verified)]))
+    print("\n".join(["Not verified by a file:", *(f"  {sentence}" for sentence in found.limits)]))
+    print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in found.domain)]))
+
+
+def _text(name: str) -> str:
+    """The text of a file, no more of it than a certificate can have."""
+    path = Path(name)
+    try:
+        # A pipe or a device may never end, or never begin.
+        if not path.is_file():
+            raise OSError
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+    except (OSError, ValueError):
+        raise DataError(
+            f"{short(name)!r} is not a file that can be read; check its name."
+        ) from None
+    if len(content) > LARGEST:
+        raise CertificateError("The file is too large for a certificate.")
+    try:
+        return content.decode("utf-8", "surrogatepass")
+    except ValueError:
+        raise CertificateError("The file is not text; give the certificate's JSON.") from None

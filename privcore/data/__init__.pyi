@@ -1,0 +1,24 @@
+# What other rooms use of this one; each name is loaded when it is first used.
+
+from .building import Missing as Missing
+from .building import build_dataset as build_dataset
+from .discretise import discretise as discretise
+from .discretise import intervals as intervals
+from .model import Column as Column
+from .model import Dataset as Dataset
+from .model import Kind as Kind
+from .model import constant_columns as constant_columns
+from .network import NETWORKS as NETWORKS
+from .network import BayesianNetwork as BayesianNetwork
+from .network import load_network as load_network
+from .reading import RawTable as RawTable
+from .reading import read_table as read_table
+from .schema import ColumnSchema as ColumnSchema
+from .schema import declare as declare
+from .schema import infer_schema as infer_schema
+from .schema import table_warnings as table_warnings
+from .structural import StructuralExample as StructuralExample
+from .structural_parameters import EXAMPLES as EXAMPLES
+from .structural_parameters import NUMERIC_EXAMPLES as NUMERIC_EXAMPLES
+from .structural_parameters import example_parameters as example_parameters
+from .truth import read_true_graph as read_true_graph
