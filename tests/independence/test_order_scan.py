@@ -221,7 +221,7 @@ def test_where_compiled_code_cannot_be_kept_everything_works(tmp_path):
     without = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "privcore", tmp_path / "privcore", ignore=without)
     home = tmp_path / "home"
-    for place in (tmp_path / "privcore" / "counts" / "__pycache__", home):
+    for place in (tmp_path / "privcore" / "kernels" / "__pycache__", home):
         place.write_text("")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "PYTHON"))}
     environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(home)}
