@@ -74,7 +74,7 @@ def shuffled(data: Dataset, seed: int) -> Dataset:
 
 
 def marks(graph: PDAG) -> dict[frozenset[str], str]:
-    """Of each edge by its ends' names, whatever the order of the columns."""
+    """Marks of each edge by its ends' names, whatever the order of the columns."""
     found = {frozenset(pair): f"{pair[0]}->{pair[1]}" for pair in graph.named_directed()}
     return found | {frozenset(pair): "--" for pair in graph.named_undirected()}
 

@@ -70,7 +70,7 @@ def _parents(nodes: int, levels: list[int], generator: np.random.Generator) -> l
 def parents_among(
     pairs: Iterable[tuple[int, int]], levels: Sequence[int], wanted: int, most: int, product: int
 ) -> list[list[int]]:
-    """Of each column, from pairs (cause, effect) as they come: `wanted` edges, if there are.
+    """Parents of each column, from the first `wanted` pairs (cause, effect), if there are.
 
     most: causes of a column.  product: of their levels, at most.
     """

@@ -45,7 +45,7 @@ MAX_ORDER = replace(parameters.MAX_ORDER, default=1)
 
 @dataclass(frozen=True, kw_only=True)
 class LaplacePCParameters(parameters.PerTestParameters):
-    """Of Laplace-PC."""
+    """Parameters of Laplace-PC."""
 
     score: str | None = parameters.SCORE.field()
     max_tests: int | None = MAX_TESTS.field()

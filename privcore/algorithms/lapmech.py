@@ -44,7 +44,7 @@ _NOISE = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class LapMechParameters(parameters.OrientedParameters, parameters.PrivateParameters):
-    """Of LapMech."""
+    """Parameters of LapMech."""
 
     score: str = parameters.TABLE_SCORE.field()
     threshold: float = parameters.THRESHOLD.field()

@@ -21,7 +21,7 @@ from privcore.privacy.accounting import Guarantee
 
 @dataclass(frozen=True, kw_only=True)
 class PCParameters(parameters.OrientedParameters):
-    """Of PC."""
+    """Parameters of PC."""
 
     score: str | None = parameters.ANY_SCORE.field()
     threshold: float = parameters.THRESHOLD.field()

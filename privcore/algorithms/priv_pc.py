@@ -93,7 +93,7 @@ SIEVE_SHARE = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class PrivPCParameters(parameters.PerTestParameters):
-    """Of Priv-PC."""
+    """Parameters of Priv-PC."""
 
     tweak: float = TWEAK.field()
     rate_mode: str = RATE_MODE.field()

@@ -40,7 +40,7 @@ SAMPLE_RATE = replace(
 
 @dataclass(frozen=True, kw_only=True)
 class SGPCParameters(parameters.PerTestParameters):
-    """Of SG-PC."""
+    """Parameters of SG-PC."""
 
     rate: float = SAMPLE_RATE.field()
     max_tests: int | None = MAX_TESTS.field()

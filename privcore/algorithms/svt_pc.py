@@ -44,7 +44,7 @@ MAX_DELETIONS = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class SVTPCParameters(parameters.PerTestParameters):
-    """Of SVT-PC."""
+    """Parameters of SVT-PC."""
 
     max_deletions: int | None = MAX_DELETIONS.field()
 

@@ -51,7 +51,7 @@ class OrderWork(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """Of a whole search.  seconds_each: of one test here, measured on simulated rows."""
+    """Work of a whole search.  seconds_each: of one test here, measured on simulated rows."""
 
     orders: tuple[OrderWork, ...]
     seconds_each: float

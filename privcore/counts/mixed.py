@@ -33,5 +33,5 @@ class MixedRows:
         )
 
     def counts(self, levels: int) -> InMemoryCounts:
-        """Of `dataset`; counted again only after several other numbers of levels."""
+        """Counts of `dataset(levels)`; those of the last few numbers of levels are kept."""
         return self._counted.get(levels, lambda: InMemoryCounts.from_dataset(self.dataset(levels)))

@@ -104,7 +104,7 @@ class ParquetRows:
         return f"{clause} WHERE {self._table.where}" if self._table.where else clause
 
     def _grouped(self, file: str, columns: Sequence[int], limit: int) -> Distinct:
-        """Of one file, at most one unique row more than `limit`."""
+        """Distinct rows of one file, at most one more than `limit`."""
         packed = self._packed(columns)
         names = [f"k{i}" for i in range(len(packed))]
         selected = ", ".join(f"{p} AS {k}" for p, k in zip(packed, names, strict=True))

@@ -33,7 +33,7 @@ def domain_sha256(domain: Sequence[Mapping[str, Any]]) -> str:
 
 
 def domain_lines(domain: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Of each column its name, and in words its kind with every level, bound and cut point."""
+    """Name of each column, and in words its kind with every level, bound and cut point."""
     lines = []
     for column in domain:
         parts = [str(column["kind"])]

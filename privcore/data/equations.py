@@ -43,7 +43,7 @@ class LinearGaussian:
 
     @property
     def covariance(self) -> Matrix:
-        """Of the columns before the division: (I − W)⁻ᵀ (I − W)⁻¹, shape (p, p)."""
+        """Covariance before the columns are scaled: (I − W)⁻ᵀ (I − W)⁻¹, shape (p, p)."""
         effects = np.eye(len(self.weights))
         # Adding up in causal order cancels nothing, as inverting may when weights are large.
         for node in self.dag.order:

@@ -29,7 +29,7 @@ Tick = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Share:
-    """Of `runs` private runs: the share that found a direction, and that refused or tied."""
+    """Proportions of `runs` private runs that found a direction, and that refused or tied."""
 
     found: float
     undecided: float
@@ -42,7 +42,7 @@ class Share:
 
     @property
     def half_width(self) -> float:
-        """Of the normal 95 % interval around `found`."""
+        """Half the width of the normal 95 % interval around `found`."""
         return 1.96 * self.error
 
 

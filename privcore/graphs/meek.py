@@ -98,7 +98,7 @@ class _Marks:
                     yield a, b
 
     def agreeing(self, arrows: set[Edge]) -> set[Edge]:
-        """Of arrows, those that go together with all others: nothing depends on their order."""
+        """Arrows that conflict with no other one, so that nothing depends on their order."""
         arrows = {(a, b) for a, b in arrows if (b, a) not in arrows}
         into: dict[int, list[int]] = {}
         for a, b in arrows:

@@ -196,7 +196,7 @@ def _every(
 
 
 def _cells(source: InMemoryCounts, order: int) -> int:
-    """Of the largest table of a test given so many columns, if there is room for it."""
+    """Cells of the largest table of a test of this order, at most those there is room for."""
     return min(prod(sorted(source.levels)[-order - 2 :]), _CELLS)
 
 

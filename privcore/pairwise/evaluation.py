@@ -55,7 +55,7 @@ class Sample:
 
     @cached_property
     def quartile_utilities(self) -> tuple[Vector, Vector]:
-        """Of the lower and the upper quartile on the grid."""
+        """Utilities of the lower and the upper quartile on the grid."""
         return quartile_utilities(self.values, self.grid)
 
     def changes_to_leave(self, interval: tuple[float, float]) -> int:

@@ -61,7 +61,7 @@ class Allocation:
 
 
 def margins(n: int, share: float) -> Margins:
-    """Of tests of Z* at level 0.05 on n rows, both margins `share` of the threshold."""
+    """Margins of tests of Z* at level 0.05 on n rows, both `share` times the threshold."""
     reach = share * z_threshold(_LEVEL) / SCORES["z-star"].sensitivity(n, "proven")
     return Margins(reach, reach, _SLACK)
 

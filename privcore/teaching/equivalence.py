@@ -90,7 +90,7 @@ def _is_member(edges: tuple[Edge, ...], cpdag: PDAG) -> bool:
 
 
 def equivalence_class(structure: str) -> EquivalenceClass:
-    """Of a small example or a built-in network; raises ParameterError for other names."""
+    """The class of a small example or a built-in network; ParameterError for other names."""
     if structure in _SMALL:
         dag = _SMALL[structure]
         nodes: tuple[str, ...] = tuple(_LETTERS[: 1 + max(max(edge) for edge in dag)])

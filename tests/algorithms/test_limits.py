@@ -121,7 +121,7 @@ def test_the_limit_is_67_million_cells():
 
 
 def test_a_table_in_files_is_refused_by_levels_and_rows_alone(tmp_path):
-    """Of two tables one has a unique row more, and just does not fit: both are refused."""
+    """One of two tables has a unique row more, and just does not fit: both are refused."""
     rng = np.random.default_rng(5)
     rows = np.column_stack([rng.integers(0, 9, 400) for _ in range(5)])
     few = np.repeat(rows[:40], 10, axis=0)

@@ -26,7 +26,7 @@ LEVELS = (2, 3, 2, 2)
 
 
 def log_probability(scores, scale, perturbation, position):
-    """Of selecting `position`: Gumbel noise, or exponential noise, of that scale."""
+    """Log probability of selecting `position`: Gumbel or exponential noise of that scale."""
     reach = (scores - scores.max()) / scale
     if perturbation == "gumbel":
         return reach[position] - logsumexp(reach)

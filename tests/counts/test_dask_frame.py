@@ -31,7 +31,7 @@ RUNS = {
 
 @pytest.fixture(scope="module")
 def client():
-    """Of two processes, started from a plain main module: see test_sweep_dask."""
+    """A cluster of two processes, started from a plain main module: see test_sweep_dask."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "__main__", types.ModuleType("__main__"))
         with (

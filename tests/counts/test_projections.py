@@ -104,7 +104,7 @@ def test_the_rows_of_an_order_are_sorted_and_end_with_all(always, order):
 
 
 def test_only_what_enough_tests_read_is_merged(always, monkeypatch):
-    """Of ten columns only the first three have neighbours: three tests at order 1."""
+    """Only the first three of ten columns have neighbours: three tests at order 1."""
     monkeypatch.setattr(projections, "_GROUP_CELLS", 1)
     codes, weights = rows_of(3)
     adjacent = [{0, 1, 2} - {column} if column < 3 else set() for column in range(10)]

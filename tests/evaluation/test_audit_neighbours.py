@@ -66,7 +66,7 @@ def test_the_published_score_moves_as_much_at_any_n(n):
 
 
 def test_a_search_finds_what_tells_the_most():
-    """Of ten records, nearly the most that Z* can move; one drawn at random moves far less."""
+    """Ten records move Z* nearly the most they can; one drawn at random moves it far less."""
     score = get_score("z-star")
     told = score_change(lambda source: score.value(source, 0, 1, ()))
     first = find_pair((3, 3), 10, told, tries=0, seed=3)

@@ -94,7 +94,7 @@ def test_quality_grows_with_the_budget_and_failures_are_said():
 
 @pytest.mark.parametrize("name", ["laplace-pc", "svt-pc", "priv-pc", "sg-pc"])
 def test_the_noise_stated_is_the_noise_of_a_run(name):
-    """Of the run's own log, in which noise scales are Laplace's but for SG-PC."""
+    """Scales from the run's own log; they are Laplace's but for SG-PC."""
     dataset = load_network("asia").sample(5_000, 1)
     deviation, threshold = noise_against_threshold(Shape.of(dataset), name, {"epsilon": 2.0})
     steps = discover(dataset, name, {"epsilon": 2.0}, seed=1).trace

@@ -255,7 +255,7 @@ def test_a_run_that_promises_less_than_was_charged_is_not_shown(asia, ledger, mo
 
 
 def test_noise_comes_from_nowhere_but_the_secure_sampler(asia, ledger, monkeypatch):
-    """Of the rehearsal's simulated noise nothing reaches the release."""
+    """Nothing of the rehearsal's simulated noise reaches the release."""
     seen = []
     real = module.discover
 

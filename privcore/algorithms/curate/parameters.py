@@ -73,7 +73,7 @@ SAMPLE_RATE = replace(
 
 @dataclass(frozen=True, kw_only=True)
 class CurateParameters(parameters.PerTestParameters):
-    """Of CURATE."""
+    """Parameters of CURATE."""
 
     beta_keep: float = BETA_KEEP.field()
     beta_delete: float = BETA_DELETE.field()

@@ -79,7 +79,7 @@ MAX_ORDER = replace(
 
 @dataclass(frozen=True, kw_only=True)
 class EMPCParameters(parameters.ScoreParameters):
-    """Of EM-PC."""
+    """Parameters of EM-PC."""
 
     score: str | None = SCORE.field()
     selection: Selection = SELECTION.field()

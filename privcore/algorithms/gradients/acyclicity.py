@@ -18,7 +18,7 @@ _EXPONENT = 300.0
 
 
 class WeightsTooLarge(DataError):
-    """Of weights at which the constraint overflows."""
+    """The weights are so large that the constraint overflows."""
 
 
 def safe_weight(nodes: int) -> float:

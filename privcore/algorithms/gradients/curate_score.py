@@ -75,7 +75,7 @@ FIRST_EPSILON = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class CurateScoreParameters(DescentParameters):
-    """Of score-based CURATE."""
+    """Parameters of score-based CURATE."""
 
     schedule: Schedule = SCHEDULE.field()
     first_epsilon: float = FIRST_EPSILON.field()
@@ -92,7 +92,7 @@ def fit(run: Run[CurateScoreParameters]) -> Outcome:
 
 
 def _shares(run: Run[CurateScoreParameters]) -> list[float]:
-    """Of μ², for each gradient, as the schedule grows."""
+    """Each gradient's share of μ², as the schedule grows."""
     given = run.parameters
     shares = growing_shares(given.schedule, given.growth, given.gradients)
     return [float(share * share) for share in shares]

@@ -35,7 +35,7 @@ PROOF = "docs/proofs/weighted_moments.md"
 
 @dataclass(frozen=True, kw_only=True)
 class MomentNotearsParameters(NotearsParameters, PrivateParameters):
-    """Of Moment-NOTEARS."""
+    """Parameters of Moment-NOTEARS."""
 
     calibration: Calibration = PROVEN_ONLY.field()
     delta: float = DELTA.field()

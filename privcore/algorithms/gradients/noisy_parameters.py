@@ -163,7 +163,7 @@ WEIGHT_LIMIT = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class DescentParameters(WeightParameters, PrivateParameters):
-    """Of every algorithm that follows noisy gradients."""
+    """Parameters of every algorithm that follows noisy gradients."""
 
     delta: float = DELTA.field()
     gradients: int = GRADIENTS.field()

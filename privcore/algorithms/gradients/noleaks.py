@@ -26,7 +26,7 @@ def fit(run: Run[DescentParameters]) -> Outcome:
 
 
 def _shares(run: Run[DescentParameters]) -> list[float]:
-    """Of μ², for each gradient."""
+    """Each gradient's share of μ²."""
     total = run.parameters.gradients
     return [1 / total] * total
 

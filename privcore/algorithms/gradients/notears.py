@@ -30,7 +30,7 @@ from privcore.privacy.accounting import Guarantee
 
 @dataclass(frozen=True, kw_only=True)
 class _Parameters(NotearsParameters):
-    """Of NOTEARS."""
+    """Parameters of NOTEARS."""
 
     degenerate: str = DEGENERATE.field()
 

@@ -137,9 +137,9 @@ ITERATIONS = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class WeightParameters(Parameters):
-    """Of every algorithm that cuts a graph from weights.
+    """Parameters of every algorithm that cuts a graph from weights.
 
-    What is left to the kind of the columns is None only until `settled`.
+    What depends on the kind of the columns is None until `settled`.
     """
 
     sparsity: float = SPARSITY.field()
@@ -158,7 +158,7 @@ class WeightParameters(Parameters):
 
 @dataclass(frozen=True, kw_only=True)
 class NotearsParameters(WeightParameters):
-    """Of NOTEARS on second moments, exact or noisy."""
+    """Parameters of NOTEARS on second moments, exact or noisy."""
 
     units: str = MOMENT_UNITS.field()
     iterations: int = ITERATIONS.field()

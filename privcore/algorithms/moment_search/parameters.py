@@ -164,7 +164,7 @@ MAX_PARENTS = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class MomentSearchParameters(parameters.PrivateParameters):
-    """Of moment search."""
+    """Parameters of moment search."""
 
     calibration: Calibration = gradient_parameters.PROVEN_ONLY.field()
     delta: float = DELTA.field()

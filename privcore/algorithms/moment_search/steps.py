@@ -88,7 +88,7 @@ def narrowed(
 
 
 def neighbours(skeleton: Skeleton) -> Around:
-    """Of each column."""
+    """Neighbours of each column."""
     return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
 
 

@@ -77,7 +77,7 @@ NULL = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class PrivPCStarParameters(parameters.OrientedParameters, parameters.PrivateParameters):
-    """Of PrivPC*."""
+    """Parameters of PrivPC*."""
 
     mechanism: str = MECHANISM.field()
     delta: float = DELTA.field()

@@ -285,7 +285,7 @@ CALIBRATION = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateParameters(Parameters):
-    """Of every private algorithm."""
+    """Parameters of every private algorithm."""
 
     calibration: Calibration = CALIBRATION.field()
     epsilon: float = EPSILON.field()
@@ -293,7 +293,7 @@ class PrivateParameters(Parameters):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchParameters(Parameters):
-    """Of every search for a skeleton."""
+    """Parameters of every search for a skeleton."""
 
     max_order: int | None = MAX_ORDER.field()
     stable: bool = STABLE.field()
@@ -301,7 +301,7 @@ class SearchParameters(Parameters):
 
 @dataclass(frozen=True, kw_only=True)
 class OrientedParameters(SearchParameters):
-    """Of a search whose tests cost nothing more, so that v-structures are read from many sets."""
+    """Parameters of a search whose tests are free, so that many sets decide on v-structures."""
 
     collider_rule: ColliderRule = COLLIDER_RULE.field()
     conflict_rule: ConflictRule = CONFLICT_RULE.field()
@@ -310,7 +310,7 @@ class OrientedParameters(SearchParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreParameters(PrivateParameters):
-    """Of an algorithm that compares a score with a threshold under noise."""
+    """Parameters of an algorithm that compares a score with a threshold under noise."""
 
     delta: float = DELTA.field()
     score: str | None = STREAM_SCORE.field()
@@ -320,7 +320,7 @@ class ScoreParameters(PrivateParameters):
 
 @dataclass(frozen=True, kw_only=True)
 class PerTestParameters(SearchParameters, ScoreParameters):
-    """Of an algorithm that decides test by test."""
+    """Parameters of an algorithm that decides test by test."""
 
     space: Space = SPACE.field()
     correction: str = CORRECTION.field()

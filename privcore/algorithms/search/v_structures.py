@@ -112,7 +112,7 @@ class _Tests:
                     self._largest[pair, node] = found.log_p
 
     def strength(self, triple: Triple) -> float:
-        """Of a v-structure: how surely its ends depend on each other given its middle.
+        """How surely the ends of a v-structure depend on each other given its middle.
 
         The smallest −log p among the sets that hold the middle, to nine digits, so that the last
         bits of a sum, which the order of the columns may change, decide nothing.

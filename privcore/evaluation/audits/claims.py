@@ -99,7 +99,7 @@ def sieve(epsilon: float, delta: float) -> Trial:
 
 @dataclass(frozen=True)
 class Selecting:
-    """Of ten candidates one falls by 1, and the others rise by 1."""
+    """One of ten candidates falls by 1, and the others rise by 1."""
 
     kind: Selection
 

@@ -49,7 +49,7 @@ class Released:
         return np.asarray(drawn, dtype=np.float64).reshape(runs, -1)
 
     def log_density(self, noisy: Vector) -> Vector:
-        """Of noisy numbers, shape (…, k), up to a constant; of whole numbers too."""
+        """Log density of noisy numbers, shape (…, k), up to a constant; integers too."""
         apart = (noisy - self.exact) / self.scale
         loss = apart * apart / 2 if "gaussian" in self.method else np.abs(apart)
         return np.asarray(-loss.sum(axis=-1) - self.exact.size * np.log(self.scale))

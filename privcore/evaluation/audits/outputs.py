@@ -32,7 +32,7 @@ NOTHING = Outcome("")
 
 @dataclass(frozen=True)
 class Outputs:
-    """Of each run the released numbers, shape (runs, k), and which of the outcomes it had, (runs,).
+    """Released numbers of each run, shape (runs, k), and which of the outcomes it had, (runs,).
 
     names: of the numbers.  Runs without numbers have k = 0, those without outcomes only NOTHING.
     """

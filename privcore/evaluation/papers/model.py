@@ -62,7 +62,7 @@ class Sample(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Of several runs: NaN if all were refused.  sd: n − 1 in the denominator, 0 for one run.
+    """Mean of several runs, NaN if all were refused.  sd: over n − 1, and 0 for one run.
 
     x: mean place on the axis, None where the case says it.
     """

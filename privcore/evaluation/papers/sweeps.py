@@ -35,12 +35,12 @@ class Found:
 
     @property
     def against_truth(self) -> Metrics:
-        """Of the skeleton."""
+        """Metrics of the skeleton against the true one."""
         return skeleton_metrics(self.graph, self.truth)
 
     @property
     def exchanged(self) -> Metrics:
-        """Of the true skeleton, as if the one that was found were the truth."""
+        """Metrics with the two skeletons exchanged, as if the one of the run were the truth."""
         return skeleton_metrics(self.truth, self.graph)
 
     @property

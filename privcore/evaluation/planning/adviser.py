@@ -47,7 +47,7 @@ class Advice:
 
     @property
     def best(self) -> Candidate | None:
-        """Of those too close to call by their edges, the one with the best directions."""
+        """The one with the best directions among those too close to call by their edges."""
         return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
 
     def _apart(self, one: Candidate, other: Candidate) -> float:

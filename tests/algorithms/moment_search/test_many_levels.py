@@ -82,7 +82,7 @@ MANY = (60, 40, 3)
 
 
 def test_the_level_holds_with_many_levels():
-    """Of 100 tests where nothing depends, more than 14 at 5 % would come once in 10,000 times."""
+    """More than 14 of 100 tests of independent columns at 5 % come once in 10,000 times."""
     p_values = []
     for seed in range(50):
         source = data(seed, 3_000, MANY, linked=False)

@@ -78,7 +78,7 @@ def design(sigma, sets):
 
 
 def covariance(sigma, sets):
-    """Of the cells, estimated by least squares with the number of rows known."""
+    """Covariance of the cells' noise, by least squares with the number of rows known."""
     matrix, weights = design(sigma, sets)
     free = sum_zero_basis(CELLS)
     among = (matrix @ free).T @ (weights[:, None] * (matrix @ free))

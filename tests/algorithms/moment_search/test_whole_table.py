@@ -159,7 +159,7 @@ def test_the_search_finds_a_collider_and_keeps_to_what_is_allowed():
 
 
 def every_dag():
-    """Of three columns: 25."""
+    """All DAGs of three columns: 25."""
     for one, two, three in product((None, True, False), repeat=3):
         dag = [set(), set(), set()]
         for (a, b), turned in zip(combinations(range(3), 2), (one, two, three), strict=True):

@@ -66,7 +66,7 @@ def loss(rows, others, plan):
 
 
 def histograms(recorder, cells, names):
-    """Of each column with levels the counts that get noise, by value, and σ."""
+    """The counts that get noise, by value, of each column with levels, and σ."""
     calls = [call for call in recorder.calls if call[0] == "gaussian"]
     return {
         name: (dict(zip(sorted(level_counts(cells[name])), call[1], strict=True)), call[2])

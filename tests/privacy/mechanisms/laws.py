@@ -200,7 +200,7 @@ MULTIPLICITIES, SIZE = np.array([3, 0, 1, 2]), 3
 
 
 def subsample_chances():
-    """Of every sub-sample of SIZE records, as multiplicities."""
+    """Probabilities of every sub-sample of SIZE records, as multiplicities."""
     law = stats.multivariate_hypergeom(MULTIPLICITIES, SIZE)
     every = product(*(range(m + 1) for m in MULTIPLICITIES))
     return {drawn: float(law.pmf(drawn)) for drawn in every if sum(drawn) == SIZE}

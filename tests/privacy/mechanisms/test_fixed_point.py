@@ -39,7 +39,7 @@ def apart(one, other):
 
 
 def random_rows(seed, n, p):
-    """Of all sizes, with some at the corners and one at the origin."""
+    """Points of all sizes, with some at the corners and one at the origin."""
     generator = np.random.default_rng(seed)
     rows = generator.uniform(-1, 1, (n, p)) * 10.0 ** -generator.integers(0, 6, (n, 1))
     rows[: n // 4] = np.sign(rows[: n // 4])

@@ -273,7 +273,7 @@ def changes(make, records, neighbour, order):
     order=st.integers(0, 2),
 )
 def test_utilities_are_one_sensitive(score, records, replacement, data, order):
-    """Of neighbours, of their sets and of how many go; Lemma 1 on real counts."""
+    """Sensitivities of neighbours, of their sets and of how many go; Lemma 1 on real counts."""
     position = data.draw(st.integers(0, len(records) - 1))
     neighbour = [*records[:position], replacement, *records[position + 1 :]]
     measure = ScoreMeasure(SCORES[score], "proven", "z", 0.05)

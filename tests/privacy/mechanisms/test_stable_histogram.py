@@ -45,7 +45,7 @@ class Noted(SimulatedNoise):
 
 
 def chances(histogram, rows):
-    """Of every list of shown values, its exact probability, from what gets noise."""
+    """The exact probability of every list of shown values, from what gets noise."""
     names = sorted(set(rows))
     noise = Noted()
     histogram.shown({name: rows.count(name) for name in names}, noise)

@@ -23,7 +23,7 @@ class ArrowScale(NamedTuple):
     most: float
 
     def confidence(self, apart: float) -> float:
-        """Of a difference of log-likelihoods, 0.5 where it is 0."""
+        """Confidence for a difference of log-likelihoods, 0.5 where it is 0."""
         sure = 1 / (1 + exp(min(-apart / self.temper, 700.0)))
         return 1 - self.most + (2 * self.most - 1) * sure
 

@@ -32,7 +32,7 @@ class EdgeTests(Protocol):
     """Tests of edges on what was released."""
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        """Of one edge of a DAG, as if all others were right."""
+        """The test of one edge of a DAG, as if all others were right."""
         ...
 
 

@@ -61,7 +61,7 @@ def completed(
 
 
 def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
-    """Of those that have the fewest the one with the best score, the first of these."""
+    """The DAG with the fewest edges; of several the one with the best score, of these the first."""
     return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 

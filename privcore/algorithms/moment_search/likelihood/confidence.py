@@ -45,7 +45,7 @@ class PairEvidence(EdgeTests, Protocol):
         ...
 
     def sight(self, x: int, y: int, given: tuple[int, ...]) -> Sight | None:
-        """Of the test that an edge between x and y would have to pass; None where it is blind."""
+        """Power of the test that an edge between x and y has to pass; None without any."""
         ...
 
     def arrow(
@@ -75,7 +75,7 @@ def pair_findings(
     separating: Mapping[Pair, frozenset[int]],
     rules: Rules,
 ) -> dict[Pair, PairFinding]:
-    """Of every pair (i < j).
+    """The finding on every pair (i < j).
 
     dag: the result.  compelled: its edges (cause, effect) that have a direction in the CPDAG.
     around: per column, those it may be adjacent to.  separating: what separated a pair, if a

@@ -16,7 +16,7 @@ class FamilyEvidence(Protocol):
     """`confidence.PairEvidence` from tests and scores of a column given others."""
 
     def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        """Of independence; decides on edges."""
+        """The test of independence that decides on edges."""
         ...
 
     def score(self, column: int, parents: frozenset[int]) -> float:

@@ -59,7 +59,7 @@ class LinearTests:
         self._inverses: dict[tuple[int, ...], tuple[NDArray[np.intp], Matrix, Matrix]] = {}
 
     def _of_pairs(self) -> Matrix:
-        """Of the noise on moments of 1 and of each column (row) with the same (column)."""
+        """Noise variance of the moments of 1 and each column (row) with 1 and each (column)."""
         found = np.zeros((len(self._span) + 1,) * 2)
         for c in range(len(self._span)):
             found[c + 1, c + 1] = found[c + 1, 0] = found[0, c + 1] = self._released.variance(c)
@@ -89,16 +89,16 @@ class LinearTests:
         return np.asarray(share / share.sum())
 
     def _deviation(self, *columns: int) -> float:
-        """Of the noise on a mean."""
+        """Standard deviation of the noise on a mean."""
         return math.sqrt(self._released.variance(*columns)) / self.n
 
     def shares(self, column: int) -> Matrix:
-        """Of the levels of a column, shape (levels,), positive, sum 1."""
+        """Probabilities of the levels of a column, shape (levels,), sum 1."""
         mean = self._moments[0, self._span[column]]
         return np.asarray(sum_zero_basis(self.levels[column]) @ mean + 1 / self.levels[column])
 
     def test(self, x: int, y: int, given: tuple[int, ...] = ()) -> Statistic:
-        """Of the covariance of x and y left after linear regression on `given`."""
+        """The test of the covariance of x and y left after linear regression on `given`."""
         x, y = min(x, y), max(x, y)
         key = (x, y, tuple(sorted(given)))
         if key not in self._tests:

@@ -85,7 +85,7 @@ class LogLinear:
         return found
 
     def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
-        """Of the moments of x and y being those of the model with no term of both.
+        """The test that x and y have the moments of the model with no term of both.
 
         None where the columns are too many for a model.
         """
@@ -114,7 +114,7 @@ class LogLinear:
         return self._moments.variance(*columns_of(columns, axes)) / self._moments.n
 
     def _freedom(self, columns: Columns) -> float:
-        """Of the term of two columns, or of three that interact.
+        """Degrees of freedom of the term of two columns, or of three that interact.
 
         Noise of variance v on a cell of m counts adds about v/m to the deviance.
         """

@@ -67,7 +67,7 @@ def margin(table: Matrix, axes: Axes) -> Matrix:
 
 
 def products(table: Matrix, margins: Sequence[Axes]) -> Matrix:
-    """Of each two cells of margins, the share of the table that is in both.
+    """The probability of both of each two cells of margins.
 
     Shape (m, m), m the cells of all margins, one after the other.
     """
@@ -102,7 +102,7 @@ def nearest_shares(counts: Matrix, least: float) -> Matrix:
 
 
 def _places_of(shape: Sequence[int], axes: Axes) -> NDArray[np.intp]:
-    """Of each cell of a table, its place in a margin."""
+    """The place of each cell of a table in a margin."""
     sizes = [shape[axis] for axis in axes]
     others = tuple(axis for axis in range(len(shape)) if axis not in axes)
     places = np.expand_dims(np.arange(math.prod(sizes)).reshape(sizes), others)
@@ -112,7 +112,7 @@ def _places_of(shape: Sequence[int], axes: Axes) -> NDArray[np.intp]:
 def _places(
     kernels: Any, shape: Sequence[int], margins: tuple[Axes, ...]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Of each margin and cell, the cell's place in it; where each margin begins."""
+    """The place of each cell in each margin, and where each margin begins."""
     members = np.array([[axis in axes for axis in range(len(shape))] for axes in margins])
     places = kernels.margin_places(np.array(shape, dtype=np.int64), members)
     sizes = [math.prod(shape[axis] for axis in axes) for axes in margins]

@@ -39,9 +39,9 @@ class ModelError(NamedTuple):
 def model_error(
     table: Matrix, terms: Sequence[Axes], asked: Axes, noise: Callable[[Axes], float]
 ) -> ModelError:
-    """Of the moments of the axes `asked`, which no term holds, in a model with those terms.
+    """Error of the model's moments over the axes `asked`, which none of its terms holds.
 
-    table: its shares.  noise: the variance of that on a mean of codes of such axes, times n.
+    table: its probabilities.  noise: n times the noise variance of a mean of codes of some axes.
     """
     margins = [*terms, asked]
     # Each code once, in the first margin that holds its axes, and 1 in the first of all.
@@ -74,7 +74,7 @@ def model_error(
 
 
 def tested(difference: Matrix, error: ModelError, n: int, floor: float) -> Statistic:
-    """Of a mean of codes being as predicted.  floor: of a variance that can be told from 0."""
+    """The test that a mean of codes is as predicted.  floor: smallest variance distinct from 0."""
     whiten = whitening(error.sampling, floor)
     parts = np.sqrt(n) * (whiten.T @ difference.reshape(-1))
     return statistic(parts, whiten.T @ error.noise @ whiten, 1.0)

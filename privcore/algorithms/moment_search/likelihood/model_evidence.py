@@ -13,7 +13,7 @@ from privcore.algorithms.moment_search.release.moments import Moments
 
 
 class ModelEvidence(Evidence):
-    """Of pairs, which all are known, and of some tables.
+    """Evidence from all pairs and some tables.
 
     Families without a table have a model all the same; in those with one it is less at the mercy
     of the noise on single cells.
@@ -51,8 +51,7 @@ class ModelEvidence(Evidence):
         )
 
     def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        """Of the model and, where a table shows it well, of the strata, the one that is less
-        sure."""
+        """The test with the larger p-value: the model's, or that within strata of a table."""
         modelled, counted = self._models.test(x, y, given), self._counted(x, y, given)
         if modelled is None:
             return counted or self.pairs.test(x, y, given)

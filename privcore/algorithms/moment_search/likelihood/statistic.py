@@ -66,7 +66,7 @@ class Statistic(NamedTuple):
 
     @property
     def noncentrality(self) -> float:
-        """Of the matching χ², unbiased but for the cut at 0; 0 where there is nothing to see."""
+        """Noncentrality of the matching χ², unbiased but for the cut at 0; 0 without information."""
         return max(self.value / self.scale - self.freedom, 0.0) if self.second else 0.0
 
 
@@ -89,7 +89,7 @@ def chi_squared_quantile(freedom: float, level: float) -> float:
 
 
 def statistic(parts: Matrix, noise: Matrix, left: float) -> Statistic:
-    """Of covariances in units in which their sampling covariance is the identity.
+    """Statistic of covariances whose sampling covariance is the identity in their units.
 
     parts: shape (..., m); noise: the noise's covariance of each m, shape (..., m, m).
     left: see `Statistic`.
@@ -106,12 +106,12 @@ def statistic(parts: Matrix, noise: Matrix, left: float) -> Statistic:
 def paired_statistic(
     parts: Matrix, terms: Sequence[tuple[Matrix, Matrix]], left: float
 ) -> Statistic:
-    """Of covariances whose noise has the covariance Σ A ⊗ B, summed over groups.
+    """Statistic of covariances whose noise has the covariance Σ A ⊗ B, summed over groups.
 
     parts: shape (groups, a, b), in units in which their sampling covariance is the identity.
     terms: A of shape (groups, a, a) and B of (groups, b, b), with diagonals of at least 0.
 
-    Of many parts no matrix of all pairs is formed, which would have (ab)² entries: each part is
+    With many parts no matrix of all pairs is formed, which would have (ab)² entries: each part is
     weighed by its own noise, as if that of different parts were independent.  Mean and variance
     of the statistic are those with the noise as it is, so that its p-value means the same.
     """

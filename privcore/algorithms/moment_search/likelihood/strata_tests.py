@@ -38,7 +38,7 @@ class StrataTests:
         self._tests: dict[tuple[int, int, tuple[int, ...]], Statistic | None] = {}
 
     def test(self, x: int, y: int, given: tuple[int, ...] = ()) -> Statistic | None:
-        """Of x and y within the strata of `given`, which with x and y must be covered.
+        """The test of x and y within the strata of `given`; a table must cover all these columns.
 
         None if strata that matter may be lost in the noise: without them, the test could miss a
         dependence that shows in rare strata only.

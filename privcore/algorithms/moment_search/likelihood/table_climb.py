@@ -72,7 +72,7 @@ class Layout(NamedTuple):
         return sums.astype(np.float64, copy=False)
 
     def shares(self, cells: Vector) -> Vector:
-        """Of the counts in cells."""
+        """Probabilities from the counts in cells."""
         return self._normal(self.sums(cells) + _SMOOTH)
 
     def expected(self, base: Vector, shares: Vector) -> Vector:

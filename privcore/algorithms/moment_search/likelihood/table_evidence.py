@@ -10,7 +10,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 
 
 class TableEvidence(FamilyEvidence):
-    """Of counts of pairs and of tables."""
+    """Evidence from counts of pairs and of tables."""
 
     def __init__(self, evidence: Evidence, penalty: float) -> None:
         self._evidence, self._penalty = evidence, penalty

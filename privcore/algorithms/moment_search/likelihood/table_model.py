@@ -132,7 +132,7 @@ class TableModel:
         return layout
 
     def _code(self, family: Family) -> NDArray[np.intp]:
-        """Of each cell: which configuration of the parents, then which level, as one number."""
+        """Each cell's configuration of the parents, then its level, as one number."""
         if family not in self._codes:
             columns = [*sorted(family[1]), family[0]]
             self._codes[family] = np.ravel_multi_index(

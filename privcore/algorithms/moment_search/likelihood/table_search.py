@@ -119,7 +119,7 @@ def _without_column(dag: Parents, column: int) -> Parents:
 def _best(
     model: TableModel, fit: Fit, dag: Parents, options: Sequence[Parents], penalty: float
 ) -> Parents:
-    """Of the DAGs that a step may lead to, fit being that of `dag`."""
+    """The best of the DAGs that a step may lead to.  fit: that of `dag`."""
 
     def near(option: Parents, most_steps: int = MOST_STEPS) -> float:
         deviance = model.deviance_near(option, fit, dag, most_steps)

@@ -81,7 +81,7 @@ def visible_in_tables(
 def visible_in_whole(
     plan: WholePlan, levels: Sequence[int], *, false_edges: float, penalty: float
 ) -> Visible:
-    """Of columns all of whose combinations of levels are counted."""
+    """Visible effects where the full contingency table is counted."""
     level = false_edges / comb(len(levels), 2)
 
     def least(pair: Levels, others: int) -> float | None:
@@ -126,7 +126,7 @@ def _weighed(
 
 
 def visible_in_numbers(plan: NumbersPlan, *, false_edges: float, penalty: float) -> Visible:
-    """Of normal numbers; units are taken to fit them."""
+    """Visible correlations of normal numbers, in units that fit them."""
     n, columns = plan.n, plan.columns
     left = _shortened(columns, plan.radius)
     noise = n * (plan.correlation_noise / left.variance) ** 2

@@ -30,7 +30,7 @@ class LikelihoodRatios:
         self._model = model
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        """Of the DAG and the DAG without the edge."""
+        """The likelihood-ratio test of the DAG against the DAG without the edge."""
         fit = self._model.fit(dag)
         less = self._model.fit(without_edge(dag, cause, effect), fit)
         freedom = float(fit.freedom - less.freedom)
@@ -58,12 +58,12 @@ class WholeEvidence(LikelihoodRatios):
         return min(sqrt(squared / (min(joint.shape) - 1)), 1.0)
 
     def sight(self, x: int, y: int, given: tuple[int, ...]) -> Sight | None:
-        """Of an edge x → y beside causes `given` of y, on the counts as fitted.
+        """Power to see an edge x → y beside other parents `given` of y, on the counts as fitted.
 
         A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
         and variance 1 in each stratum; the information on it is the mean of Σ m² a² b² I over all
-        such a and b.  `given` that separated the pair in the search for a start counts as causes
-        would, which errs on the careful side.
+        such a and b.  A set that separated the pair in the search for a start counts as
+        parents would, which errs on the careful side.
         """
         columns = (x, y, *given)
         expected = self._margin(self._fit.expected, columns)

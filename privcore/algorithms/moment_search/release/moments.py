@@ -61,7 +61,7 @@ class Moments:
         return self._sums[columns]
 
     def variance(self, *columns: int) -> float:
-        """Of the noise on each moment of the columns."""
+        """Variance of the noise on each moment of the columns."""
         return self._variances[tuple(sorted(columns))]
 
     def table(self, columns: Sequence[int]) -> Matrix:
@@ -82,7 +82,7 @@ class Moments:
         return turned
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
-        """Of the noise on a count over the columns; of: only the part that moments with it have."""
+        """Noise variance of a count over the columns; of: only the part of moments with it."""
         kept = tuple(sorted(columns))
         key = (kept, of)
         if key not in self._cells:
@@ -95,7 +95,7 @@ class Moments:
         return self._cells[key]
 
     def stratum_variance(self, given: Sequence[int], fixed: Sequence[int]) -> float:
-        """Of a moment of `fixed` within any one stratum of `given`."""
+        """Noise variance of a moment of `fixed` within any one stratum of `given`."""
         return math.fsum(
             self.variance(*fixed, *subset)
             * math.prod(
@@ -107,7 +107,7 @@ class Moments:
     def strata_covariances(
         self, given: Sequence[int], strata: NDArray[np.intp], fixed: Sequence[Columns]
     ) -> list[Matrix]:
-        """Of moments of each of `fixed` between strata of `given`, each shape (s, s).
+        """Noise covariance of moments of each of `fixed` between strata, each shape (s, s).
 
         strata: s positions in a flat table over `given`.
         """

@@ -42,7 +42,7 @@ class MomentPlan:
 
     @property
     def rounds(self) -> int:
-        """Of tables."""
+        """How many rounds of tables there are."""
         return _ROUNDS if self.cells else 0
 
     @property
@@ -58,7 +58,7 @@ class MomentPlan:
 
     @property
     def mu_round(self) -> float:
-        """Of each of the rounds, of which there must be one."""
+        """μ of each round; there must be at least one."""
         return down(self.mu_tables / math.sqrt(self.rounds))
 
     def tables_sigma(self, tables: int) -> float:

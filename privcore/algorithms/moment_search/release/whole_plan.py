@@ -25,7 +25,7 @@ class WholePlan:
 
     @property
     def variance(self) -> float:
-        """Of the noise on a cell."""
+        """Variance of the noise on a cell."""
         stop = -math.expm1(-1 / self.scale)
         return 2 * math.exp(-1 / self.scale) / (stop * stop)
 
