@@ -66,7 +66,7 @@ class Statistic(NamedTuple):
 
     @property
     def noncentrality(self) -> float:
-        """Noncentrality of the matching χ², unbiased but for the cut at 0; 0 without information."""
+        """Noncentrality of the χ², unbiased but for the cut at 0; 0 without information."""
         return max(self.value / self.scale - self.freedom, 0.0) if self.second else 0.0
 
 
