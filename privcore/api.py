@@ -31,7 +31,7 @@ from privcore.releases.release import release as charged_release
 from privcore.text import short
 
 Table = Dataset | pd.DataFrame | Path | str
-# What the product recommends: docs/moment_search.md has the measurements.
+# What the product recommends: docs/experiments has the measurements.
 RECOMMENDED = "moment-search"
 
 

@@ -4,7 +4,7 @@ Where columns have few combinations of levels, all of them are counted once.  Ot
 and two-way counts are released once; what they show decides which larger tables are released
 next, in a few rounds with fixed shares of the budget.  Everything else is post-processing: tests
 that know the noise, a search over DAGs, and a choice of edges that keeps false ones to a level.
-Proof: docs/proofs/moment_search.md; design and measurements: docs/moment_search.md.
+Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
 """
 
 from __future__ import annotations

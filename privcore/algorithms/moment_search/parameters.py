@@ -9,7 +9,7 @@ from privcore.algorithms.search import parameters
 from privcore.independence.measure import Calibration
 from privcore.parameter import Parameter
 
-_OURS = "choice made here, on random networks; docs/moment_search.md"
+_OURS = "choice made here, on random networks; docs/experiments/choosing_defaults.md"
 
 LEVEL = Parameter(
     name="false_edges",

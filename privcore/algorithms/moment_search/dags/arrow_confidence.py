@@ -29,7 +29,7 @@ class ArrowScale(NamedTuple):
 
 
 # So that arrows of a given confidence were right as often, on random networks and random
-# linear-Gaussian graphs; docs/moment_search.md.
+# linear-Gaussian graphs; docs/experiments/calibration.md.
 ON_LEVELS = ArrowScale(8.0, 0.88)
 ON_NUMBERS = ArrowScale(1.0, 0.88)
 ON_WHOLE = ArrowScale(1.0, 0.88)

@@ -13,7 +13,7 @@ from privcore.rounding import down
 # Of μ², for the middle and spread of the columns.
 _SCALES_SHARE = 0.1
 # Lengths of rows, in standard deviations, each with the noise on a correlation up to which it is
-# worth it: shortening rows bends their moments a little.  docs/moment_search.md.
+# worth it: shortening rows bends their moments a little.  docs/experiments/numbers.md.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012))
 _SHORTEST = 1.0
 
