@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from privcore.algorithms.registry import get_algorithm
-from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Run
+from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import CountSource, InMemoryCounts, MixedRows, MomentSource, NumericRows
 from privcore.data import Dataset, constant_columns
@@ -84,6 +84,7 @@ def discover(
     start = time.perf_counter()
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start
+    check_outcome(chosen, run, outcome)
     guarantee = outcome.guarantee
     if chosen.private:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
@@ -110,6 +111,29 @@ def discover(
         planned=_planned(chosen, run, checked),
         findings=outcome.findings,
     )
+
+
+def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
+    """Whether a run hands back what it was asked for; raises ParameterError otherwise.
+
+    A promise that is not the one asked for must reach no page and no certificate.
+    """
+    asked = getattr(run.parameters, "calibration", "none")
+    told = outcome.guarantee
+    if told.calibration != asked:
+        raise ParameterError(
+            f"{algorithm.name} was asked for the {asked} calibration and answered with a "
+            f"{told.calibration} guarantee; its `run` must look at parameters.calibration."
+        )
+    if asked == "proven" and told.epsilon != run.parameters.epsilon:
+        raise ParameterError(
+            f"{algorithm.name} was asked to prove epsilon {run.parameters.epsilon:g} and promises "
+            f"{told.epsilon:g}; its `run` must keep to the total that it is given."
+        )
+    if outcome.graph.nodes != tuple(run.source.names):
+        raise ParameterError(
+            f"{algorithm.name} hands back a graph over other columns than those of the data."
+        )
 
 
 def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import make_dataclass, replace
 import pytest
 
 from privcore.algorithms import ALGORITHMS
-from privcore.algorithms.gradients.parameters import PROVEN_ONLY, WeightParameters
+from privcore.algorithms.gradients.parameters import WeightParameters
 from privcore.algorithms.search import parameters
 from privcore.algorithms.search.model import _no_plan
 from privcore.errors import ParameterError
@@ -42,7 +42,7 @@ WITHOUT_EPSILON = tuple(p for p in LAPMECH.parameters if p.name != "epsilon")
         (LAPMECH, {"planned": _no_plan}, "no plan"),
         (LAPMECH, {"reference": dict}, "compared with"),
         (PC, {"takes": taking(*PC.parameters, parameters.EPSILON)}, "spends nothing"),
-        (PC, {"takes": taking(*PC.parameters, PROVEN_ONLY)}, "spends nothing"),
+        (PC, {"takes": taking(*PC.parameters, parameters.PROVEN_ONLY)}, "spends nothing"),
     ],
 )
 def test_an_algorithm_checks_itself(algorithm, changed, message):

@@ -19,13 +19,12 @@ from privcore.algorithms.gradients.common import (
     wrap_up,
 )
 from privcore.algorithms.gradients.notears import optimise
-from privcore.algorithms.gradients.parameters import DELTA, PROVEN_ONLY, RADIUS, NotearsParameters
+from privcore.algorithms.gradients.parameters import DELTA, RADIUS, NotearsParameters
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.parameters import PrivateParameters
+from privcore.algorithms.search.parameters import ProvenParameters
 from privcore.algorithms.search.result import Spent, Step
 from privcore.errors import ParameterError
-from privcore.independence.measure import Calibration
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu
 from privcore.privacy.mechanisms.moment_release import release_moments
@@ -34,10 +33,9 @@ PROOF = "docs/proofs/weighted_moments.md"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MomentNotearsParameters(NotearsParameters, PrivateParameters):
+class MomentNotearsParameters(NotearsParameters, ProvenParameters):
     """Parameters of Moment-NOTEARS."""
 
-    calibration: Calibration = PROVEN_ONLY.field()
     delta: float = DELTA.field()
     radius: float = RADIUS.field()
 

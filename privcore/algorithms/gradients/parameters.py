@@ -28,11 +28,6 @@ def auto_help(name: str) -> str:
     return f"{numbers:g} for numbers, {levels:g} for levels"
 
 
-PROVEN_ONLY = replace(
-    parameters.CALIBRATION,
-    choices=("proven",),
-    help="Proven: noise derived and tested here, total (ε, δ) fixed before the run.",
-)
 DELTA = replace(
     parameters.DELTA,
     open_low=True,

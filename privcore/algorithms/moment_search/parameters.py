@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from privcore.algorithms.gradients import parameters as gradient_parameters
 from privcore.algorithms.search import parameters
-from privcore.independence.measure import Calibration
 from privcore.parameter import Parameter
 
 _OURS = "choice made here, on random networks; docs/experiments/choosing_defaults.md"
@@ -163,10 +162,9 @@ MAX_PARENTS = Parameter(
 
 
 @dataclass(frozen=True, kw_only=True)
-class MomentSearchParameters(parameters.PrivateParameters):
+class MomentSearchParameters(parameters.ProvenParameters):
     """Parameters of moment search."""
 
-    calibration: Calibration = gradient_parameters.PROVEN_ONLY.field()
     delta: float = DELTA.field()
     false_edges: float = LEVEL.field()
     threshold: float = THRESHOLD.field()

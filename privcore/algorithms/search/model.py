@@ -145,12 +145,12 @@ class Algorithm:
                 raise ParameterError(f"The algorithm {self.name!r} {sentence}.")
 
     def _faults(self) -> Iterator[tuple[bool, str]]:
-        """What must not be, with the end of a sentence that says so."""
+        """What must not be, with the end of a sentence that says so and what to write instead."""
         declared = {parameter.name: parameter for parameter in self.parameters}
         had = self.calibrations
         yield (
             not all((self.name, self.title, self.citation, self.summary)),
-            "does not say what it is",
+            "does not say what it is: give it a name, a title, a citation and a summary",
         )
         yield (
             not 0 < len(set(had) & set(CALIBRATIONS)) == len(had),
@@ -169,21 +169,33 @@ class Algorithm:
         if not self.private:
             yield (
                 calibration is not None or "epsilon" in declared,
-                "spends nothing, but has a budget",
+                "spends nothing, but has a budget; leave out 'calibration' and 'epsilon'",
             )
             return
         offered = (calibration.choices, calibration.default) if calibration else ((), None)
         yield (
             offered != (had, had[0]),
-            f"has the calibrations {had}, but offers {offered[0]}, {offered[1]} by default",
+            f"has the calibrations {had}, but offers {offered[0]}, {offered[1]} by default; let "
+            f"{self.takes.__name__} extend ProvenParameters (proven alone) or PrivateParameters "
+            "(proven and published) of privcore/algorithms/search/parameters.py",
         )
-        yield "epsilon" not in declared, "is private, but has no parameter 'epsilon'"
+        yield (
+            "epsilon" not in declared,
+            "is private, but has no parameter 'epsilon'; declare the field with EPSILON.field()",
+        )
         yield (
             ("published" in had) != bool(self.published_flaw),
-            "must say why its published calibration is not proven, and only then",
+            "must say in published_flaw why its published calibration is not proven, and only then",
         )
-        yield "proven" in had and self.planned is _no_plan, "is proven, but has no plan"
-        yield self.reference is dict, "does not say what its runs are compared with"
+        yield (
+            "proven" in had and self.planned is _no_plan,
+            "is proven, but has no plan; set `planned` to the events of a run, from public facts",
+        )
+        yield (
+            self.reference is dict,
+            "does not say what its runs are compared with; set `reference` to a function from its "
+            f"parameters to those of {self.reference_algorithm}",
+        )
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from privcore.graphs.orientation import ColliderRule, ConflictRule
 from privcore.independence import SCORES
@@ -282,6 +282,12 @@ CALIBRATION = Parameter(
     source="docs/guarantees.md",
 )
 
+PROVEN_ONLY = replace(
+    CALIBRATION,
+    choices=("proven",),
+    help="Proven: noise derived and tested here, total (ε, δ) fixed before the run.",
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateParameters(Parameters):
@@ -289,6 +295,13 @@ class PrivateParameters(Parameters):
 
     calibration: Calibration = CALIBRATION.field()
     epsilon: float = EPSILON.field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvenParameters(PrivateParameters):
+    """Parameters of a private algorithm that has no published calibration."""
+
+    calibration: Calibration = PROVEN_ONLY.field()
 
 
 @dataclass(frozen=True, kw_only=True)
