@@ -2,8 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
+from privcore.algorithms import discover
+from privcore.counts import InMemoryCounts
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.counts.kernel_switch import counting_with
+
+LEVELS = (2, 3, 2, 2)
 
 
 class Recorder(SimulatedNoise):
@@ -80,3 +86,56 @@ class Replay(Recorder):
             coupled[lost] -= 1
             coupled[gained] += 1
         return coupled
+
+
+def counts_of(records, levels=LEVELS, kind=InMemoryCounts):
+    kept, multiplicities = np.unique(np.array(records), axis=0, return_counts=True)
+    columns = tuple(kept[:, k] for k in range(len(levels)))
+    names = tuple("abcdef"[: len(levels)])
+    return kind(names, levels, columns, multiplicities.astype(np.int64))
+
+
+def random_records(seed, n):
+    generator = np.random.default_rng(seed)
+    a = generator.integers(0, 2, n)
+    b = np.where(generator.random(n) < 0.6, a + generator.integers(0, 2, n), 1)
+    c = np.where(generator.random(n) < 0.7, b > 1, generator.integers(0, 2, n))
+    return np.column_stack((a, b, c, generator.integers(0, 2, n))).astype(np.int64)
+
+
+def both(algorithm, parameters, one, other, seed):
+    """The two runs and their transcripts."""
+    first = Recorder(seed)
+    # Were the kernels to get ready in between, the last digit could differ.
+    with counting_with(True):
+        before = discover(one, algorithm, parameters, noise=first)
+        second = Replay(first.calls)
+        after = discover(other, algorithm, parameters, noise=second)
+    assert len(first.calls) == len(second.calls)
+    return before, after, first.calls, second.calls
+
+
+def assert_same(one, other):
+    """All that a run gives out, the trace and the time apart."""
+    assert one.graph == other.graph
+    assert one.separating_sets == other.separating_sets
+    assert one.guarantee == other.guarantee
+    assert (one.spent, one.tests_run, one.orders_run) == (
+        other.spent,
+        other.tests_run,
+        other.orders_run,
+    )
+    assert (one.stopped, one.unreached) == (other.stopped, other.unreached)
+    assert one.findings == other.findings
+
+
+record = st.tuples(*[st.integers(0, k - 1) for k in LEVELS])
+neighbours = st.tuples(st.integers(0, 10_000), st.sampled_from([12, 60, 400]), record)
+
+
+def pair_of(drawn):
+    seed, n, replacement = drawn
+    records = random_records(seed, n)
+    other = records.copy()
+    other[seed % n] = replacement
+    return counts_of(records), counts_of(other), seed

@@ -1,25 +1,18 @@
 """The algorithms: exact without noise, calibrated with it, and never over budget."""
 
-import contextlib
 import math
 
 import numpy as np
 import pytest
 from causallearn.search.ConstraintBased.PC import pc as causal_learn_pc
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from privcore.algorithms import ALGORITHMS, count, discover
+from privcore.algorithms import count, discover
 from privcore.algorithms.priv_pc import optimal_rate
-from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, load_network
-from privcore.errors import Cancelled, DataError, ParameterError
+from privcore.errors import DataError, ParameterError
 from privcore.graphs.pdag import ordered
 from privcore.privacy.accounting import composition
-from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
-from privcore.privacy.mechanisms.sieve_examine import before_amplification
-
-PRIVATE = [name for name, algorithm in ALGORITHMS.items() if algorithm.private]
+from privcore.privacy.mechanisms import SimulatedNoise
 
 
 @pytest.fixture(scope="module")
@@ -39,121 +32,6 @@ def test_pc_finds_the_skeleton_that_causal_learn_finds(network, ours, theirs):
         (i, j) for i in range(data.p) for j in range(i + 1, data.p) if peer[i, j] or peer[j, i]
     }
     assert found.graph.skeleton == expected
-
-
-# What makes each algorithm converge to PC when noise vanishes: enough tests paid for, no coin, no
-# shrinking of rows.  EM-PC decides column by column, which is not PC: see test_em_pc.
-LIMITS = {
-    "laplace-pc": {"max_tests": 2_000},
-    "svt-pc": {},
-    "priv-pc": {"max_rounds": 1_000},
-    "sg-pc": {"max_tests": 2_000},
-    "lapmech": {},
-    "privpc-star": {"radius": 1.0, "null": "sampling"},
-    "curate": {"beta_keep": 0.0, "beta_delete": 0.0},
-}
-
-
-@pytest.mark.parametrize("name", LIMITS)
-@pytest.mark.parametrize("network", ["survey", "asia", "sachs"])
-def test_with_a_vast_budget_the_result_is_pc_s(name, network):
-    source = count(load_network(network).sample(20_000, 3))
-    shared = {"max_order": 2, "threshold": 0.01}
-    private = discover(source, name, {**shared, **LIMITS[name], "epsilon": 1e6}, seed=1)
-    reference = ALGORITHMS[name].reference(private.parameters)
-    assert reference["score"] == {"lapmech": "g2", "privpc-star": "fisher-z"}.get(name, "z-star")
-    # Where a test costs budget, v-structures are read from the sets of the search alone.
-    exact = discover(source, "pc", {"collider_rule": "first", **reference})
-    assert private.graph == exact.graph
-    assert private.separating_sets == exact.separating_sets
-    assert private.stopped is None
-
-
-def test_every_private_algorithm_has_its_limit_tested():
-    # Those that optimise a score have theirs in test_score_based.
-    scored = {name for name, a in ALGORITHMS.items() if a.reference_algorithm == "notears"}
-    # The search over moments has its own in test_moment_search: it is not PC, but goes beyond.
-    assert {*LIMITS, "em-pc", "moment-search"} | scored == set(PRIVATE)
-
-
-def random_dataset(seed, p, n):
-    generator = np.random.default_rng(seed)
-    hidden = generator.integers(0, 2, n)
-    values = tuple(
-        (np.where(generator.random(n) < 0.7, hidden, generator.integers(0, 3, n))).astype(np.uint8)
-        for _ in range(p)
-    )
-    columns = tuple(Column(f"c{i}", "ordinal", ("0", "1", "2"), declared=True) for i in range(p))
-    return InMemoryCounts.from_dataset(Dataset("t", columns, values))
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 10_000),
-    p=st.integers(2, 6),
-    n=st.integers(30, 300),
-    epsilon=st.floats(0.01, 20),
-    delta=st.sampled_from([1e-9, 1e-3]),
-    threshold=st.sampled_from([1e-9, 0.05, 0.9]),
-    limit=st.one_of(st.none(), st.integers(1, 5)),
-    rate=st.sampled_from([0.5, 1.0]),
-    score=st.sampled_from([None, "g2-votes"]),
-    correction=st.sampled_from(["none", "ties and noise"]),
-    selection=st.sampled_from(["exponential", "permute-and-flip"]),
-)
-def test_the_total_is_never_exceeded(
-    name, seed, p, n, epsilon, delta, threshold, limit, rate, score, correction, selection
-):
-    """Whatever the data, the charges of a proven run compose to at most (ε, δ)."""
-    asked = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "threshold": threshold,
-        "rate": rate,
-        "max_rounds": limit,
-        "max_tests": limit,
-        "max_deletions": limit,
-        "score": score,
-        "blocks": 5,
-        "correction": correction if score is None else "none",
-        "selection": selection,
-        "gradients": 20,
-    }
-    if name == "lapmech":
-        del asked["score"]
-    if score is None:
-        del asked["blocks"]
-    known = {parameter.name for parameter in ALGORITHMS[name].parameters}
-    parameters = {k: value for k, value in asked.items() if k in known}
-    refusals = ParameterError if ALGORITHMS[name].reference_algorithm == "notears" else ()
-    with contextlib.suppress(refusals):  # An ε too small to take one step is refused in advance.
-        result = discover(random_dataset(seed, p, n), name, parameters, seed=seed)
-        check_total(result, name, parameters, rate, n)
-
-
-def check_total(result, name, parameters, rate, n):
-    epsilon, delta = parameters["epsilon"], parameters.get("delta", 0.0)
-    charges = [step.charge for step in result.trace if step.charge]
-    spent = result.spent
-    assert math.fsum(charges) == pytest.approx(spent.used)
-    assert spent.used <= spent.total * (1 + 1e-9)
-    assert not spent.planned_rounds or spent.rounds <= spent.planned_rounds
-    assert result.guarantee.epsilon == epsilon
-    assert result.guarantee.delta <= delta
-    assert result.guarantee.calibration == "proven"
-    share = 0.9 if parameters.get("correction", "none") != "none" else 1.0
-    budget = epsilon * share
-    if name == "curate" and rate < 1:
-        budget, delta = before_amplification(budget, int(n * rate) / n), delta / (int(n * rate) / n)
-    if spent.unit == "epsilon":
-        assert math.fsum(charges) <= budget * (1 + 1e-9)
-    elif spent.unit == "rho":
-        steps = [math.sqrt(2 * c) for c in charges]
-        bounds = [composition.zcdp(math.fsum(charges), delta)]
-        if name != "em-pc":
-            bounds.append(composition.advanced(steps, delta))
-        assert min(bounds) <= budget * (1 + 1e-9)
 
 
 def test_every_sieve_and_examination_is_charged_before_it_is_used(asia):
@@ -238,28 +116,6 @@ def test_optimised_sub_sampling_runs(asia):
     assert result.guarantee.holds
 
 
-@pytest.mark.parametrize("name", PRIVATE)
-def test_same_seed_same_run_other_seed_other_noise(asia, name):
-    one, again, other = (discover(asia, name, {"epsilon": 0.2}, seed=s) for s in (1, 1, 2))
-    assert one.graph == again.graph
-    assert one.trace == again.trace
-    if one.weights is None:
-        assert one.trace != other.trace
-    else:
-        assert np.array_equal(one.weights, again.weights)
-        assert not np.array_equal(one.weights, other.weights)
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-def test_secure_noise_runs_and_says_so(name):
-    source = count(load_network("cancer").sample(2_000, 1))
-    for rate in (1.0, 0.5) if name == "priv-pc" else (None,):
-        parameters = {"epsilon": 5.0} | ({"rate": rate} if rate else {})
-        result = discover(source, name, parameters, noise=SecureNoise())
-        assert result.noise == "secure"
-        assert result.guarantee.holds
-
-
 def test_noise_must_come_from_somewhere(asia):
     with pytest.raises(ParameterError, match="seed"):
         discover(asia, "priv-pc")
@@ -300,56 +156,6 @@ def test_continuous_and_constant_columns_are_refused():
 
 def guessed_too():
     return Column("z", "nominal", ("p", "q"))
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("calibration", ["proven", "published"])
-def test_that_all_rows_agree_is_private(name, calibration):
-    """A column with public levels of which only one occurs is no reason to refuse."""
-    columns = tuple(Column(c, "ordinal", ("p", "q"), declared=True) for c in "abc")
-    alternating = np.arange(60, dtype=np.uint8) % 2
-    values = (np.zeros(60, np.uint8), alternating, alternating.copy())
-    algorithm = ALGORITHMS[name]
-    if name == "notears" or (algorithm.private and calibration not in algorithm.calibrations):
-        return  # Not private, and may say so; or there is no such form.
-    given = {"calibration": calibration, "epsilon": 50.0} if algorithm.private else {}
-    result = discover(Dataset("t", columns, values), name, given, seed=1)
-    assert result.graph.nodes == ("a", "b", "c")
-    if algorithm.reference_algorithm == "notears":
-        return
-    exact = discover(
-        Dataset("t", columns, values),
-        "pc",
-        ALGORITHMS[name].reference(result.parameters) if name != "pc" else {},
-    )
-    assert exact.graph.skeleton == {(1, 2)}
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_cancelling(asia, name):
-    class Stop:
-        def progress(self, progress):
-            return None
-
-        def cancelled(self):
-            return True
-
-    with pytest.raises(Cancelled):
-        discover(asia, name, seed=1, hooks=Stop())
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_declarations_are_complete(name):
-    """Every default is allowed, and every parameter explains itself."""
-    for parameter in ALGORITHMS[name].parameters:
-        assert parameter.parse(parameter.default) == parameter.default
-        assert parameter.help.endswith(".")
-        assert parameter.source
-        if parameter.slider:
-            for end in parameter.slider:
-                parameter.parse(end)
-    if "published" in ALGORITHMS[name].calibrations:
-        assert ALGORITHMS[name].published_flaw
 
 
 def test_the_trace_replays_the_graph(asia):

@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms.engine import checked_parameters, planned_delta, planned_events
 from privcore.counts import InMemoryCounts, NumericRows
-from tests.algorithms.test_planned import Public
+from tests.algorithms.test_conformance import Public
 from tests.transcripts import Recorder
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]

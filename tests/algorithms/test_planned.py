@@ -1,24 +1,17 @@
 """What a run plans is what it does, and comes to no more than it promises."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
-from privcore.algorithms import ALGORITHMS, count, discover
+from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_events
 from privcore.data import StructuralExample, load_network
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.accounts import PROMISED, accounts
+from tests.algorithms.test_conformance import Public
 
-PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
+# Without any parameters all algorithms are tried in test_conformance.
 SETTINGS = [
-    *((name, {}) for name in PRIVATE),
-    *(
-        (name, {"delta": 1e-3, "epsilon": 0.3})
-        for name in PRIVATE
-        if name not in ("lapmech", "noleaks", "curate-score")
-    ),
     ("laplace-pc", {"correction": "ties"}),
     ("laplace-pc", {"score": "g2-median"}),
     ("laplace-pc", {"score": "g2-votes"}),
@@ -29,15 +22,6 @@ SETTINGS = [
     ("noleaks", {"step_rule": "line search", "gradients": 20}),
     ("noleaks", {"centring": "released"}),
 ]
-
-
-@dataclass
-class Public:
-    """A table of which only the public facts exist."""
-
-    names: tuple
-    n: int
-    levels: tuple
 
 
 class Watching(SimulatedNoise):
@@ -64,21 +48,11 @@ def asia():
 @pytest.mark.parametrize(("name", "given"), SETTINGS)
 def test_the_plan_comes_to_the_promise_and_needs_no_rows(asia, name, given):
     result = discover(asia, name, given, seed=1, keep_trace=False)
-    public = Public(asia.names, asia.n, asia.levels)
-    assert result.planned == planned_events(name, given, public) != ()
+    assert result.planned == planned_events(name, given, Public.of(asia)) != ()
     first, *others = accounts(result)
     assert (first.name, first.epsilon) == (PROMISED, result.guarantee.epsilon)
     least = min(account.epsilon for account in others if account.epsilon is not None)
     assert least <= result.guarantee.epsilon * (1 + 1e-6)
-
-
-@pytest.mark.parametrize("name", PRIVATE)
-def test_published_runs_have_no_plan(asia, name):
-    if "published" in ALGORITHMS[name].calibrations:
-        result = discover(asia, name, {"calibration": "published"}, seed=1, keep_trace=False)
-        assert result.planned == ()
-        assert accounts(result) == []
-        assert planned_events(name, {"calibration": "published"}, count(asia)) == ()
 
 
 def test_amplified_totals_with_a_delta_have_no_plan(asia):

@@ -20,9 +20,17 @@ from privcore.independence import ScoreMeasure, get_score
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
 from tests.counts.kernel_switch import counting_with
-from tests.transcripts import Recorder, Replay
-
-LEVELS = (2, 3, 2, 2)
+from tests.transcripts import (
+    Recorder,
+    Replay,
+    assert_same,
+    both,
+    counts_of,
+    neighbours,
+    pair_of,
+    random_records,
+    record,
+)
 
 
 def log_probability(scores, scale, perturbation, position):
@@ -70,59 +78,6 @@ def worst_steps(one, other):
     return [worst_of_step(*steps) for steps in zip(one, other, strict=True)]
 
 
-def counts_of(records, levels=LEVELS, kind=InMemoryCounts):
-    kept, multiplicities = np.unique(np.array(records), axis=0, return_counts=True)
-    columns = tuple(kept[:, k] for k in range(len(levels)))
-    names = tuple("abcdef"[: len(levels)])
-    return kind(names, levels, columns, multiplicities.astype(np.int64))
-
-
-def random_records(seed, n):
-    generator = np.random.default_rng(seed)
-    a = generator.integers(0, 2, n)
-    b = np.where(generator.random(n) < 0.6, a + generator.integers(0, 2, n), 1)
-    c = np.where(generator.random(n) < 0.7, b > 1, generator.integers(0, 2, n))
-    return np.column_stack((a, b, c, generator.integers(0, 2, n))).astype(np.int64)
-
-
-def both(algorithm, parameters, one, other, seed):
-    """The two runs and their transcripts."""
-    first = Recorder(seed)
-    # Were the kernels to get ready in between, the last digit could differ.
-    with counting_with(True):
-        before = discover(one, algorithm, parameters, noise=first)
-        second = Replay(first.calls)
-        after = discover(other, algorithm, parameters, noise=second)
-    assert len(first.calls) == len(second.calls)
-    return before, after, first.calls, second.calls
-
-
-def assert_same(one, other):
-    """All that a run gives out, the trace and the time apart."""
-    assert one.graph == other.graph
-    assert one.separating_sets == other.separating_sets
-    assert one.guarantee == other.guarantee
-    assert (one.spent, one.tests_run, one.orders_run) == (
-        other.spent,
-        other.tests_run,
-        other.orders_run,
-    )
-    assert (one.stopped, one.unreached) == (other.stopped, other.unreached)
-    assert one.findings == other.findings
-
-
-record = st.tuples(*[st.integers(0, k - 1) for k in LEVELS])
-neighbours = st.tuples(st.integers(0, 10_000), st.sampled_from([12, 60, 400]), record)
-
-
-def pair_of(drawn):
-    seed, n, replacement = drawn
-    records = random_records(seed, n)
-    other = records.copy()
-    other[seed % n] = replacement
-    return counts_of(records), counts_of(other), seed
-
-
 TABLES = [
     ("laplace-pc", {}),
     ("laplace-pc", {"space": "p"}),
@@ -152,7 +107,8 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("algorithm", "parameters"), TABLES)
+# Without any parameters all algorithms are tried in test_conformance.
+@pytest.mark.parametrize(("algorithm", "parameters"), [case for case in TABLES if case[1]])
 @settings(max_examples=25, deadline=None)
 @given(drawn=neighbours, epsilon=st.sampled_from([0.3, 3.0, 40.0]), pure=st.booleans())
 def test_the_result_is_a_function_of_the_noisy_outputs(algorithm, parameters, drawn, epsilon, pure):

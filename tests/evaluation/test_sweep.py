@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from privcore.algorithms import ALGORITHMS, discover, get_algorithm
+from privcore.algorithms import discover, get_algorithm
 from privcore.data import StructuralExample, load_network
 from privcore.errors import Cancelled, ParameterError, SweepError
 from privcore.evaluation import skeleton_metrics
@@ -315,16 +315,6 @@ def test_plans_that_make_no_sense_are_refused(change, says):
     with pytest.raises(ParameterError, match=says) as caught:
         SweepPlan(**{**vars_of(PLAN), **change})
     assert str(caught.value).count("\n") == 0
-
-
-def test_every_algorithm_can_be_swept_with_every_parameter():
-    """A grid over each declared parameter, on its default: no refusals, nothing left over."""
-    for name, algorithm in ALGORITHMS.items():
-        grids = {p.name: (p.default,) for p in algorithm.parameters if p.name != "calibration"}
-        plan = SweepPlan((NetworkData("cancer"),), (name,), grids=grids, seeds=1)
-        assert plan.size == 1
-        assert plan.cells[0].setting.choice.problem is None
-        assert plan.cells[0].setting.choice.parameters == {}
 
 
 def test_what_is_done_is_not_made_again(expected):
