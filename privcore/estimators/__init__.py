@@ -1,0 +1,28 @@
+"""A scikit-learn-style class for each algorithm of the registry.
+
+A class is called by the words of its algorithm's name, spelt as in the algorithm's title:
+moment-search is `MomentSearch`, priv-pc is `PrivPC`.
+
+>>> import pandas as pd
+>>> from privcore import MomentSearch
+>>> frame = pd.DataFrame({"rain": ["no", "yes"] * 500, "wet": ["no", "yes"] * 500})
+>>> found = MomentSearch(epsilon=0.5, random_state=7).fit(frame)
+>>> found.edges_[["from", "to", "kind"]].to_dict("records")
+[{'from': 'rain', 'to': 'wet', 'kind': 'undirected'}]
+>>> found.guarantee_.epsilon, found.guarantee_.calibration
+(0.5, 'proven')
+>>> found
+MomentSearch(epsilon=0.5, random_state=7)
+
+With `random_state=None` the noise is secure.  An integer makes a simulation: it can be repeated,
+and it is not a release.
+"""
+
+from privcore.algorithms import ALGORITHMS
+from privcore.estimators.base import Estimator as Estimator
+from privcore.estimators.base import estimator_of
+
+# By algorithm.  Types are in `__init__.pyi`, which `python -m privcore.estimators.stub` writes.
+ESTIMATORS = {a.name: estimator_of(a, __name__) for a in ALGORITHMS.values()}
+globals().update({made.__name__: made for made in ESTIMATORS.values()})
+__all__ = ["ESTIMATORS", "Estimator", *(made.__name__ for made in ESTIMATORS.values())]

@@ -1,0 +1,245 @@
+"""The estimator class that every algorithm gets."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import pandas as pd
+
+from privcore import api
+from privcore.algorithms import Algorithm, Discovery, Parameter, get_algorithm
+from privcore.errors import PrivcoreError
+from privcore.graphs import PDAG
+from privcore.graphs.pdag import ordered
+from privcore.parameter import parse_all
+from privcore.privacy.accounting import Guarantee
+
+RANDOM_STATE = Parameter(
+    name="random_state",
+    title="Random state",
+    symbol="seed",
+    kind="int",
+    default=None,
+    low=0,
+    optional=True,
+    auto_help="secure noise",
+    help="Seed of simulated noise. A run with a seed can be repeated: it is a simulation, and not "
+    "a release. None: the noise is secure, and two runs differ.",
+    source="privcore.privacy.mechanisms",
+)
+_OF_EDGES = ("confidence", "again", "direction", "effect")
+
+
+class NotFittedError(PrivcoreError, AttributeError):
+    """What `fit` learns is asked for before it; an AttributeError, so that `hasattr` says no."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What `fit` learns; the attributes of the estimator read it."""
+
+    result: Discovery
+    edges: pd.DataFrame
+
+
+class Estimator:
+    """An algorithm with its parameters, to be fitted to a table.
+
+    It follows scikit-learn's conventions (`fit`, `get_params`, `set_params`, attributes that end
+    in an underscore) without needing scikit-learn, and `sklearn.base.clone` copies it.
+
+    Attributes:
+        graph_: the graph that was discovered, a `privcore.PDAG`.
+        edges_: a data frame with a row for each edge: from, to, kind ("directed", "undirected" or
+            "bidirected"), and what the run says of it: confidence, again, direction and effect
+            (see `PairFinding`), or the weight of a graph that is cut from weights.
+        guarantee_: what is promised of the run, a `privcore.Guarantee`.
+        result_: everything that `privcore.discover` returns.
+    """
+
+    algorithm: ClassVar[str]
+    _fitted: Fitted
+
+    def __init__(self, **parameters: Any) -> None:
+        self.set_params(**{p.name: p.default for p in self.declared()} | parameters)
+
+    @classmethod
+    def declared(cls) -> tuple[Parameter, ...]:
+        """The algorithm's parameters, and `random_state`."""
+        return (*get_algorithm(cls.algorithm).parameters, RANDOM_STATE)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Every parameter by name, as it was given; `deep` changes nothing."""
+        return {p.name: getattr(self, p.name) for p in self.declared()}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Change parameters; their values are checked by `fit`.
+
+        Raises:
+            ParameterError: for a name that the algorithm does not have.
+        """
+        parse_names(self.declared(), parameters, self.algorithm)
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def fit(self, X: api.Table, y: object = None) -> Self:
+        """Discover the graph of a table.
+
+        Args:
+            X: a data frame, a data set, or the path of a table (see `privcore.read_table`).
+            y: ignored; there is no target.
+
+        Returns:
+            The estimator itself, with `graph_`, `edges_`, `guarantee_` and `result_`.
+
+        Raises:
+            ParameterError: for a value that a parameter does not take.
+            DataError: for data that the algorithm does not work on.
+        """
+        given = self.get_params()
+        seed = RANDOM_STATE.parse(given.pop(RANDOM_STATE.name))
+        result = api.discover(X, self.algorithm, seed=seed, **given)
+        self._fitted = Fitted(result, edge_frame(result))
+        return self
+
+    @property
+    def result_(self) -> Discovery:
+        return self._after_fit().result
+
+    @property
+    def graph_(self) -> PDAG:
+        return self._after_fit().result.graph
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        return self._after_fit().result.guarantee
+
+    @property
+    def edges_(self) -> pd.DataFrame:
+        return self._after_fit().edges
+
+    def _after_fit(self) -> Fitted:
+        if "_fitted" not in self.__dict__:
+            raise NotFittedError(f"{type(self).__name__} is not fitted; call fit first.")
+        return self._fitted
+
+    def __repr__(self) -> str:
+        given = self.get_params()
+        changed = [
+            f"{p.name}={given[p.name]!r}" for p in self.declared() if given[p.name] != p.default
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def edge_frame(result: Discovery) -> pd.DataFrame:
+    """The edges of a run, one a row, in the order of their columns.
+
+    Example:
+        >>> from privcore import load_network
+        >>> data = load_network("cancer").sample(20_000, seed=1)
+        >>> print(edge_frame(api.discover(data, "pc")).to_string(index=False))
+             from       to       kind
+        Pollution   Cancer   directed
+           Smoker   Cancer   directed
+           Cancer     Xray   directed
+           Cancer Dyspnoea undirected
+    """
+    graph = result.graph
+    rows: list[dict[str, Any]] = []
+    for kind, edges in (
+        ("directed", graph.directed),
+        ("undirected", graph.undirected),
+        ("bidirected", graph.bidirected),
+    ):
+        for i, j in sorted(edges):
+            row: dict[str, Any] = {"from": graph.nodes[i], "to": graph.nodes[j], "kind": kind}
+            if result.findings:
+                found = result.findings[ordered(i, j)]
+                row |= {name: getattr(found, name) for name in _OF_EDGES}
+            if result.weights is not None:
+                row["weight"] = float(result.weights[i, j])
+            rows.append(row)
+    more = [*_OF_EDGES] if result.findings else []
+    more += ["weight"] if result.weights is not None else []
+    table = pd.DataFrame(rows, columns=["from", "to", "kind", *more])
+    return table.astype(dict.fromkeys(more, float))
+
+
+def class_name(algorithm: Algorithm) -> str:
+    """The words of an algorithm's name, spelt as in its title.
+
+    Example:
+        >>> [class_name(get_algorithm(name)) for name in ("moment-search", "svt-pc", "lapmech")]
+        ['MomentSearch', 'SVTPC', 'LapMech']
+    """
+    spelt = {word.lower(): word for word in re.findall(r"\w+", algorithm.title)}
+    words = [spelt.get(word, word) for word in algorithm.name.split("-")]
+    return "".join(word[0].upper() + word[1:] for word in words)
+
+
+def estimator_of(algorithm: Algorithm, module: str) -> type[Estimator]:
+    """The estimator class of an algorithm, to be a name of `module`."""
+    made = type(
+        class_name(algorithm),
+        (Estimator,),
+        {
+            "algorithm": algorithm.name,
+            "__doc__": described(algorithm),
+            "__module__": module,
+            "__signature__": signature((*algorithm.parameters, RANDOM_STATE)),
+        },
+    )
+    return made
+
+
+def described(algorithm: Algorithm) -> str:
+    """The docstring of an algorithm's estimator, from what the algorithm declares."""
+    lines = [f"{algorithm.title}: {algorithm.summary}", "", f"Source: {algorithm.citation}", ""]
+    lines.append("Args:")
+    for parameter in (*algorithm.parameters, RANDOM_STATE):
+        default = parameter.auto_help if parameter.default is None else f"{parameter.default}"
+        lines.append(
+            f"    {parameter.name}: {parameter.help} It is {parameter.range_text()}; "
+            f"by default {default}."
+        )
+    attributes = inspect.cleandoc(Estimator.__doc__ or "").partition("Attributes:")
+    return "\n".join([*lines, "", *attributes[1:]]).replace("Attributes:\n\n", "Attributes:\n")
+
+
+def signature(parameters: tuple[Parameter, ...]) -> inspect.Signature:
+    """Keyword arguments with the declared types and defaults."""
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                parameter.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=parameter.default,
+                annotation=annotation(parameter),
+            )
+            for parameter in parameters
+        ]
+    )
+
+
+def annotation(parameter: Parameter) -> str:
+    """The type of a parameter's values, as Python writes it.
+
+    Example:
+        >>> annotation(RANDOM_STATE)
+        'int | None'
+    """
+    kind: str = parameter.kind
+    if parameter.kind == "choice":
+        kind = f"Literal[{', '.join(map(repr, parameter.choices))}]"
+    return f"{kind} | None" if parameter.optional else kind
+
+
+def parse_names(parameters: tuple[Parameter, ...], given: Mapping[str, Any], owner: str) -> None:
+    """Raise ParameterError for a name that is no parameter; values are not looked at."""
+    known = {parameter.name for parameter in parameters}
+    parse_all(parameters, {name: None for name in given if name not in known}, owner)

@@ -1,0 +1,70 @@
+"""The types of the estimators, written from the registry: `python -m privcore.estimators.stub`.
+
+Type checkers do not run code, so they read the classes from `estimators/__init__.pyi`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from privcore.estimators import ESTIMATORS
+from privcore.estimators.base import Estimator, annotation
+
+ROOT = Path(__file__).parents[1]
+_HEAD = """\
+# Written by `python -m privcore.estimators.stub` from the registry of algorithms.
+
+from typing import Literal
+
+from privcore.estimators.base import Estimator as Estimator
+
+ESTIMATORS: dict[str, type[Estimator]]
+"""
+_LINE = "from .estimators import {0} as {0}"
+
+
+def estimators_stub() -> str:
+    """The text of `estimators/__init__.pyi`."""
+    return _HEAD + "".join(map(_class, ESTIMATORS.values()))
+
+
+def _class(made: type[Estimator]) -> str:
+    lines = [
+        f"\nclass {made.__name__}(Estimator):",
+        "    def __init__(",
+        "        self,",
+        "        *,",
+    ]
+    for parameter in made.declared():
+        value = repr(parameter.default).replace("'", '"')
+        kind = annotation(parameter).replace("'", '"')
+        line = f"        {parameter.name}: {kind} = {value},"
+        if len(line) > 100:
+            options = kind.removeprefix("Literal[").partition("]")
+            lines.append(f"        {parameter.name}: Literal[")
+            lines += [f"            {choice}," for choice in options[0].split(", ")]
+            lines += ["        ]"] * bool(options[2])
+            line = f"        {options[2].strip() or ']'} = {value},"
+        lines.append(line)
+    return "\n".join([*lines, "    ) -> None: ...", ""])
+
+
+def interface_stub(before: str) -> str:
+    """The text of `privcore/__init__.pyi` with a line for each estimator, from what it was."""
+    lines = [line for line in before.splitlines() if not line.startswith("from .estimators import")]
+    names = [made.__name__ for made in ESTIMATORS.values()]
+    # As ruff sorts imports: names in capitals are constants, and come first.
+    names.sort(key=lambda name: (not name.isupper(), name.lower()))
+    place = next(i for i, line in enumerate(lines) if line.startswith("from .evaluation"))
+    return "\n".join([*lines[:place], *map(_LINE.format, names), *lines[place:], ""])
+
+
+def main() -> None:
+    interface = ROOT / "__init__.pyi"
+    interface.write_text(interface_stub(interface.read_text(encoding="utf-8")), encoding="utf-8")
+    stub = ROOT / "estimators" / "__init__.pyi"
+    stub.write_text(estimators_stub(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
