@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui import charts
 from pages.ui.audit import charts as audit_charts
+from pages.ui.controls.address import chosen
 from pages.ui.controls.params import number_text
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
@@ -71,16 +72,17 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
     """What to audit, and how hard."""
     open_case()
     st.session_state.setdefault("audit_kind", "algorithms")
-    kind = st.segmented_control(
-        "Audit",
-        list(KINDS),
-        required=True,
-        key="audit_kind",
-        persist_state="session",
-        help="Whole algorithms on tiny data, the noisy numbers that they release before any "
-        "search, the mechanisms that they are made of, the releases behind a direction between two "
-        "variables, or variants with a bug, to see that an audit "
-        "catches it.",
+    kind = chosen(
+        st.segmented_control(
+            "Audit",
+            list(KINDS),
+            required=True,
+            key="audit_kind",
+            persist_state="session",
+            help="Whole algorithms on tiny data, the noisy numbers that they release before any "
+            "search, the mechanisms that they are made of, the releases behind a direction between "
+            "two variables, or variants with a bug, to see that an audit catches it.",
+        )
     )
     cases = KINDS[kind]
     names = list(cases)

@@ -12,7 +12,7 @@ from pages.ui.data import public_domain, upload
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from privcore.algorithms.search.parameters import MIXED_LEVELS
-from privcore.counts import InMemoryCounts, MixedRows
+from privcore.counts import InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
 from privcore.text import short
@@ -111,7 +111,7 @@ def pictures(loaded: Loaded) -> None:
     if isinstance(source, InMemoryCounts):
         level_pictures(dataset, source, x, y, left, right)
     else:
-        number_pictures(dataset, x, y, left, right)
+        number_pictures(dataset, source, x, y, left, right)
 
 
 def level_pictures(
@@ -137,11 +137,13 @@ def level_pictures(
     st.caption("Exact counts of the data: not private.")
 
 
-def number_pictures(dataset: Dataset, x: int, y: int, left: Place, right: Place) -> None:
+def number_pictures(
+    dataset: Dataset, rows: NumericRows, x: int, y: int, left: Place, right: Place
+) -> None:
     column, other = dataset.columns[y], dataset.columns[x]
     with left:
         charts.show(
-            data_charts.histogram(dataset.values[y], column.bounds, column.name),
+            data_charts.histogram(dataset.values[y], rows.bounds[y], column.name),
             key="histogram",
             alt=f"Rows for each interval of {short(column.name)}",
         )
@@ -149,7 +151,7 @@ def number_pictures(dataset: Dataset, x: int, y: int, left: Place, right: Place)
         charts.show(
             data_charts.scatter(
                 np.column_stack([dataset.values[x], dataset.values[y]]),
-                [other.bounds, column.bounds],
+                [rows.bounds[x], rows.bounds[y]],
                 [other.name, column.name],
             ),
             key="scatter",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui.controls.address import follow_address, write_address
+from pages.ui.controls.address import chosen, follow_address, write_address
 from pages.ui.frame import require_frame
 from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
@@ -26,16 +26,18 @@ def go_to(number: int) -> None:
 def choose() -> tuple[Lesson, int]:
     """The lesson and the number of the task."""
     follow_address("lesson", list(LESSONS), "lesson_choice")
-    name = st.segmented_control(
-        "Lesson",
-        list(LESSONS),
-        required=True,
-        key="lesson_choice",
-        persist_state="session",
-        format_func=lambda n: LESSONS[n].title,
-        label_visibility="collapsed",
-        on_change=go_to,
-        args=(1,),
+    name = chosen(
+        st.segmented_control(
+            "Lesson",
+            list(LESSONS),
+            required=True,
+            key="lesson_choice",
+            persist_state="session",
+            format_func=lambda n: LESSONS[n].title,
+            label_visibility="collapsed",
+            on_change=go_to,
+            args=(1,),
+        )
     )
     write_address("lesson", name)
     lesson = LESSONS[name]
@@ -47,17 +49,19 @@ def choose() -> tuple[Lesson, int]:
         return f"{solved}{number}. {lesson.tasks[int(number) - 1].title}"
 
     st.markdown(lesson.story)
-    chosen = st.segmented_control(
-        "Task",
-        numbers,
-        required=True,
-        key="task_choice",
-        persist_state="session",
-        format_func=title,
-        label_visibility="collapsed",
+    task = chosen(
+        st.segmented_control(
+            "Task",
+            numbers,
+            required=True,
+            key="task_choice",
+            persist_state="session",
+            format_func=title,
+            label_visibility="collapsed",
+        )
     )
-    write_address("task", chosen)
-    return lesson, int(chosen)
+    write_address("task", task)
+    return lesson, int(task)
 
 
 def ask(lesson: Lesson, number: int) -> None:

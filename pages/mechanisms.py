@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui.controls.address import follow_address, write_address
+from pages.ui.controls.address import chosen, follow_address, write_address
 from pages.ui.frame import require_frame
 from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
@@ -18,14 +18,16 @@ st.caption(
     "are used."
 )
 follow_address("panel", list(PANELS), "panel_choice")
-name = st.segmented_control(
-    "Panel",
-    list(PANELS),
-    required=True,
-    key="panel_choice",
-    persist_state="session",
-    format_func=lambda n: PANELS[n].title,
-    label_visibility="collapsed",
+name = chosen(
+    st.segmented_control(
+        "Panel",
+        list(PANELS),
+        required=True,
+        key="panel_choice",
+        persist_state="session",
+        format_func=lambda n: PANELS[n].title,
+        label_visibility="collapsed",
+    )
 )
 write_address("panel", name)
 panel = PANELS[name]

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui import charts
+from pages.ui.controls.address import chosen
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.papers import charts as paper_charts
@@ -61,16 +62,18 @@ def choose() -> Reproduction:
         on_change=first_item,
         format_func=lambda p: PAPERS[p].title,
     )
-    chosen = st.segmented_control(
-        "Table or figure",
-        items_of(REPRODUCTIONS[name].paper.name),
-        required=True,
-        key="item",
-        format_func=lambda n: REPRODUCTIONS[n].item,
+    item = chosen(
+        st.segmented_control(
+            "Table or figure",
+            items_of(REPRODUCTIONS[name].paper.name),
+            required=True,
+            key="item",
+            format_func=lambda n: REPRODUCTIONS[n].item,
+        )
     )
-    if st.query_params.get("item") != chosen:
-        st.query_params["item"] = chosen
-    return REPRODUCTIONS[chosen]
+    if st.query_params.get("item") != item:
+        st.query_params["item"] = item
+    return REPRODUCTIONS[item]
 
 
 def rerun(item: Reproduction) -> Reproduced | None:

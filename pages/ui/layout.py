@@ -8,8 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 # Below it a plot of two variables cannot be read.
 LEAST_WIDTH = 290
 
+Thirds = tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]
 
-def wrapping_thirds(key: str) -> list[DeltaGenerator]:
+
+def wrapping_thirds(key: str) -> Thirds:
     """Three columns side by side, or below one another where each would be too narrow.
 
     key: of the container, for its style; unique on the page.

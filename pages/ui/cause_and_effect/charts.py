@@ -104,24 +104,26 @@ def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) ->
         f"{label(names[1], 14)} → {label(names[0], 14)}",
     ]
     for number, title in enumerate(titles):
-        rows = []
-        for release in releases:
+        scores, units = [score_title(release.score) for release in releases], []
+        known: list[tuple[str, float, float, float, float]] = []
+        for release, score in zip(releases, scores, strict=True):
             interval, value = release.intervals[number], release.released[number]
             ends = [e for both in release.intervals if both for e in both]
             shown = [*release.exact, *ends, *(v for v in release.released if v is not None)]
-            unit = max(map(abs, shown)) or 1.0
-            low, high = interval if interval else (value, value)
-            rows.append((score_title(release.score), value, low, high, release.exact[number], unit))
-        known = [row for row in rows if row[1] is not None]
+            units.append(max(map(abs, shown)) or 1.0)
+            if value is not None:
+                low, high = interval if interval else (value, value)
+                known.append((score, value, low, high, units[-1]))
+        exact = [release.exact[number] for release in releases]
         figure.add_scatter(
-            x=[row[1] / row[5] for row in known],
+            x=[row[1] / row[4] for row in known],
             y=[row[0] for row in known],
             mode="markers",
             name=f"{title}, released",
             marker={"color": palette.series[number], "size": 11},
             error_x={
-                "array": [(row[3] - row[1]) / row[5] for row in known],
-                "arrayminus": [(row[1] - row[2]) / row[5] for row in known],
+                "array": [(row[3] - row[1]) / row[4] for row in known],
+                "arrayminus": [(row[1] - row[2]) / row[4] for row in known],
                 "thickness": 2,
                 "width": 6,
             },
@@ -130,12 +132,12 @@ def score_intervals(releases: Sequence[ScoreRelease], names: tuple[str, str]) ->
             "<extra>%{fullData.name}</extra>",
         )
         figure.add_scatter(
-            x=[row[4] / row[5] for row in rows],
-            y=[row[0] for row in rows],
+            x=[value / unit for value, unit in zip(exact, units, strict=True)],
+            y=scores,
             mode="markers",
             name=f"{title}, exact (not private)",
             marker={"color": palette.series[number], "size": 12, "symbol": "diamond-open"},
-            customdata=[[row[4]] for row in rows],
+            customdata=[[value] for value in exact],
             hovertemplate="%{customdata[0]:.4g}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(

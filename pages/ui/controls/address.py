@@ -8,12 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import streamlit as st
 
 from pages.ui.texts import plain
 
 _LEFT_OUT = "_left_out_of_address"
+
+T = TypeVar("T")
+
+
+def chosen(value: T | None) -> T:
+    """The value of a required control whose key is set before it is drawn: never None.
+
+    Streamlit's types see the control, not the key.
+    """
+    assert value is not None
+    return value
 
 
 def follow_address(name: str, options: Sequence[str], key: str) -> None:

@@ -27,6 +27,7 @@ from privcore.data import (
     read_true_graph,
     table_warnings,
 )
+from privcore.data.building import Missing
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import ENCODINGS, MAX_BYTES
@@ -35,7 +36,9 @@ from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
 _SEPARATOR = "; "
-_MISSING = {
+# A table as read, after what it was read from: its digest, the file's name, the encoding.
+_Held = tuple[tuple[str, str, str | None], RawTable]
+_MISSING: dict[Missing, str] = {
     "refuse": "refuse, and say where they are",
     "drop": "leave out rows with any",
     "level": "a level of its own",
@@ -53,18 +56,19 @@ def panel() -> None:
         "session ends. Larger Parquet files are counted where they are by the command line: "
         "`python -m privcore discover --table`.",
     )
-    held = st.session_state.get("upload_raw")
+    held: _Held | None = st.session_state.get("upload_raw")
     if file is None and held is None:
         st.info("Choose a file with a header and at least two columns.")
         return
     # What is wrong, and the way on, stand above the long table of columns.
     notice = st.container()
     try:
-        if file is None:
-            # Leaving the page empties the uploader; what was read stays.
-            raw, filename = held[1], held[0][1]
-        else:
+        if file is not None:
             raw, filename = _read(file.getvalue(), file.name, _encoding()), file.name
+        else:
+            # Leaving the page empties the uploader; what was read stays.
+            assert held is not None
+            raw, filename = held[1], held[0][1]
         _edit(raw, filename, notice)
     except PrivcoreError as error:
         problem(error, notice)
@@ -103,7 +107,7 @@ def _forget() -> None:
 def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
     """Parse once for each file and encoding; only this session keeps the result."""
     key = (hashlib.sha256(content).hexdigest(), filename, encoding)
-    held = st.session_state.get("upload_raw")
+    held: _Held | None = st.session_state.get("upload_raw")
     if held is None or held[0] != key:
         st.session_state["upload_raw"] = held = (
             key,
@@ -113,8 +117,7 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
         guessed = infer_schema(held[1])
         st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed
         st.session_state["upload_edits"] = st.session_state.get("upload_edits", 0) + 1
-    raw: RawTable = held[1]
-    return raw
+    return held[1]
 
 
 def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import Discovery
 from privcore.algorithms.search.result import Iteration
+from privcore.arrays import Matrix, Vector
 
 # More releases than these are one part of the bar: a run may have a thousand.
 _FEW_RELEASES = 6
@@ -79,7 +79,7 @@ def budget_bar(result: Discovery) -> go.Figure:
     return figure
 
 
-def weights(values: NDArray[np.float64], nodes: list[str], threshold: float) -> go.Figure:
+def weights(values: Matrix, nodes: list[str], threshold: float) -> go.Figure:
     """W[i, j] of each edge i → j; those that the threshold leaves out are marked."""
     palette = PALETTES[current()]
     reach = max(float(np.abs(values).max()), 1e-9)
@@ -147,7 +147,7 @@ def convergence(iterations: tuple[Iteration, ...]) -> go.Figure:
     return figure
 
 
-def schedules(lines: Mapping[str, NDArray[np.float64]], chosen: str, amount: str) -> go.Figure:
+def schedules(lines: Mapping[str, Vector], chosen: str, amount: str) -> go.Figure:
     """What each gradient gets under every schedule; the one in use is drawn thick."""
     palette = PALETTES[current()]
     figure = go.Figure()

@@ -79,6 +79,8 @@ def downloads(
 
 def code(result: Discovery, loaded: Loaded, seed: int) -> None:
     """The command and the Python that make this run again."""
-    options = {"network": loaded.is_network, "data_seed": loaded.seed, "seed": seed}
-    st.code(command_line(result, loaded.dataset, **options), language="bash", wrap_lines=True)
-    st.code(python_code(result, loaded.dataset, **options), language="python")
+    for write, language in ((command_line, "bash"), (python_code, "python")):
+        text = write(
+            result, loaded.dataset, network=loaded.is_network, data_seed=loaded.seed, seed=seed
+        )
+        st.code(text, language=language, wrap_lines=language == "bash")

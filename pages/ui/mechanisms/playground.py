@@ -79,7 +79,7 @@ def moves_table(found: Moves) -> None:
     numbers = ["before", "after", "moved by", "proven bound", "published constant"]
     styled = table.style.map(lambda v: red if v.endswith("broken") else "", subset=["verdict"])
     st.dataframe(
-        styled.format(precision=3, subset=numbers),
+        styled.format(precision=3, subset=pd.Index(numbers)),
         hide_index=True,
         alt="Scores before and after",
     )

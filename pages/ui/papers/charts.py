@@ -150,16 +150,12 @@ def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> g
     """
     private = table[table["epsilon"].notna()]
     groups = private.groupby(["algorithm", "calibration", "data"], sort=False)
-    curves = {
-        (data, algorithm, calibration): Curve(
-            names[data],
-            series_name(algorithm, calibration),
-            calibration,
-            list(zip(part["epsilon"], part["mean"], strict=True)),
-        )
-        for (algorithm, calibration, data), part in groups
-    }
-    ordered = sorted(curves, key=lambda key: list(names).index(key[0]))
-    return small_panels(
-        [curves[key] for key in ordered], x_title="total ε", y_title=title, bounded=True
-    )
+    curves = []
+    for key, part in groups:
+        algorithm, calibration, data = map(str, key)
+        name = series_name(algorithm, calibration)
+        points = list(zip(part["epsilon"], part["mean"], strict=True))
+        curves.append(Curve(names[data], name, calibration, points))
+    panels = list(names.values())
+    curves.sort(key=lambda curve: panels.index(curve.panel))
+    return small_panels(curves, x_title="total ε", y_title=title, bounded=True)

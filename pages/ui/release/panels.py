@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -20,6 +20,7 @@ from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
 from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.sums import Unit
 from privcore.releases.release_check import Check, check_release
 
 NEW = "a new budget …"
@@ -81,9 +82,9 @@ def _new_budget(ledger: Ledger, names: list[str]) -> None:
         with delta:
             fails = st.number_input("Total δ", 0.0, 0.5, 1e-5, format="%.2e", key="release_delta")
         with unit:
-            kind = st.selectbox(
+            kind: Unit = st.selectbox(
                 "Added up",
-                ["basic", "zcdp"],
+                get_args(Unit),
                 key="release_unit",
                 format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
                 help="zCDP allows more releases in the long run; ε and δ suit a few large ones.",
@@ -249,7 +250,11 @@ def history(ledger: Ledger) -> None:
         },
     )
     with st.container(horizontal=True):
-        for ending, mime in (("csv", "text/csv"), ("json", "application/json")):
+        endings: dict[Literal["csv", "json"], str] = {
+            "csv": "text/csv",
+            "json": "application/json",
+        }
+        for ending, mime in endings.items():
             st.download_button(
                 f"Ledger as {ending.upper()}",
                 ledger.export(ending),

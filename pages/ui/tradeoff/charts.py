@@ -47,7 +47,8 @@ def quality(
     palette = PALETTES[current()]
     figure = go.Figure()
     private = table[table["epsilon"].notna()]
-    for (algorithm, calibration), part in private.groupby(["algorithm", "calibration"], sort=False):
+    for key, part in private.groupby(["algorithm", "calibration"], sort=False):
+        algorithm, calibration = map(str, key)
         name = series_name(algorithm, calibration)
         number = order.index(name)
         colour = palette.series[number % len(palette.series)]

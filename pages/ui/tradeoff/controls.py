@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import streamlit as st
 
@@ -15,6 +15,7 @@ from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.counts import NumericRows
 from privcore.data import StructuralExample
+from privcore.evaluation.sweeps.plan import Calibration
 from privcore.evaluation.sweeps.sweep import (
     ExampleData,
     NetworkData,
@@ -108,10 +109,11 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         persist_state="session",
         help="Each run has noise of its own; the data stay the same.",
     )
+    offered: tuple[Calibration, ...] = get_args(Calibration)
     calibrations = st.segmented_control(
         "Calibration",
-        ["proven", "published"],
-        default=["proven"],
+        offered,
+        default=offered[:1],
         selection_mode="multi",
         key="sweep_calibrations",
         bind="query-params",

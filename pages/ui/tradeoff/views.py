@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -133,6 +134,10 @@ def effort_view(sweep: BackgroundSweep) -> None:
     live(sweep, "effort", draw)
 
 
+def _encoded(sweep: BackgroundSweep, ending: str) -> bytes:
+    return encode(sweep.look(), sweep.plan, ending)
+
+
 def table_view(sweep: BackgroundSweep, view: View) -> None:
     """One measure of every algorithm at every ε in numbers, and all runs to download."""
 
@@ -158,7 +163,7 @@ def table_view(sweep: BackgroundSweep, view: View) -> None:
             ):
                 st.download_button(
                     ending.upper() if ending != "parquet" else "Parquet",
-                    lambda ending=ending: encode(sweep.look(), sweep.plan, ending),
+                    partial(_encoded, sweep, ending),
                     f"sweep.{ending}",
                     mime,
                     on_click="ignore",

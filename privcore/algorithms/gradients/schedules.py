@@ -98,7 +98,7 @@ def largest_count(schedule: Schedule, epsilon: float, first: float) -> int:
     return low
 
 
-def published_schedules(epsilon: float, first: float) -> dict[Schedule, NDArray[np.float64]]:
+def published_schedules(epsilon: float, first: float) -> dict[str, NDArray[np.float64]]:
     """Per schedule, ε of each iteration that Lemma 2 allows for (ε_total, ε₀); none may fit.
 
     Those of more than ten thousand iterations are left out: no picture could show them.
@@ -109,7 +109,7 @@ def published_schedules(epsilon: float, first: float) -> dict[Schedule, NDArray[
     }
 
 
-def proven_schedules(growth: float, count: int) -> dict[Schedule, NDArray[np.float64]]:
+def proven_schedules(growth: float, count: int) -> dict[str, NDArray[np.float64]]:
     """Per schedule, the share of μ² of each of `count` iterations; each adds up to 1."""
     return {name: growing_shares(name, growth, count) ** 2 for name in SCHEDULES}
 
