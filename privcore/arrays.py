@@ -1,4 +1,4 @@
-"""Names for the array types that signatures use; the docstring of a function gives the shapes."""
+"""Names for the types that signatures use; the docstring of a function gives the shapes."""
 
 from __future__ import annotations
 
@@ -10,3 +10,5 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 # Counts, codes of levels and indices of columns.
 Integers = NDArray[np.int64]
+# Positions of columns in their table, such as a conditioning set.
+Columns = tuple[int, ...]

@@ -181,7 +181,7 @@ class Parameter:
 
 
 def parse_all(
-    parameters: Sequence[Parameter], given: Mapping[str, Any], owner: str
+    parameters: Sequence[Parameter], stated: Mapping[str, Any], owner: str
 ) -> dict[str, Any]:
     """All parameters, checked, with defaults for those not given.
 
@@ -189,11 +189,11 @@ def parse_all(
     than the default that has no effect beside the others.
     """
     known = {parameter.name: parameter for parameter in parameters}
-    for name in given:
+    for name in stated:
         if name.replace("-", "_") not in known:
             options = ", ".join(parameter.option for parameter in parameters)
             raise ParameterError(f"{owner} has no parameter {short(name)!r}; it has {options}.")
-    asked = {name.replace("-", "_"): value for name, value in given.items()}
+    asked = {name.replace("-", "_"): value for name, value in stated.items()}
     values = {
         name: parameter.parse(asked.get(name, parameter.default))
         for name, parameter in known.items()
@@ -237,9 +237,9 @@ class Parameters:
         return tuple(sorted(found, key=lambda parameter: parameter.advanced))
 
     @classmethod
-    def checked(cls, given: Mapping[str, Any], owner: str) -> Self:
-        """`given` by name, checked as in `parse_all`; those not given take their defaults."""
-        return cls(**parse_all(cls.declared(), given, owner))
+    def checked(cls, stated: Mapping[str, Any], owner: str) -> Self:
+        """`stated` by name, checked as in `parse_all`; those not given take their defaults."""
+        return cls(**parse_all(cls.declared(), stated, owner))
 
     def as_dict(self) -> dict[str, Any]:
         """By name, in the order in which they are declared."""

@@ -92,7 +92,7 @@ def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:
             "order": step.order,
             "x": nodes[step.x] if step.x >= 0 else "",
             "y": nodes[step.y] if step.y >= 0 else "",
-            "given": ", ".join(nodes[k] for k in step.given),
+            "given": ", ".join(nodes[k] for k in step.conditioning_set),
             "step": step.phase,
             result.unit or "score": step.score,
         }

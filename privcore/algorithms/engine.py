@@ -64,8 +64,8 @@ def discover(
         noise = SimulatedNoise(seed)
     if chosen.private and noise is None:
         raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
-    given = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
-    source = levelled(given, chosen, checked)
+    counted = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
+    source = levelled(counted, chosen, checked)
     if chosen.needs == "tables" and not hasattr(source, "levels"):
         raise DataError(
             f"Column {short(source.names[0])!r} is continuous, and {chosen.name} needs levels; cut "
@@ -88,8 +88,8 @@ def discover(
     guarantee = outcome.guarantee
     if chosen.private:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
-    if isinstance(given, MixedRows):
-        guarantee = replace(guarantee, public=(*guarantee.public, cut_sentence(given, checked)))
+    if isinstance(counted, MixedRows):
+        guarantee = replace(guarantee, public=(*guarantee.public, cut_sentence(counted, checked)))
     return Discovery(
         algorithm=chosen.name,
         graph=outcome.graph,

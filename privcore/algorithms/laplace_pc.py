@@ -10,6 +10,7 @@ from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
 from privcore.algorithms.search.tie_correction import corrected
+from privcore.arrays import Columns
 from privcore.independence import margin
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.events import Event
@@ -78,13 +79,15 @@ class _NoisyThreshold(PerTest[LaplacePCParameters]):
                 variance = 2 * (self.measure.sensitivity(run.source.n) / self._epsilon) ** 2
             self.measure = corrected(run, self.measure, variance)
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         charge = self.pay(self._epsilon)
-        scale = self.measure.laplace_scale(self.source, x, y, given, self._epsilon, self.test_delta)
-        value = self.measure.value(self.source, x, y, given)
+        scale = self.measure.laplace_scale(
+            self.source, x, y, conditioning_set, self._epsilon, self.test_delta
+        )
+        value = self.measure.value(self.source, x, y, conditioning_set)
         noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
         self.rounds += 1
-        self.record(x, y, given, "test", value, scale, noisy, 0.0, noisy >= 0, charge)
+        self.record(x, y, conditioning_set, "test", value, scale, noisy, 0.0, noisy >= 0, charge)
         return noisy >= 0
 
     def published_steps(self) -> list[float]:

@@ -52,28 +52,28 @@ class LapMechParameters(parameters.OrientedParameters, parameters.PrivateParamet
 
 
 def _run(run: Run[LapMechParameters]) -> Outcome:
-    given = run.parameters
+    parameters = run.parameters
     cells = prod(run.source.levels)
     if cells > MAX_CELLS:
         raise DataError(
             f"The full table over {len(run.source.names)} columns has {cells:.2g} cells, more than "
             f"{MAX_CELLS:,}; leave columns out, or choose another algorithm."
         )
-    proven = given.calibration == "proven"
+    proven = parameters.calibration == "proven"
     # A replaced record leaves one cell and enters another: L1 sensitivity 2.
-    scale = up((2 if proven else 1) / given.epsilon)
+    scale = up((2 if proven else 1) / parameters.epsilon)
     exact = run.source.table(range(len(run.source.names)))
     flat = exact.reshape(-1)
-    if given.table_noise == "discrete":
+    if parameters.table_noise == "discrete":
         noisy = run.noise.discrete_laplace_array(flat, scale).astype(np.float64)
     else:
         noisy = run.noise.laplace_array(flat.astype(np.float64), scale)
     recorder = common.Recorder(run.keep_trace)
-    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given.epsilon, 1))
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
     source = NoisyTable(
         run.source.names, noisy.reshape(exact.shape), run.source.n, run.source.caveats
     )
-    decision = Threshold(source, given.score, given.threshold, recorder)
+    decision = Threshold(source, parameters.score, parameters.threshold, recorder)
     # Tests of what is released cost nothing more.
     found = with_v_structures(run, common.search(run, decision), decision)
     if proven:
@@ -81,14 +81,16 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
             run, "one release", ("docs/proofs/contingency_table.md",), delta=0.0
         )
     else:
-        guarantee = common.published_guarantee(run, given.epsilon, 0.0, "one release", (_FLAW,))
-    spent = Spent("epsilon", given.epsilon, given.epsilon, 1, 1, "releases")
+        guarantee = common.published_guarantee(
+            run, parameters.epsilon, 0.0, "one release", (_FLAW,)
+        )
+    spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
     return common.outcome(found, recorder, guarantee, spent, unit=decision.unit, oriented=True)
 
 
-def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
+def _reference(values: Mapping[str, Any]) -> dict[str, Any]:
     shared = ("score", "threshold", "max_order", "stable")
-    return {name: given[name] for name in (*shared, *parameters.ORIENTATION_NAMES)}
+    return {name: values[name] for name in (*shared, *parameters.ORIENTATION_NAMES)}
 
 
 def _planned(run: Run[LapMechParameters]) -> tuple[Event, ...]:

@@ -12,6 +12,7 @@ from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Edge, Spent, Step
 from privcore.algorithms.search.skeleton import Answer, conditioning_sets
 from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
+from privcore.arrays import Columns
 from privcore.counts import CountSource, MomentSource
 from privcore.errors import DataError
 from privcore.independence import Score, get_score, z_threshold
@@ -41,28 +42,26 @@ class Threshold(FreeDecision):
         self._recorder = recorder
         self.unit = "|Z|" if self._score.scale == "z" else "p-value"
 
-    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        return self._score.fits(self._source, x, y, given)
+    def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        return self._score.fits(self._source, x, y, conditioning_set)
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        value, threshold, verdict = self._tested(x, y, given)
-        self._recorder.add(
-            Step(len(given), x, y, given, "test", value, 0.0, value, threshold, verdict)
-        )
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        value, threshold, verdict = self._tested(x, y, conditioning_set)
+        self._recorder.add(Step.noiseless(x, y, conditioning_set, value, threshold, verdict))
         return verdict
 
-    def answer(self, x: int, y: int, given: tuple[int, ...]) -> Answered:
-        *_, verdict = self._tested(x, y, given)
-        return Answered(verdict, self._score.log_p(self._source, x, y, given))
+    def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
+        *_, verdict = self._tested(x, y, conditioning_set)
+        return Answered(verdict, self._score.log_p(self._source, x, y, conditioning_set))
 
-    def _tested(self, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float, bool]:
+    def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float, bool]:
         """What is compared, what with, and whether that means independence."""
         if self._score.scale == "z":
             # |Z| against its quantile, not p against the level: the same test, but as the
             # private algorithms make it, so that they agree to the last bit without noise.
-            value = abs(self._score.value(self._source, x, y, given))
+            value = abs(self._score.value(self._source, x, y, conditioning_set))
             return value, self._bound, value <= self._bound
-        value = self._score.evaluate(self._source, x, y, given).p_value
+        value = self._score.evaluate(self._source, x, y, conditioning_set).p_value
         return value, self._level, value >= self._level
 
     def whole_order(
@@ -99,23 +98,10 @@ class Threshold(FreeDecision):
             return Answer(None, found.tests)
         sets = list(islice(conditioning_sets(adjacent, x, y, order), found.tests))
         if self._recorder.keep:
-            for number, (given, p_value) in enumerate(
-                zip(sets, found.p_values.tolist(), strict=True)
-            ):
-                self._recorder.add(
-                    Step(
-                        order,
-                        x,
-                        y,
-                        given,
-                        "test",
-                        p_value,
-                        0.0,
-                        p_value,
-                        self._level,
-                        number == last,
-                    )
-                )
+            p_values = found.p_values.tolist()
+            for number, (tested, p_value) in enumerate(zip(sets, p_values, strict=True)):
+                step = Step.noiseless(x, y, tested, p_value, self._level, number == last)
+                self._recorder.add(step)
         return Answer(None if last is None else sets[last], found.tests)
 
 
@@ -136,8 +122,8 @@ def score_of(source: MomentSource, name: str | None) -> Score:
 
 def _run(run: Run[PCParameters]) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
-    given = run.parameters
-    decision = Threshold(run.source, given.score, given.threshold, recorder)
+    parameters = run.parameters
+    decision = Threshold(run.source, parameters.score, parameters.threshold, recorder)
     found = with_v_structures(run, common.search(run, decision), decision)
     return common.outcome(
         found,

@@ -13,6 +13,7 @@ from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
 from privcore.algorithms.search.tie_correction import corrected
+from privcore.arrays import Columns
 from privcore.counts import CountSource
 from privcore.errors import BudgetError
 from privcore.independence import margin
@@ -125,13 +126,13 @@ def optimal_rate(epsilon: float) -> float:
     return math.exp(min((float(found.x), math.log(1 / 20), 0.0), key=noise))
 
 
-def sample_size(n: int, given: PrivPCParameters, round_epsilon: float) -> int:
+def sample_size(n: int, parameters: PrivPCParameters, round_epsilon: float) -> int:
     """Rows in the sieve's sub-sample: the whole part of n times the rate.
 
     Raises ParameterError if that leaves fewer than 2.
     """
-    optimised = given.rate_mode == "optimised"
-    return common.checked_rows(n, optimal_rate(round_epsilon) if optimised else given.rate)
+    optimised = parameters.rate_mode == "optimised"
+    return common.checked_rows(n, optimal_rate(round_epsilon) if optimised else parameters.rate)
 
 
 def planned_rounds(run: Run[PrivPCParameters]) -> int:
@@ -153,16 +154,16 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
     accountant_when_published = "advanced composition over the triggered rounds, after the run"
 
     def __init__(self, run: Run[PrivPCParameters], recorder: common.Recorder) -> None:
-        given = run.parameters
+        parameters = run.parameters
         super().__init__(run, recorder, rounds=planned_rounds(run), shares=_shares(run))
         if not self.proven:
-            self.epsilons = (given.epsilon / 2, given.epsilon / 2)
-        self._rows = sample_size(run.source.n, given, sum(self.epsilons))
+            self.epsilons = (parameters.epsilon / 2, parameters.epsilon / 2)
+        self._rows = sample_size(run.source.n, parameters, sum(self.epsilons))
         self._scales = self._make_scales()
         if self.proven:
             self.measure = corrected(run, self.measure, 2 * self._scales.examine**2)
         self._mechanism = SieveAndExamine(
-            0.0, self.measure.tweak(given.tweak), self._scales, run.noise
+            0.0, self.measure.tweak(parameters.tweak), self._scales, run.noise
         )
         self._sample = self.source
         self.triggered = 0
@@ -183,7 +184,7 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
             sensitivity=self.measure.sensitivity(n),
         )
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         charge = 0.0
         if self._mechanism.needs_round:
             if self.plan and self.rounds == self.plan.rounds:
@@ -194,10 +195,10 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
                 self._sample = self.measure.prepare(drawn, self.run.noise)
             self._mechanism.open_round()
             self.rounds += 1
-        if not self._ask("sieve", self._sample, x, y, given, charge):
+        if not self._ask("sieve", self._sample, x, y, conditioning_set, charge):
             return False
         self.triggered += 1
-        return self._ask("examine", self.source, x, y, given, self.pay(self.epsilons[1]))
+        return self._ask("examine", self.source, x, y, conditioning_set, self.pay(self.epsilons[1]))
 
     def _ask(
         self,
@@ -205,18 +206,18 @@ class _SieveAndExamine(PerTest[PrivPCParameters]):
         source: CountSource,
         x: int,
         y: int,
-        given: tuple[int, ...],
+        conditioning_set: Columns,
         charge: float,
     ) -> bool:
-        value = self.measure.value(source, x, y, given)
-        stretch = self.stretch(given)
+        value = self.measure.value(source, x, y, conditioning_set)
+        stretch = self.stretch(conditioning_set)
         ask = self._mechanism.sieve if phase == "sieve" else self._mechanism.examine
         answer = ask(margin(self.measure, value, x, y), stretch)
         scale = self._scales.refresh.query if phase == "sieve" else self._scales.examine
         self.record(
             x,
             y,
-            given,
+            conditioning_set,
             phase,
             value,
             scale * stretch,

@@ -18,6 +18,7 @@ from privcore.algorithms.search.tie_correction import (
     planned_release,
     share_for_tests,
 )
+from privcore.arrays import Columns
 from privcore.errors import BudgetError, ParameterError
 from privcore.independence import margin
 from privcore.independence.score import strata_of
@@ -49,10 +50,12 @@ class SGPCParameters(parameters.PerTestParameters):
 
 def _planned_multiplier(run: Run[SGPCParameters]) -> float:
     """σ over sensitivity of every test of a proven run."""
-    given, n = run.parameters, run.source.n
-    mechanism = SampledGaussian(n, common.checked_rows(n, given.rate))
-    epsilon = given.epsilon * share_for_tests(run)
-    return mechanism.multiplier(epsilon, given.delta, planned_tests(run, run.parameters.max_tests))
+    parameters, n = run.parameters, run.source.n
+    mechanism = SampledGaussian(n, common.checked_rows(n, parameters.rate))
+    epsilon = parameters.epsilon * share_for_tests(run)
+    return mechanism.multiplier(
+        epsilon, parameters.delta, planned_tests(run, run.parameters.max_tests)
+    )
 
 
 class _SampledGaussian(PerTest[SGPCParameters]):
@@ -65,40 +68,42 @@ class _SampledGaussian(PerTest[SGPCParameters]):
         super().__init__(
             run, recorder, rounds=planned_tests(run, run.parameters.max_tests), planned=False
         )
-        given = run.parameters
-        if not given.delta > 0:
+        parameters = run.parameters
+        if not parameters.delta > 0:
             raise ParameterError(
                 "Gaussian noise needs a failure probability above 0; raise delta, or choose "
                 "laplace-pc."
             )
         n = run.source.n
-        self._rows = common.checked_rows(n, given.rate)
+        self._rows = common.checked_rows(n, parameters.rate)
         self._planned = planned_tests(run, run.parameters.max_tests)
         self.mechanism = SampledGaussian(n, self._rows)
         if self.proven:
             self._multiplier = _planned_multiplier(run)
         else:
             # The classic calibration of one Gaussian release, as the moments accountant starts.
-            self._multiplier = sqrt(2 * log(1.25 / given.delta)) / given.epsilon
+            self._multiplier = sqrt(2 * log(1.25 / parameters.delta)) / parameters.epsilon
         if self.proven:
             sigma = self._multiplier * self.measure.sensitivity(self._rows)
             self.measure = corrected(run, self.measure, sigma * sigma)
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if self.proven and self.rounds == self._planned:
             raise BudgetError("All tests that were paid for are used.")
         source = self.source
         if self._rows < self.run.source.n:
             drawn = self.run.source.subsample(self._rows, self.run.noise)
             source = self.measure.prepare(drawn, self.run.noise)
-        sensitivity = self.measure.sensitivity(self._rows, strata_of(self.run.source, given))
+        sensitivity = self.measure.sensitivity(
+            self._rows, strata_of(self.run.source, conditioning_set)
+        )
         sigma = up(self._multiplier * sensitivity)
-        value = self.measure.value(source, x, y, given)
+        value = self.measure.value(source, x, y, conditioning_set)
         away = np.array([margin(self.measure, value, x, y)])
         noisy = float(self.run.noise.gaussian_array(away, sigma)[0])
         self.rounds += 1
         charge = 1 / self._planned if self.proven else 0.0
-        self.record(x, y, given, "test", value, sigma, noisy, 0.0, noisy >= 0, charge)
+        self.record(x, y, conditioning_set, "test", value, sigma, noisy, 0.0, noisy >= 0, charge)
         return noisy >= 0
 
     def published_steps(self) -> list[float]:

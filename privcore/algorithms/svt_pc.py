@@ -10,6 +10,7 @@ from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
 from privcore.algorithms.search.skeleton import Skeleton
 from privcore.algorithms.search.tie_correction import corrected
+from privcore.arrays import Columns
 from privcore.errors import BudgetError
 from privcore.independence import margin
 from privcore.parameter import Parameter
@@ -75,7 +76,7 @@ class _SparseVector(PerTest[SVTPCParameters]):
             )
         self._vector: SparseVector | None = None
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         charge = 0.0
         if self._vector is None:
             if self.rounds == self._quota:
@@ -83,15 +84,15 @@ class _SparseVector(PerTest[SVTPCParameters]):
             charge = self.pay(self._step)
             self._vector = SparseVector(0.0, self._scales, self.run.noise)
             self.rounds += 1
-        value = self.measure.value(self.source, x, y, given)
-        stretch = self.stretch(given)
+        value = self.measure.value(self.source, x, y, conditioning_set)
+        stretch = self.stretch(conditioning_set)
         answer = self._vector.ask(margin(self.measure, value, x, y), stretch)
         if answer.above:
             self._vector = None
         self.record(
             x,
             y,
-            given,
+            conditioning_set,
             "test",
             value,
             self._scales.query * stretch,

@@ -40,8 +40,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--algorithm", help="or the plan of an algorithm (see `algorithms`)")
     command.add_argument("--columns", default="8", help="of the table that it is for (8)")
     command.add_argument("--rows", default="100000", help="of the table that it is for (100000)")
-    given = command.add_argument_group("of the algorithm (and delta of the accounts)")
-    add_parameter_options(given)
+    group = command.add_argument_group("of the algorithm (and delta of the accounts)")
+    add_parameter_options(group)
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_run)
 
@@ -77,15 +77,15 @@ def _of_events(options: argparse.Namespace) -> tuple[tuple[Event, ...], float]:
 
 def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float]:
     algorithm = get_algorithm(options.algorithm)
-    given = parameters_of(options, algorithm)
+    parameters = parameters_of(options, algorithm)
     columns, rows = whole(options.columns, "columns"), whole(options.rows, "rows")
     if not 2 <= columns <= _WIDEST or rows < 2:
         raise ParameterError(f"A table has 2 to {_WIDEST:,} columns, and at least 2 rows.")
     table = _Columns(tuple(f"X{i + 1}" for i in range(columns)), rows)
-    events = planned_events(algorithm.name, given, cast(MomentSource, table))
+    events = planned_events(algorithm.name, parameters, cast(MomentSource, table))
     if not events:
         raise ParameterError(
             f"{algorithm.name} with these settings has no plan of steps fixed before the run; "
             "choose other settings, or give --event."
         )
-    return events, float(checked_parameters(algorithm.name, given).get("delta", 0.0))
+    return events, float(checked_parameters(algorithm.name, parameters).get("delta", 0.0))

@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace) -> None:
     found = None
     if wanted is not None and best is not None:
         found = enough(surrogates, best.algorithm, delta, wanted)
-    given = MomentSearchParameters(epsilon=epsilon, delta=delta)
+    parameters = MomentSearchParameters(epsilon=epsilon, delta=delta)
     public = PublicShape(shape.n, shape.levels, len(shape.names))
     if options.json:
         described = {
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace) -> None:
             "use": None if best is None else best.algorithm,
             "as_many_edges": [c.algorithm for c in advice.close if c is not best],
             "epsilon_for_f1": None if found is None else found.epsilon,
-            "smallest_visible": visible_effects(public, given).alone,
+            "smallest_visible": visible_effects(public, parameters).alone,
         }
         print(json.dumps(described, indent=1, ensure_ascii=False))
         return
@@ -84,7 +84,7 @@ def _run(options: argparse.Namespace) -> None:
             f"Of the epsilons tried with {best.algorithm}, {needed} enough for a skeleton F1 of "
             f"{wanted:g}."
         )
-    print(visible_sentence(public, given))
+    print(visible_sentence(public, parameters))
 
 
 def _shape(options: argparse.Namespace) -> Shape:

@@ -45,14 +45,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    given = {
+    settings = {
         parameter.name: parameter.parse(getattr(options, parameter.name))
         for parameter in SETTINGS
         if getattr(options, parameter.name) is not None
     }
     results = []
     for case in _cases(options):
-        results.append(audit(case, **given))
+        results.append(audit(case, **settings))
         if not options.json:
             print(_words(results[-1]), flush=True)
     if options.json:

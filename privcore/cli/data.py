@@ -143,9 +143,9 @@ def check_source(options: argparse.Namespace) -> None:
         )
     if options.schema is not None and all(getattr(options, file) is None for file in _FILES):
         raise ParameterError("--schema is for --csv or --table; leave it out.")
-    given = _given(options)
-    if given and options.example is None:
-        named = _options()[next(iter(given))].option
+    parameters = _given(options)
+    if parameters and options.example is None:
+        named = _options()[next(iter(parameters))].option
         raise ParameterError(f"--{named} is for --example; leave it out.")
 
 

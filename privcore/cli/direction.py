@@ -76,14 +76,16 @@ def _run(options: argparse.Namespace) -> None:
     pair = _pair(
         options, seed if options.data_seed is None else whole(options.data_seed, "data-seed")
     )
-    given = {name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None}
+    parameters = {
+        name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None
+    }
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
             raise ParameterError(f"--set {short(setting)} is not NAME=VALUE.")
-        given[name.strip()] = value.strip()
+        parameters[name.strip()] = value.strip()
     noise: NoiseSource = SecureNoise() if options.secure else SimulatedNoise(seed)
-    result = infer(pair, given, noise=noise)
+    result = infer(pair, parameters, noise=noise)
     if options.json:
         report = direction_report(result, pair, seed=None if options.secure else seed)
         print(json.dumps(report, indent=1, ensure_ascii=False))
@@ -99,14 +101,14 @@ def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
     """The pair that the options say; raises ParameterError unless they name just one."""
     if (options.generator is None) == (options.csv is None):
         raise ParameterError("Give either --generator NAME or --csv FILE.")
-    given = {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
+    parameters = {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
     if options.generator is not None:
         if options.x is not None or options.y is not None:
             raise ParameterError("--x and --y are for --csv; leave them out.")
         rows = whole(options.rows, "rows")
-        return PairGenerator(options.generator, given).sample(rows, data_seed)
-    if given:
-        named = _options()[next(iter(given))].option
+        return PairGenerator(options.generator, parameters).sample(rows, data_seed)
+    if parameters:
+        named = _options()[next(iter(parameters))].option
         raise ParameterError(f"--{named} is for --generator; leave it out.")
     if options.x is None or options.y is None:
         raise ParameterError("--csv needs --x COLUMN and --y COLUMN.")

@@ -69,16 +69,16 @@ def _run(options: argparse.Namespace) -> None:
     source = source_of(dataset)
     usual = "privpc-star" if isinstance(source, NumericRows) else "priv-pc"
     algorithm = get_algorithm(options.algorithm or usual)
-    given = parameters_of(options, algorithm)
+    parameters = parameters_of(options, algorithm)
     noise: NoiseSource | None = None
     if algorithm.private:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
-    wanted = None if table is None else split(table, algorithm.name, given)
+    wanted = None if table is None else split(table, algorithm.name, parameters)
     if table is not None and wanted is not None and noise is not None:
         dataset = bought_dataset(table, wanted.plan, noise)
-        source, given = source_of(dataset), dict(wanted.parameters)
+        source, parameters = source_of(dataset), dict(wanted.parameters)
     limit = options.test_limit
-    result = discover(source, algorithm.name, given, noise=noise, test_limit=limit)
+    result = discover(source, algorithm.name, parameters, noise=noise, test_limit=limit)
     if wanted is not None:
         result = with_purchase(result, wanted)
     reference = non_private_reference(source, result)
@@ -94,9 +94,9 @@ def _run(options: argparse.Namespace) -> None:
 def _estimate(options: argparse.Namespace, dataset: Described) -> None:
     """Tests and time of the run that the options ask for, from what is public of the data."""
     name = options.algorithm or "priv-pc"
-    given = parameters_of(options, get_algorithm(name))
+    parameters = parameters_of(options, get_algorithm(name))
     degree = DEGREE.default if options.degree is None else options.degree
-    found = estimate(dataset.n, dataset.levels, name, given, degree=degree)
+    found = estimate(dataset.n, dataset.levels, name, parameters, degree=degree)
     if options.json:
         print(json.dumps(found and found.as_dict(), indent=1))
         return

@@ -31,13 +31,15 @@ def add_parameter_options(group: argparse._ArgumentGroup) -> None:
 
 def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str, Any]:
     """The parameters given, as text; raises ParameterError for a --set without a value."""
-    given = {name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None}
+    parameters = {
+        name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None
+    }
     known = {parameter.name for parameter in algorithm.parameters}
     # So that one script can run every algorithm with the same options.
-    given = {k: value for k, value in given.items() if k in known or k not in _PRIVACY}
+    parameters = {k: value for k, value in parameters.items() if k in known or k not in _PRIVACY}
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:
             raise ParameterError(f"--set {short(setting)} is not NAME=VALUE.")
-        given[name.strip()] = value.strip()
-    return given
+        parameters[name.strip()] = value.strip()
+    return parameters

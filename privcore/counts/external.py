@@ -108,13 +108,13 @@ class ExternalCounts:
         counts, position = self._over(columns)
         return counts.table([position[c] for c in columns])
 
-    def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
         def strata() -> Table:
-            counts, position = self._over((x, y, *given))
-            within = [position[c] for c in given]
+            counts, position = self._over((x, y, *conditioning_set))
+            within = [position[c] for c in conditioning_set]
             return counts.conditional_tables(position[x], position[y], within)
 
-        return self._tables.get((x, y, tuple(given)), strata)
+        return self._tables.get((x, y, tuple(conditioning_set)), strata)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
         """`size` rows, every set of so many equally likely; raises DataError if they do not fit."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.arrays import Matrix
+from privcore.arrays import Columns, Matrix
 from privcore.counts.cache import Cache
 from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import coded_moments, coded_rows
@@ -100,10 +100,10 @@ class InMemoryCounts:
             return np.array(self.n)
         return self._counted(columns)
 
-    def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
         """Raises DataError where `cells_of_test` are more than 67 million."""
-        key = (x, y, tuple(given))
-        return self._tables.get(key, lambda: self._count_strata(x, y, tuple(given)))
+        key = (x, y, tuple(conditioning_set))
+        return self._tables.get(key, lambda: self._count_strata(x, y, tuple(conditioning_set)))
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
         """A hint that tables within each of these sets of columns will be asked for."""
@@ -176,17 +176,18 @@ class InMemoryCounts:
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)
 
-    def _count_strata(self, x: int, y: int, given: tuple[int, ...]) -> Table:
+    def _count_strata(self, x: int, y: int, conditioning_set: Columns) -> Table:
         rx, ry = self.levels[x], self.levels[y]
-        cells = cells_of_test(self, x, y, given)
+        cells = cells_of_test(self, x, y, conditioning_set)
         if cells > MAX_CELLS:
             raise DataError(
-                f"Testing {short(self.names[x])} and {short(self.names[y])} given {len(given)} "
-                f"columns may need {cells:,} cells; lower the maximum order."
+                f"Testing {short(self.names[x])} and {short(self.names[y])} given "
+                f"{len(conditioning_set)} columns may need {cells:,} cells; "
+                "lower the maximum order."
             )
-        strata = prod(self.levels[c] for c in given)
+        strata = prod(self.levels[c] for c in conditioning_set)
         if strata <= _DENSE_STRATA and strata * rx * ry <= MAX_CELLS:
-            columns = (*given, x, y)
+            columns = (*conditioning_set, x, y)
             if kernels := compiled.ready():
                 few = self._few_rows()
                 if few:
@@ -198,7 +199,9 @@ class InMemoryCounts:
             tables = self._counted(columns).reshape(strata, rx, ry)
         else:
             # Only the strata that occur are told apart, in the order in which they do.
-            stratum, strata = self._strata.get(given, lambda: self._occurring(given))
+            stratum, strata = self._strata.get(
+                conditioning_set, lambda: self._occurring(conditioning_set)
+            )
             key = (stratum * rx + self._configurations[x]) * ry + self._configurations[y]
             flat = np.bincount(key, weights=self._weights, minlength=strata * rx * ry)
             tables = flat.astype(np.int64).reshape(strata, rx, ry)
@@ -221,7 +224,7 @@ class InMemoryCounts:
         """Rows that have the columns, as few as there are."""
         return self._projections.smallest(columns)
 
-    def _occurring(self, given: tuple[int, ...]) -> tuple[NDArray[np.int64], int]:
+    def _occurring(self, conditioning_set: Columns) -> tuple[NDArray[np.int64], int]:
         """Stratum of each unique row, numbered as they occur, and how many there are."""
-        levels = [self.levels[c] for c in given]
-        return combine([self._configurations[c] for c in given], levels)
+        levels = [self.levels[c] for c in conditioning_set]
+        return combine([self._configurations[c] for c in conditioning_set], levels)

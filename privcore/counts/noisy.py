@@ -45,12 +45,14 @@ class NoisyTable:
         ordered = summed.transpose([kept.index(c) for c in columns])
         return np.maximum(np.rint(ordered), 0).astype(np.int64)
 
-    def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
         def occurring() -> Table:
-            tables = self.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
+            tables = self.table([*conditioning_set, x, y]).reshape(
+                -1, self.levels[x], self.levels[y]
+            )
             return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
 
-        return self._tables.get((x, y, tuple(given)), occurring)
+        return self._tables.get((x, y, tuple(conditioning_set)), occurring)
 
     def subsample(self, size: int, noise: NoiseSource) -> CountSource:
         raise DataError("Noisy counts have no rows to draw from.")

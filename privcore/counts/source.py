@@ -67,8 +67,8 @@ class CountSource(MomentSource, Protocol):
         """Counts over the given columns, shape = their levels in the order asked."""
         ...
 
-    def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
-        """The table of x and y in each stratum of `given` that has rows.
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
+        """The table of x and y in each stratum of `conditioning_set` that has rows.
 
         Shape (strata, levels[x], levels[y]); strata without rows are left out.
         """
@@ -83,11 +83,11 @@ class CountSource(MomentSource, Protocol):
         ...
 
 
-def cells_of_test(source: CountSource, x: int, y: int, given: Sequence[int]) -> int:
+def cells_of_test(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> int:
     """Cells that the tables of x and y given columns have at most, whatever the rows say.
 
     No more strata have rows than there are rows.  From public facts alone, so that whether a test
     is made tells nothing of any record.
     """
-    strata = prod(source.levels[c] for c in given)
+    strata = prod(source.levels[c] for c in conditioning_set)
     return min(strata, source.n) * source.levels[x] * source.levels[y]

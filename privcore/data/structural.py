@@ -63,8 +63,8 @@ class StructuralExample:
     standardised: bool | None = None
 
     def __post_init__(self) -> None:
-        given = {k: v for k, v in asdict(self).items() if k != "kind" and v is not None}
-        checked = parse_all(example_parameters(self.kind), given, self.kind)
+        stated = {k: v for k, v in asdict(self).items() if k != "kind" and v is not None}
+        checked = parse_all(example_parameters(self.kind), stated, self.kind)
         for name, value in checked.items():
             # A frozen class may still normalise its own arguments while it is made.
             object.__setattr__(self, name, value)

@@ -110,7 +110,7 @@ def read_triples(skeleton: PDAG, separating_sets: Sets, rule: ColliderRule) -> T
         if (x, y) not in separating_sets:
             continue
         sets = separating_sets[x, y]
-        holding = sum(z in given for given in sets)
+        holding = sum(z in separating_set for separating_set in sets)
         others = len(sets) - holding
         if rule == "majority":
             is_collider, is_open = holding < others, holding == others

@@ -31,14 +31,16 @@ class VoteMeasure:
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
         return source.blocked(_checked_blocks(self.count, source.n), noise)
 
-    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
-        return blocks.fits(source, x, y, given)
+    def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
+        return blocks.fits(source, x, y, conditioning_set)
 
-    def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
-        key = ("votes", self.base, self.level, *sorted((x, y)), *sorted(given))
+    def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
+        key = ("votes", self.base, self.level, *sorted((x, y)), *sorted(conditioning_set))
         return source.remember(
             key,
-            lambda: blocks.votes(blocks.block_p_values(source, self.base, x, y, given), self.level),
+            lambda: blocks.votes(
+                blocks.block_p_values(source, self.base, x, y, conditioning_set), self.level
+            ),
         )
 
     def threshold(self, x: int, y: int) -> float:
@@ -55,7 +57,7 @@ class VoteMeasure:
         source: CountSource,
         x: int,
         y: int,
-        given: Sequence[int],
+        conditioning_set: Sequence[int],
         epsilon: float,
         delta: float,
     ) -> float:
@@ -87,14 +89,16 @@ class MedianMeasure:
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
         return source.blocked(_checked_blocks(self.count, source.n), noise)
 
-    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
-        return blocks.fits(source, x, y, given)
+    def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
+        return blocks.fits(source, x, y, conditioning_set)
 
-    def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
-        key = ("median", self.base, *sorted((x, y)), *sorted(given))
+    def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
+        key = ("median", self.base, *sorted((x, y)), *sorted(conditioning_set))
         return source.remember(
             key,
-            lambda: float(np.median(blocks.block_p_values(source, self.base, x, y, given))),
+            lambda: float(
+                np.median(blocks.block_p_values(source, self.base, x, y, conditioning_set))
+            ),
         )
 
     def threshold(self, x: int, y: int) -> float:
@@ -114,12 +118,12 @@ class MedianMeasure:
         source: CountSource,
         x: int,
         y: int,
-        given: Sequence[int],
+        conditioning_set: Sequence[int],
         epsilon: float,
         delta: float,
     ) -> float:
         make = SmoothMedian.proven if self.calibration == "proven" else SmoothMedian.published
-        values = blocks.block_p_values(source, self.base, x, y, given)
+        values = blocks.block_p_values(source, self.base, x, y, conditioning_set)
         return make(epsilon, delta).scale(values, 0.0, 1.0)
 
 

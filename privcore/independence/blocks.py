@@ -19,12 +19,15 @@ from privcore.counts import MAX_CELLS, CountSource
 from privcore.independence.frequencies import chi_squared_of, degrees_of, g_squared_of
 
 
-def fits(source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
     """Whether `block_p_values` can be asked for: their table has all strata of every block."""
-    return prod(source.levels[c] for c in (len(source.levels) - 1, *given, x, y)) <= MAX_CELLS
+    columns = (len(source.levels) - 1, *conditioning_set, x, y)
+    return prod(source.levels[c] for c in columns) <= MAX_CELLS
 
 
-def block_p_values(source: CountSource, base: str, x: int, y: int, given: Sequence[int]) -> Vector:
+def block_p_values(
+    source: CountSource, base: str, x: int, y: int, conditioning_set: Sequence[int]
+) -> Vector:
     """p-value of x and y given columns in each block, shape (blocks,).
 
     source: rows with their block as the last column (`CountSource.blocked`).
@@ -32,7 +35,7 @@ def block_p_values(source: CountSource, base: str, x: int, y: int, given: Sequen
     """
     x, y = (x, y) if x < y else (y, x)
     blocks = source.levels[-1]
-    columns = (len(source.levels) - 1, *sorted(given), x, y)
+    columns = (len(source.levels) - 1, *sorted(conditioning_set), x, y)
     tables = source.table(columns)
     tables = tables.reshape(blocks, -1, *tables.shape[-2:])
     statistic = (g_squared_of if base == "g2" else chi_squared_of)(tables)

@@ -23,15 +23,15 @@ def covariance(moments: Matrix) -> Matrix:
     return np.asarray(moments[1:, 1:] - np.outer(means, means))
 
 
-def partial_correlation(sigma: Matrix, x: int, y: int, given: Sequence[int]) -> float:
+def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequence[int]) -> float:
     """Correlation of x and y given columns, in [−1, 1]; 0 where either is determined by them.
 
     sigma: a symmetric positive semi-definite matrix.
     """
     pair = np.array([x, y])
     block = sigma[pair[:, None], pair]
-    if given:
-        rest = np.array(given)
+    if conditioning_set:
+        rest = np.array(conditioning_set)
         across = sigma[pair[:, None], rest]
         # Least squares, so that collinear columns among those given do no harm.
         solved = np.linalg.lstsq(sigma[rest[:, None], rest], across.T, rcond=_DETERMINED)[0]
@@ -42,9 +42,9 @@ def partial_correlation(sigma: Matrix, x: int, y: int, given: Sequence[int]) -> 
     return min(max(r, -1.0), 1.0)
 
 
-def fisher_z(correlation: float, n: int, given: int) -> float:
+def fisher_z(correlation: float, n: int, order: int) -> float:
     """√(n − k − 3) artanh(r), standard normal when r is 0; 0 when n is too small to tell."""
-    freedom = n - given - 3
+    freedom = n - order - 3
     if freedom <= 0:
         return 0.0
     # Short of ±1, so that exact dependence is a very large number, not an infinite one.
@@ -55,12 +55,12 @@ def fisher_z(correlation: float, n: int, given: int) -> float:
 class MomentScore(Score):
     """A score of numeric columns (or of coded levels) from their second moments."""
 
-    def fits(self, source: MomentSource, x: int, y: int, given: Sequence[int]) -> bool:
+    def fits(self, source: MomentSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
         return True
 
-    def value(self, source: MomentSource, x: int, y: int, given: Sequence[int]) -> float:
+    def value(self, source: MomentSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         x, y = (x, y) if x < y else (y, x)
-        ordered = tuple(sorted(given))
+        ordered = tuple(sorted(conditioning_set))
 
         def compute() -> float:
             sigma = covariance(source.moments())

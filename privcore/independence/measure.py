@@ -43,11 +43,11 @@ class Measure(Protocol):
         """The rows as this measure wants them, such as split into blocks."""
         ...
 
-    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+    def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
         """Whether the value can be asked for, from levels and the number of rows alone."""
         ...
 
-    def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
+    def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The exact value on prepared rows."""
         ...
 
@@ -74,7 +74,7 @@ class Measure(Protocol):
         source: CountSource,
         x: int,
         y: int,
-        given: Sequence[int],
+        conditioning_set: Sequence[int],
         epsilon: float,
         delta: float,
     ) -> float:

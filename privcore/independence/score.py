@@ -81,27 +81,29 @@ class Score:
     published_flaw: str = ""
     proof: str = ""
 
-    def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
+    def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The value, remembered by the source: it does not depend on any noise."""
         x, y = (x, y) if x < y else (y, x)
-        ordered = tuple(sorted(given))
+        ordered = tuple(sorted(conditioning_set))
 
         def compute() -> float:
             return self.statistic(source.conditional_tables(x, y, ordered), source.n)
 
         return source.remember((self.name, x, y, ordered), compute)
 
-    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
+    def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
         """Whether `value` can be asked for, from levels and the number of rows alone."""
-        return cells_of_test(source, x, y, given) <= MAX_CELLS
+        return cells_of_test(source, x, y, conditioning_set) <= MAX_CELLS
 
-    def evaluate(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> ScoreValue:
-        """Value and p-value of the test of x and y given the columns `given`."""
+    def evaluate(
+        self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]
+    ) -> ScoreValue:
+        """Value and p-value of the test of x and y given the columns `conditioning_set`."""
         x, y = (x, y) if x < y else (y, x)
-        value = self.value(source, x, y, given)
+        value = self.value(source, x, y, conditioning_set)
         if self.degrees is None:
             return ScoreValue(value, erfc(abs(value) / sqrt(2)))
-        ordered = tuple(sorted(given))
+        ordered = tuple(sorted(conditioning_set))
         tables_degrees = self.degrees
 
         def compute() -> float:
@@ -110,15 +112,15 @@ class Score:
 
         return ScoreValue(value, source.remember((self.name, "p", x, y, ordered), compute))
 
-    def log_p(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
+    def log_p(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The logarithm of the p-value, exact where that is too small to be a number."""
-        found = self.evaluate(source, x, y, given)
+        found = self.evaluate(source, x, y, conditioning_set)
         if self.degrees is None:
             return log(2) + float(log_ndtr(-abs(found.value)))
         if found.p_value > SMALLEST:
             return log(found.p_value)
         x, y = (x, y) if x < y else (y, x)
-        degrees = self.degrees(source.conditional_tables(x, y, tuple(sorted(given))))
+        degrees = self.degrees(source.conditional_tables(x, y, tuple(sorted(conditioning_set))))
         return float(log_chi2_tail(np.array([degrees]), np.array([found.value]))[0])
 
     def sensitivity(
@@ -144,6 +146,6 @@ class Score:
         return self.published(n, strata)
 
 
-def strata_of(source: CountSource, given: Sequence[int]) -> int:
+def strata_of(source: CountSource, conditioning_set: Sequence[int]) -> int:
     """The public number of configurations of a conditioning set."""
-    return prod(source.levels[c] for c in given)
+    return prod(source.levels[c] for c in conditioning_set)

@@ -55,11 +55,11 @@ class ScoreMeasure:
     def prepare(self, source: CountSource, noise: NoiseSource) -> CountSource:
         return source
 
-    def fits(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> bool:
-        return self.score.fits(source, x, y, given)
+    def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
+        return self.score.fits(source, x, y, conditioning_set)
 
-    def value(self, source: CountSource, x: int, y: int, given: Sequence[int]) -> float:
-        z = abs(self.score.value(source, x, y, given))
+    def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
+        z = abs(self.score.value(source, x, y, conditioning_set))
         return erfc(z / sqrt(2)) if self.space == "p" else z
 
     def threshold(self, x: int, y: int) -> float:
@@ -87,8 +87,8 @@ class ScoreMeasure:
         source: CountSource,
         x: int,
         y: int,
-        given: Sequence[int],
+        conditioning_set: Sequence[int],
         epsilon: float,
         delta: float,
     ) -> float:
-        return up(self.sensitivity(source.n, strata_of(source, given)) / epsilon)
+        return up(self.sensitivity(source.n, strata_of(source, conditioning_set)) / epsilon)

@@ -86,9 +86,9 @@ class Input(Sample):
 class Side:
     """One direction: its input, and what its regression leaves of the other variable."""
 
-    def __init__(self, given: Input, other: Input, fit: Fit, width: float) -> None:
-        self.input = given
-        self.rest = Sample(other.values - given.predict(fit), RESIDUAL_REACH, width)
+    def __init__(self, regressor: Input, other: Input, fit: Fit, width: float) -> None:
+        self.input = regressor
+        self.rest = Sample(other.values - regressor.predict(fit), RESIDUAL_REACH, width)
         self._scores: dict[str, float] = {}
 
     def score(self, name: str) -> float:

@@ -164,12 +164,12 @@ PARAMETERS: tuple[Parameter, ...] = (
 )
 
 
-def check_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters, checked, with what is left to the engine filled in (bins apart).
 
     Raises ParameterError as `parse_all`, and for what the published calibration does not have.
     """
-    values = parse_all(PARAMETERS, given, "direction")
+    values = parse_all(PARAMETERS, stated, "direction")
     published = values["calibration"] == "published"
     for parameter in PARAMETERS:
         chosen = values[parameter.name]

@@ -115,9 +115,9 @@ def schedule_curves(
 
 
 def _compute(values: Mapping[str, Any]) -> Allocation:
-    given = dict(values)
-    first = given.pop("first")
-    orders = curate_orders(**given)
+    others = dict(values)
+    first = others.pop("first")
+    orders = curate_orders(**others)
     lines, counts = schedule_curves(values["epsilon"], first)
     return Allocation(**{**vars(orders), "schedules": lines, "counts": counts})
 

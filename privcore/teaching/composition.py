@@ -65,12 +65,12 @@ def _code(values: Mapping[str, Any]) -> str:
     v = values
     value = v["sigma"] if v["kind"] == "gaussian" else v["epsilon"]
     names = "" if v["distributions"] else f'\nnames = [name for name in NAMES if name != "{SLOW}"]'
-    given = "" if v["distributions"] else ", names"
+    listed = "" if v["distributions"] else ", names"
     return f"""from privcore.privacy.accounting.accountants import NAMES, by_rounds
 from privcore.privacy.accounting.events import Event
 {names}
 counts = {round_counts(v["rounds"])!r}
-curves = by_rounds(Event({v["kind"]!r}, {value!r}), counts, {v["delta"]!r}{given})
+curves = by_rounds(Event({v["kind"]!r}, {value!r}), counts, {v["delta"]!r}{listed})
 final = [curve.epsilons[-1] for curve in curves]
 for curve, epsilon in zip(curves, final):
     print(curve.name, epsilon)

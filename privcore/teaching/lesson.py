@@ -25,9 +25,9 @@ class NumberAnswer:
     def value(self) -> float:
         return float(self.compute())
 
-    def is_right(self, given: str) -> bool:
+    def is_right(self, answer: str) -> bool:
         """Whether a number that someone wrote is right; raises ParameterError if it is none."""
-        text = given.strip().removesuffix("%").strip().replace("−", "-")
+        text = answer.strip().removesuffix("%").strip().replace("−", "-")
         # A comma may stand for the point, as in many languages.
         text = text.replace(",", ".") if "." not in text else text
         try:
@@ -35,7 +35,7 @@ class NumberAnswer:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            raise ParameterError(f"{short(given)!r} is not a number; write one such as 0.5.")
+            raise ParameterError(f"{short(answer)!r} is not a number; write one such as 0.5.")
         return abs(number - self.value) <= self.tolerance
 
 
@@ -50,13 +50,13 @@ class ChoiceAnswer:
     def value(self) -> str:
         return self.compute()
 
-    def is_right(self, given: str) -> bool:
+    def is_right(self, answer: str) -> bool:
         """Raises ParameterError if it is none of the options."""
-        if given not in self.options:
+        if answer not in self.options:
             raise ParameterError(
-                f"{short(given)!r} is none of the answers; choose one of {', '.join(self.options)}."
+                f"{short(answer)!r} is none of the answers; choose from {', '.join(self.options)}."
             )
-        return given == self.value
+        return answer == self.value
 
 
 @dataclass(frozen=True)

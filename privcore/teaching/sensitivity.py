@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from privcore.arrays import Columns
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.errors import ParameterError
@@ -80,17 +81,17 @@ def sensitivity_playground(
     table = Playground(tuple(map(_record, rows)), int(changed_row), _record(replacement))
     after = list(table.rows)
     after[table.changed] = table.replacement
-    given = (2,) if len({row[2] for row in (*table.rows, *after)}) > 1 else ()
+    conditioning_set = (2,) if len({row[2] for row in (*table.rows, *after)}) > 1 else ()
     one, other = _counts(table.rows), _counts(after)
     found = []
     for name, score in SCORES.items():
-        strata = strata_of(one, given)
+        strata = strata_of(one, conditioning_set)
         found.append(
             ScoreMove(
                 name,
                 score.title,
-                _value(score, one, given),
-                _value(score, other, given),
+                _value(score, one, conditioning_set),
+                _value(score, other, conditioning_set),
                 score.proven(n) if score.proven else None,
                 score.published(n, strata) if score.published else None,
                 score.published_flaw,
@@ -99,10 +100,10 @@ def sensitivity_playground(
     return Moves(table, n, (*_unconditional(one, other), *found))
 
 
-def _value(score: Score, source: InMemoryCounts, given: tuple[int, ...]) -> float:
+def _value(score: Score, source: InMemoryCounts, conditioning_set: Columns) -> float:
     """The score of x and y; 0 where either is constant, for which Fisher's z is not defined."""
     constant = any(int((source.table([column]) > 0).sum()) < 2 for column in (0, 1))
-    return 0.0 if constant else score.value(source, 0, 1, given)
+    return 0.0 if constant else score.value(source, 0, 1, conditioning_set)
 
 
 def _record(values: Sequence[int]) -> Record:

@@ -184,7 +184,7 @@ def check_every_test_draws_its_own_sub_sample(rate=0.3, seed=3):
     measure = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05)
     tests = [step for step in found.trace if step.phase == "test"]
     for step, drawn in zip(tests, source.drawn, strict=True):
-        value = measure.value(drawn, step.x, step.y, step.given)
+        value = measure.value(drawn, step.x, step.y, step.conditioning_set)
         assert step.score == pytest.approx(value, abs=1e-9), "a test is of another draw"
 
 

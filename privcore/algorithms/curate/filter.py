@@ -16,10 +16,10 @@ from privcore.rounding import down
 
 def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
     """The filter of a proven run on its sub-sample, and the δ that its total stands for there."""
-    given, n = run.parameters, run.source.n
-    rate, tests = checked_rows(n, given.rate) / n, comb(len(run.source.names), 2)
-    epsilon = before_amplification(given.epsilon * share_for_tests(run), rate)
-    delta = min(down(given.delta / rate), 0.999) if rate < 1 else given.delta
+    parameters, n = run.parameters, run.source.n
+    rate, tests = checked_rows(n, parameters.rate) / n, comb(len(run.source.names), 2)
+    epsilon = before_amplification(parameters.epsilon * share_for_tests(run), rate)
+    delta = min(down(parameters.delta / rate), 0.999) if rate < 1 else parameters.delta
     rho = composition.rho_for(epsilon, delta)
     if rho > 0 and sqrt(2 * rho / tests) > epsilon / tests:
         return PrivacyFilter("rho", rho), delta

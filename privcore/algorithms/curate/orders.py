@@ -18,6 +18,7 @@ from privcore.algorithms.search.per_test import PerTest
 from privcore.algorithms.search.result import Spent
 from privcore.algorithms.search.skeleton import Skeleton
 from privcore.algorithms.search.tie_correction import corrected, share_for_tests
+from privcore.arrays import Columns
 from privcore.errors import BudgetError, ParameterError
 from privcore.independence import ScoreMeasure, margin
 from privcore.independence.score import strata_of
@@ -55,21 +56,21 @@ class PerOrder(PerTest[CurateParameters]):
 
     def __init__(self, run: Run[CurateParameters], recorder: common.Recorder) -> None:
         super().__init__(run, recorder, rounds=1, planned=False)
-        given = run.parameters
+        parameters = run.parameters
         if self.measure.needs_delta:
             raise ParameterError(
                 "CURATE spends as many tests as it can pay for, so a test cannot have a δ of its "
                 f"own; choose the score {self.measure.base}-votes, which makes the same decision."
             )
         n = run.source.n
-        self._rows = checked_rows(n, given.rate)
+        self._rows = checked_rows(n, parameters.rate)
         if self._rows < n:
             drawn = run.source.subsample(self._rows, run.noise)
             self.source = self.measure.prepare(drawn, run.noise)
         if not self.proven and isinstance(self.measure, ScoreMeasure):
             self.measure = _Published(**vars(self.measure))
         self._p = len(run.source.names)
-        limit = given.max_order
+        limit = parameters.max_order
         self._last = self._p - 2 if limit is None else min(limit, self._p - 2)
         self.sensitivity = self.measure.sensitivity(self._rows)
         # In units of the sensitivity, before ties give each pair a threshold of its own.
@@ -80,9 +81,9 @@ class PerOrder(PerTest[CurateParameters]):
 
     def _start(self) -> None:
         """Fix the unit and the total, before any data are seen."""
-        given = self.run.parameters
+        parameters = self.run.parameters
         tests = comb(self._p, 2)
-        self._delta = given.delta
+        self._delta = parameters.delta
         self._rule: CostRule = "epsilon"
         if not self.proven:
             if not self._delta > 0:
@@ -90,7 +91,7 @@ class PerOrder(PerTest[CurateParameters]):
                     "The published accounting of CURATE needs a failure probability above 0; raise "
                     "delta."
                 )
-            self._rule, self._left = "published", given.epsilon
+            self._rule, self._left = "published", parameters.epsilon
             return
         self.filter, self._delta = new_filter(self.run)
         self._rule = self.filter.unit
@@ -138,15 +139,15 @@ class PerOrder(PerTest[CurateParameters]):
                 break
         self._order_tests.append((self._epsilon, 0))
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         if not self._epsilon > 0:
             raise BudgetError("What is left of the budget would buy nothing but noise.", "noise")
         charge = self.pay(self._epsilon)
         epsilon, tests = self._order_tests[-1]
         self._order_tests[-1] = (epsilon, tests + 1)
-        strata = strata_of(self.run.source, given)
+        strata = strata_of(self.run.source, conditioning_set)
         scale = up(self.measure.sensitivity(self._rows, strata) / self._epsilon)
-        value = self.measure.value(self.source, x, y, given)
+        value = self.measure.value(self.source, x, y, conditioning_set)
         noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
         self.rounds += 1
         reach = self.measure.threshold(x, y)
@@ -156,7 +157,7 @@ class PerOrder(PerTest[CurateParameters]):
             verdict = False
         else:
             verdict = self.run.noise.coin()
-        self.record(x, y, given, "test", value, scale, noisy, 0.0, verdict, charge)
+        self.record(x, y, conditioning_set, "test", value, scale, noisy, 0.0, verdict, charge)
         return verdict
 
     def _left_published(self) -> float:

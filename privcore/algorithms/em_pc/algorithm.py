@@ -133,10 +133,10 @@ def _run(run: Run[EMPCParameters]) -> Outcome:
     )
 
 
-def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
+def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Original PC, which like EM-PC removes edges at once, with the score of the run."""
-    settings = reference({**given, "stable": False})
-    if given["calibration"] == "published":
+    settings = reference({**parameters, "stable": False})
+    if parameters["calibration"] == "published":
         settings["score"] = "g2"
     return settings
 

@@ -74,7 +74,7 @@ class PublishedRounds:
                 order=order,
                 x=x,
                 y=y,
-                given=(),
+                conditioning_set=(),
                 phase=phase,
                 score=utility,
                 noise_scale=2 / epsilon,

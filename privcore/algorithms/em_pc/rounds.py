@@ -13,6 +13,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.per_test import measure_of
 from privcore.algorithms.search.result import Edge, Phase, Step
+from privcore.arrays import Columns
 from privcore.errors import BudgetError
 from privcore.privacy.accounting import PrivacyFilter, composition
 from privcore.privacy.accounting.events import Event
@@ -36,17 +37,17 @@ def _rounds(run: Run[EMPCParameters]) -> int:
 
 def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:
     """The filter, fixed before any data are seen, and the ε of a round."""
-    given, planned = run.parameters, _rounds(run)
-    number, kind = given.number_share, given.selection
-    share = 1 - given.direction_share
+    parameters, planned = run.parameters, _rounds(run)
+    number, kind = parameters.number_share, parameters.selection
+    share = 1 - parameters.direction_share
     # ρ of a round whose two parts add up to ε = 1; peeling costs least as a whole.
     unit_rho = rho_of_selection(number, kind) + rho_of_selection(1 - number, kind)
-    rho = composition.rho_for(given.epsilon, given.delta)
-    basic = share * given.epsilon / planned
+    rho = composition.rho_for(parameters.epsilon, parameters.delta)
+    basic = share * parameters.epsilon / planned
     zcdp = sqrt(share * rho / (planned * unit_rho))
     if zcdp > basic:
         return PrivacyFilter("rho", rho), zcdp
-    return PrivacyFilter("epsilon", given.epsilon), basic
+    return PrivacyFilter("epsilon", parameters.epsilon), basic
 
 
 def planned_total(run: Run[EMPCParameters]) -> tuple[Event, ...]:
@@ -59,18 +60,18 @@ class ProvenRounds:
     """The private selections, and what they cost."""
 
     def __init__(self, run: Run[EMPCParameters], recorder: common.Recorder) -> None:
-        given = run.parameters
+        parameters = run.parameters
         self._run = run
         self._recorder = recorder
-        self.measure = measure_of(given)
+        self.measure = measure_of(parameters)
         source = self.measure.prepare(run.source, run.noise)
         self.utilities = ProvenUtilities(self.measure, source)
-        self._kind = given.selection
+        self._kind = parameters.selection
         self.planned = _rounds(run)
         self.rounds = 0
         self.filter, size = _new_filter(run)
         self.accountant = "zCDP filter" if self.filter.unit == "rho" else "filter of the sum"
-        number = given.number_share
+        number = parameters.number_share
         self._number, self._which = down(size * number), down(size * (1 - number))
 
     def choose(self, node: int, candidates: list[Candidate], order: int) -> list[Candidate]:
@@ -112,10 +113,10 @@ class ProvenRounds:
             charge = self._charge(epsilon)
             sets = removal.candidate.sets
             values = self.utilities.of_sets(removal.node, removal.other, sets)
-            given = sets[select(values, epsilon, self._run.noise, self._kind)]
-            found[pair] = frozenset(given)
-            utility = self.utilities.of_set(removal.node, removal.other, given)
-            self._record(len(given), *pair, given, "separating set", utility, epsilon, charge)
+            chosen = sets[select(values, epsilon, self._run.noise, self._kind)]
+            found[pair] = frozenset(chosen)
+            utility = self.utilities.of_set(removal.node, removal.other, chosen)
+            self._record(len(chosen), *pair, chosen, "separating set", utility, epsilon, charge)
         return found
 
     def _charge(self, epsilon: float) -> float:
@@ -126,7 +127,7 @@ class ProvenRounds:
         order: int,
         x: int,
         y: int,
-        given: tuple[int, ...],
+        conditioning_set: Columns,
         phase: Phase,
         utility: float,
         epsilon: float,
@@ -137,7 +138,7 @@ class ProvenRounds:
                 order,
                 x,
                 y,
-                given,
+                conditioning_set,
                 phase,
                 utility,
                 2 / epsilon,

@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privcore.arrays import Vector
+from privcore.arrays import Columns, Vector
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
 from privcore.independence import Measure, margin
 from privcore.independence.greedy_distance import greedy_distance, p_value
 from privcore.privacy.mechanisms.selection import count_utilities
-
-Given = tuple[int, ...]
 
 
 class Candidate(NamedTuple):
@@ -29,8 +27,8 @@ class Candidate(NamedTuple):
 
     node: int
     utility: float
-    sets: tuple[Given, ...]
-    best: Given
+    sets: tuple[Columns, ...]
+    best: Columns
 
 
 class ProvenUtilities:
@@ -46,20 +44,20 @@ class ProvenUtilities:
         """The utility of an exactly independent pair: a public scale for the end points."""
         return self._measure.threshold(0, 1) / self._sensitivity
 
-    def of_set(self, x: int, y: int, given: Given) -> float:
+    def of_set(self, x: int, y: int, conditioning_set: Columns) -> float:
         """How far the test of x and y given a set is on the independent side; 1-sensitive."""
-        value = self._measure.value(self._source, x, y, given)
+        value = self._measure.value(self._source, x, y, conditioning_set)
         return margin(self._measure, value, x, y) / self._sensitivity
 
-    def of_sets(self, x: int, y: int, sets: Sequence[Given]) -> Vector:
+    def of_sets(self, x: int, y: int, sets: Sequence[Columns]) -> Vector:
         """`of_set` for each set."""
-        return np.array([self.of_set(x, y, given) for given in sets])
+        return np.array([self.of_set(x, y, conditioning_set) for conditioning_set in sets])
 
-    def fits(self, node: int, other: int, given: Given) -> bool:
+    def fits(self, node: int, other: int, conditioning_set: Columns) -> bool:
         """Whether a test can be made, from levels and the number of rows alone."""
-        return self._measure.fits(self._source, node, other, given)
+        return self._measure.fits(self._source, node, other, conditioning_set)
 
-    def candidate(self, node: int, other: int, sets: tuple[Given, ...]) -> Candidate:
+    def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
         """Utility of removing `other` from the neighbours of `node`: the largest over the sets.
 
         A maximum of 1-sensitive utilities is 1-sensitive.
@@ -80,13 +78,13 @@ class PublishedUtilities:
         self._source = source
         self._level = level
 
-    def fits(self, node: int, other: int, given: Given) -> bool:
+    def fits(self, node: int, other: int, conditioning_set: Columns) -> bool:
         """As of `ProvenUtilities`."""
-        return cells_of_test(self._source, node, other, given) <= MAX_CELLS
+        return cells_of_test(self._source, node, other, conditioning_set) <= MAX_CELLS
 
-    def candidate(self, node: int, other: int, sets: tuple[Given, ...]) -> Candidate:
+    def candidate(self, node: int, other: int, sets: tuple[Columns, ...]) -> Candidate:
         """The distance of the test with the most independent p-value (Algorithm 3, lines 4–6)."""
-        values = [self._p_value(node, other, given) for given in sets]
+        values = [self._p_value(node, other, conditioning_set) for conditioning_set in sets]
         best = sets[int(np.argmax(values))]
         return Candidate(other, self._distance(node, other, best), sets, best)
 
@@ -94,19 +92,21 @@ class PublishedUtilities:
         """Equations 6, 7 and 8, with their jumps at the boundary."""
         return published_counts(np.sort([c.utility for c in candidates])[::-1])
 
-    def _p_value(self, x: int, y: int, given: Given) -> float:
+    def _p_value(self, x: int, y: int, conditioning_set: Columns) -> float:
         x, y = (x, y) if x < y else (y, x)
         return self._source.remember(
-            ("g2 p", x, y, given),
-            lambda: p_value(self._source.conditional_tables(x, y, given)),
+            ("g2 p", x, y, conditioning_set),
+            lambda: p_value(self._source.conditional_tables(x, y, conditioning_set)),
         )
 
-    def _distance(self, x: int, y: int, given: Given) -> float:
+    def _distance(self, x: int, y: int, conditioning_set: Columns) -> float:
         x, y = (x, y) if x < y else (y, x)
         return self._source.remember(
-            ("greedy distance", self._level, x, y, given),
+            ("greedy distance", self._level, x, y, conditioning_set),
             lambda: float(
-                greedy_distance(self._source.conditional_tables(x, y, given), self._level)
+                greedy_distance(
+                    self._source.conditional_tables(x, y, conditioning_set), self._level
+                )
             ),
         )
 

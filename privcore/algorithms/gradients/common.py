@@ -142,8 +142,8 @@ def descend(
 
     steps, search: as in `noisy_steps`.
     """
-    given = run.parameters
-    count = math.ceil(total / given.stages)
+    parameters = run.parameters
+    count = math.ceil(total / parameters.stages)
     stages = math.ceil(total / count)
     watching = Watching(run, "gradient", total)
 
@@ -152,9 +152,9 @@ def descend(
         return gradient(weights)
 
     return solve(
-        noisy_steps(watched, steps, count, total, given.weight_limit, search),
+        noisy_steps(watched, steps, count, total, parameters.weight_limit, search),
         len(run.source.names),
-        Settings(given.sparsity, iterations=stages, tolerance=-1.0),
+        Settings(parameters.sparsity, iterations=stages, tolerance=-1.0),
     )
 
 
@@ -195,7 +195,7 @@ def wrap_up(
     )
 
 
-def reference(given: Mapping[str, Any]) -> dict[str, Any]:
+def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """NOTEARS with the run's penalty, threshold and units, on columns as they are."""
-    same = {name: given[name] for name in ("sparsity", "weight_threshold", "units")}
+    same = {name: parameters[name] for name in ("sparsity", "weight_threshold", "units")}
     return {**same, "degenerate": "keep"}

@@ -85,16 +85,16 @@ class CurateScoreParameters(DescentParameters):
 def fit(run: Run[CurateScoreParameters]) -> Outcome:
     """Weights and graph from noisy gradients with growing budgets."""
     run = prepared(run)
-    given = run.parameters
-    if given.calibration == "proven":
+    parameters = run.parameters
+    if parameters.calibration == "proven":
         return run_proven(run, _shares(run))
-    return run_published(run, _published_budgets(run), given.epsilon)
+    return run_published(run, _published_budgets(run), parameters.epsilon)
 
 
 def _shares(run: Run[CurateScoreParameters]) -> list[float]:
     """Each gradient's share of μ², as the schedule grows."""
-    given = run.parameters
-    shares = growing_shares(given.schedule, given.growth, given.gradients)
+    parameters = run.parameters
+    shares = growing_shares(parameters.schedule, parameters.growth, parameters.gradients)
     return [float(share * share) for share in shares]
 
 
@@ -105,17 +105,17 @@ def _planned(run: Run[CurateScoreParameters]) -> tuple[Event, ...]:
 
 def _published_budgets(run: Run[CurateScoreParameters]) -> list[float]:
     """ε of each gradient that Lemma 2 allows; raises ParameterError for none, or too many."""
-    given = run.parameters
-    epsilon, first = given.epsilon, given.first_epsilon
-    total = lemma_count(given.schedule, epsilon, first)
+    parameters = run.parameters
+    epsilon, first = parameters.epsilon, parameters.first_epsilon
+    total = lemma_count(parameters.schedule, epsilon, first)
     if not 1 <= total <= _MOST:
         what = "less than one gradient" if total < 1 else f"more than {_MOST:,} gradients"
         change = "raise epsilon or lower" if total < 1 else "lower epsilon or raise"
         raise ParameterError(
             f"epsilon {epsilon:g} pays for {what} with a first budget of {first:g} on the "
-            f"{given.schedule} schedule; {change} first-epsilon."
+            f"{parameters.schedule} schedule; {change} first-epsilon."
         )
-    return [float(charge) for charge in budgets(given.schedule, first, total)]
+    return [float(charge) for charge in budgets(parameters.schedule, first, total)]
 
 
 CURATE_SCORE = Algorithm(

@@ -43,23 +43,23 @@ class MomentNotearsParameters(NotearsParameters, ProvenParameters):
 def fit(run: Run[MomentNotearsParameters]) -> Outcome:
     """Weights and graph from one noisy covariance matrix."""
     run = prepared(run)
-    given, n, p = run.parameters, run.source.n, len(run.source.names)
-    radius = given.radius * math.sqrt(p)
+    parameters, n, p = run.parameters, run.source.n, len(run.source.names)
+    radius = parameters.radius * math.sqrt(p)
     moments = run.source.moments(radius)
     check_finite(moments)
-    released = release_moments(moments, n, radius, given.epsilon, given.delta, run.noise)
+    released = release_moments(moments, n, radius, parameters.epsilon, parameters.delta, run.noise)
     if released.scale > radius * radius:
         raise ParameterError(
-            f"epsilon is {given.epsilon:g}, too small for {n:,} rows: the noise would exceed "
+            f"epsilon is {parameters.epsilon:g}, too small for {n:,} rows: the noise would exceed "
             "the largest second moment; raise epsilon."
         )
     recorder = common.Recorder(run.keep_trace)
     recorder.add(
-        Step(0, -1, -1, (), "release", nan, released.scale, nan, nan, False, given.epsilon, 1)
+        Step(0, -1, -1, (), "release", nan, released.scale, nan, nan, False, parameters.epsilon, 1)
     )
     solution = optimise(run, in_units(run, released.sigma))
-    guarantee = common.proven_guarantee(run, "one release", (PROOF,), given.delta)
-    spent = Spent("epsilon", given.epsilon, given.epsilon, 1, 1, "releases")
+    guarantee = common.proven_guarantee(run, "one release", (PROOF,), parameters.delta)
+    spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
     return wrap_up(run, solution, recorder, guarantee, spent)
 
 

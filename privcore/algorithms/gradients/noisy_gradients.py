@@ -88,9 +88,9 @@ def _split(
     run: Run[DescentParameters], shares: Sequence[float]
 ) -> tuple[float, list[float], list[float]]:
     """Shares of μ²: of the columns, of each gradient, and of each line search."""
-    given = run.parameters
-    columns = COLUMNS_SHARE if given.centring == "released" else 0.0
-    search = SEARCH_SHARE if given.step_rule == "line search" else 0.0
+    parameters = run.parameters
+    columns = COLUMNS_SHARE if parameters.centring == "released" else 0.0
+    search = SEARCH_SHARE if parameters.step_rule == "line search" else 0.0
     left = 1.0 - columns
     return (
         columns,
@@ -108,13 +108,13 @@ class NoisyGradients:
     def __init__(
         self, run: Run[DescentParameters], shares: Sequence[float], recorder: Recorder
     ) -> None:
-        given = run.parameters
+        parameters = run.parameters
         self.used = 0
         self.charged: list[float] = []
         self._run, self._recorder = run, recorder
-        self._mu = planned_mu(given.epsilon, given.delta)
+        self._mu = planned_mu(parameters.epsilon, parameters.delta)
         n, p = run.source.n, len(run.source.names)
-        self._n, self._off, self._clip = n, off_diagonal(p), given.clip * p
+        self._n, self._off, self._clip = n, off_diagonal(p), parameters.clip * p
         if clipped_sensitivity(self._clip, n) > self._clip * self._mu:
             raise too_small(run)
         unique, multiplicities = cast(RowSource, run.source).rows()
@@ -125,7 +125,7 @@ class NoisyGradients:
         if columns > 0:
             self._standardise()
         else:
-            self._widths = half_widths(run) * given.reach
+            self._widths = half_widths(run) * parameters.reach
 
     def _standardise(self) -> None:
         """Centre by noisy means; scale so that the mean of the noisy variances is 1."""

@@ -37,9 +37,9 @@ class _Parameters(NotearsParameters):
 
 def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
     """Plain NOTEARS on a covariance matrix in the run's units, exact or made private before."""
-    given = run.parameters
-    sparsity = given.sparsity
-    watching = Watching(run, "iteration", given.iterations)
+    parameters = run.parameters
+    sparsity = parameters.sparsity
+    watching = Watching(run, "iteration", parameters.iterations)
 
     def smooth(weights: Matrix) -> tuple[float, Matrix]:
         watching.step()
@@ -48,7 +48,7 @@ def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
     return solve(
         exact_steps(smooth),
         len(sigma),
-        Settings(sparsity, iterations=given.iterations),
+        Settings(sparsity, iterations=parameters.iterations),
         objective=lambda w: least_squares(sigma, w)[0] + sparsity * float(abs(w).sum()),
         watch=watching.advance,
     )

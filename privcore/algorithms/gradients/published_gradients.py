@@ -107,11 +107,11 @@ def _search(
         watching.advance()
         return least_squares(sigma, weights)[0], gradients(weights)
 
-    given = run.parameters
+    parameters = run.parameters
     return solve(
-        limited_steps(smooth, given.weight_limit),
+        limited_steps(smooth, parameters.weight_limit),
         len(run.source.names),
-        Settings(given.sparsity),
+        Settings(parameters.sparsity),
     )
 
 

@@ -58,7 +58,7 @@ def _run(run: Run[MomentSearchParameters]) -> Outcome:
 def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     if not hasattr(run.source, "levels"):
         return run_on_numbers(run)
-    given, whole = run.parameters, planned_whole(run)
+    parameters, whole = run.parameters, planned_whole(run)
     recorder = common.Recorder(run.keep_trace)
     if whole is None:
         found = run_in_rounds(run, planned_rounds(run), recorder)
@@ -66,10 +66,10 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         found = run_on_whole_table(run, whole, recorder)
     graph = cpdag_of_dag(run.source.names, edges_of(found.dag))
     rules = Rules(
-        given.false_edges,
-        given.candidate_level,
-        given.reference_effect,
-        given.max_parents,
+        parameters.false_edges,
+        parameters.candidate_level,
+        parameters.reference_effect,
+        parameters.max_parents,
         found.arrows,
     )
     separating = {
@@ -94,10 +94,10 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     )
 
 
-def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
+def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """PC's own choice of a score: G² for levels, Fisher's z for numbers."""
     shared = ("threshold", "max_order", "mixed_levels")
-    return {"score": None, **{name: given[name] for name in shared}}
+    return {"score": None, **{name: parameters[name] for name in shared}}
 
 
 MOMENT_SEARCH = Algorithm(

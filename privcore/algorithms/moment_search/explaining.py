@@ -19,6 +19,7 @@ from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvi
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.steps import Around, end_if_cancelled, searched_among
 from privcore.algorithms.search.model import Run
+from privcore.arrays import Columns
 
 # Searches for one DAG, each with the candidates that the last one asked for.
 _SEARCHES = 3
@@ -60,11 +61,11 @@ def sparsest_dag(
 
     And the candidates, with those that came to it.
     """
-    given, found = run.parameters, []
+    parameters, found = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
         dag, near = explaining_search(run, evidence, candidates, cost)
-        dag = kept_edges(seen, dag, given.false_edges)
+        dag = kept_edges(seen, dag, parameters.false_edges)
         for _ in range(_PASSES):
             # Without the others, another DAG of these edges may need fewer of them.
             dag = searched_among(run, evidence.score, _around(dag), dag)
@@ -73,10 +74,10 @@ def sparsest_dag(
                 candidates,
                 _cancellable(run, evidence.surely_unexplained),
                 evidence.borne_out,
-                level=given.false_edges,
-                max_parents=given.max_parents,
+                level=parameters.false_edges,
+                max_parents=parameters.max_parents,
             )
-            dag = kept_edges(seen, dag, given.false_edges)
+            dag = kept_edges(seen, dag, parameters.false_edges)
             found.append(dag)
         for column, others in near.items():
             around[column] |= others
@@ -100,8 +101,8 @@ def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
 def _cancellable(run: Run[MomentSearchParameters], test: Test) -> Test:
     """The same test; the run can be cancelled before each."""
 
-    def tested(x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+    def tested(x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         end_if_cancelled(run)
-        return test(x, y, given)
+        return test(x, y, conditioning_set)
 
     return tested

@@ -30,13 +30,13 @@ _PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
 def planned_on_numbers(run: Run[MomentSearchParameters]) -> NumbersPlan:
-    given = run.parameters
+    parameters = run.parameters
     return plan_numbers(
         run.source.n,
         len(run.source.names),
-        given.epsilon,
-        given.delta,
-        radius=given.longest_row,
+        parameters.epsilon,
+        parameters.delta,
+        radius=parameters.longest_row,
     )
 
 
@@ -47,7 +47,7 @@ def events_on_numbers(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 
 def run_on_numbers(run: Run[MomentSearchParameters]) -> Outcome:
     """Both releases are always made; the penalty is BIC's, log n."""
-    given, names, n = run.parameters, run.source.names, run.source.n
+    parameters, names, n = run.parameters, run.source.names, run.source.n
     plan = planned_on_numbers(run)
     source = cast(NumberSource, run.source)
     evidence = NumericMoments(source, plan, run.noise, penalty=log(n))
@@ -59,31 +59,19 @@ def run_on_numbers(run: Run[MomentSearchParameters]) -> Outcome:
         record_release(recorder, sigma, part, number)
 
     found = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
-    found = kept_edges(evidence, found, given.false_edges)
+    found = kept_edges(evidence, found, parameters.false_edges)
     tested = edge_p_values(evidence, found)
     for (cause, effect), p_value in tested.items():
         others = tuple(sorted(found[effect] - {cause}))
-        recorder.add(
-            Step(
-                len(others),
-                cause,
-                effect,
-                others,
-                "test",
-                p_value,
-                0.0,
-                p_value,
-                given.false_edges,
-                False,
-            )
-        )
+        level = parameters.false_edges
+        recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
     graph = cpdag_of_dag(names, set(tested))
     around = {c: set(range(len(names))) - {c} for c in range(len(names))}
-    rules = Rules(given.false_edges, 1.0, given.reference_effect, len(names), ON_NUMBERS)
+    rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect, len(names), ON_NUMBERS)
     return Outcome(
         graph=graph,
         separating_sets={},
-        guarantee=common.proven_guarantee(run, "Gaussian DP", _PROOFS, given.delta),
+        guarantee=common.proven_guarantee(run, "Gaussian DP", _PROOFS, parameters.delta),
         spent=Spent("share", 1.0, 1.0, 2, 2, "releases"),
         tests_run=len(tested),
         orders_run=1 + max((len(parents) for parents in found), default=0),

@@ -28,52 +28,54 @@ class PublicShape:
     columns: int
 
     @classmethod
-    def of(cls, source: MomentSource | MixedRows, given: MomentSearchParameters) -> PublicShape:
+    def of(
+        cls, source: MomentSource | MixedRows, parameters: MomentSearchParameters
+    ) -> PublicShape:
         """given: the run's parameters, which say how numbers beside levels are cut."""
         if isinstance(source, MixedRows):
-            levels: Sequence[int] = source.dataset(given.mixed_levels).levels
+            levels: Sequence[int] = source.dataset(parameters.mixed_levels).levels
         else:
             levels = getattr(source, "levels", ())
         return cls(source.n, levels, len(source.names))
 
 
-def visible_effects(shape: PublicShape, given: MomentSearchParameters) -> Visible:
+def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> Visible:
     """given: the run's parameters, checked; raises ParameterError for δ = 0."""
-    epsilon, delta = given.epsilon, given.delta
+    epsilon, delta = parameters.epsilon, parameters.delta
     if not shape.levels:
         plan_of_numbers = plan_numbers(
-            shape.n, shape.columns, epsilon, delta, radius=given.longest_row
+            shape.n, shape.columns, epsilon, delta, radius=parameters.longest_row
         )
         return visible_in_numbers(
-            plan_of_numbers, false_edges=given.false_edges, penalty=log(shape.n)
+            plan_of_numbers, false_edges=parameters.false_edges, penalty=log(shape.n)
         )
-    whole = plan_whole(shape.n, shape.levels, epsilon, cells=given.whole_table)
+    whole = plan_whole(shape.n, shape.levels, epsilon, cells=parameters.whole_table)
     if whole is not None:
         return visible_in_whole(
-            whole, shape.levels, false_edges=given.false_edges, penalty=given.penalty
+            whole, shape.levels, false_edges=parameters.false_edges, penalty=parameters.penalty
         )
     plan = plan_moments(
         shape.n,
         shape.levels,
         epsilon,
         delta,
-        share=given.table_share,
-        tables=given.table_noise_ratio,
+        share=parameters.table_share,
+        tables=parameters.table_noise_ratio,
     )
     return visible_in_tables(
         plan,
         shape.n,
         shape.levels,
-        false_edges=given.false_edges,
-        candidates=given.candidate_level,
-        penalty=given.penalty,
+        false_edges=parameters.false_edges,
+        candidates=parameters.candidate_level,
+        penalty=parameters.penalty,
     )
 
 
-def visible_sentence(shape: PublicShape, given: MomentSearchParameters) -> str:
+def visible_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
     """What can be seen, in plain words."""
-    least = visible_effects(shape, given).alone
-    where = f"At ε = {given.epsilon:g} and {shape.n:,} rows, moment search"
+    least = visible_effects(shape, parameters).alone
+    where = f"At ε = {parameters.epsilon:g} and {shape.n:,} rows, moment search"
     if least is None:
         return (
             f"{where} would miss even a perfect dependence of two columns more often than once in "

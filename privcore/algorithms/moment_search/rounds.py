@@ -24,14 +24,14 @@ _BETWEEN_ROUNDS = 0.003
 
 
 def planned_rounds(run: Run[MomentSearchParameters]) -> MomentPlan:
-    given = run.parameters
+    parameters = run.parameters
     return plan_moments(
         run.source.n,
         run.source.levels,
-        given.epsilon,
-        given.delta,
-        share=given.table_share,
-        tables=given.table_noise_ratio,
+        parameters.epsilon,
+        parameters.delta,
+        share=parameters.table_share,
+        tables=parameters.table_noise_ratio,
     )
 
 
@@ -44,10 +44,10 @@ def run_in_rounds(
     run: Run[MomentSearchParameters], plan: MomentPlan, recorder: common.Recorder
 ) -> Found:
     """Spends what the plan allows, and searches for edges in between."""
-    given = run.parameters
+    parameters = run.parameters
     moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
-    evidence = ModelEvidence(moments, penalty=given.penalty)
+    evidence = ModelEvidence(moments, penalty=parameters.penalty)
     candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
     searched, around, made = [candidates], neighbours(candidates), 0
     while made < plan.rounds:
@@ -61,7 +61,7 @@ def run_in_rounds(
         sigma = plan.tables_sigma(len(chosen))
         release_tables(moments, run.source, chosen, sigma, run.noise)
         record_release(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, 1 + made)
-        evidence = ModelEvidence(moments, penalty=given.penalty)
+        evidence = ModelEvidence(moments, penalty=parameters.penalty)
         # Tables measure pairs again, so that an edge that was lost before may be seen now.
         candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
         searched += [candidates, narrowed(run, None, evidence, recorder, candidates)]
@@ -69,7 +69,7 @@ def run_in_rounds(
             around[column] |= others
     if plan.refined:
         around = neighbours(searched[-1])
-    seen = TableEvidence(evidence, given.penalty)
+    seen = TableEvidence(evidence, parameters.penalty)
     dag, around = sparsest_dag(run, evidence, seen, around)
     used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")

@@ -15,6 +15,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
+from privcore.arrays import Columns
 from privcore.errors import Cancelled
 
 Around = dict[int, set[int]]
@@ -48,15 +49,14 @@ class _NoiseAware(Decision):
         self._evidence, self._level, self._tabulated = evidence, level, tabulated
         self._recorder = recorder
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        if self._tabulated and len(given) > 1 and not self._evidence.tabulated(x, y, *given):
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        needs_table = self._tabulated and len(conditioning_set) > 1
+        if needs_table and not self._evidence.tabulated(x, y, *conditioning_set):
             return False
-        tested = self._evidence.test(x, y, given)
-        found = tested.p_value
-        verdict = found > self._level and tested.telling
-        self._recorder.add(
-            Step(len(given), x, y, given, "test", found, 0.0, found, self._level, verdict)
-        )
+        tested = self._evidence.test(x, y, conditioning_set)
+        p_value = tested.p_value
+        verdict = p_value > self._level and tested.telling
+        self._recorder.add(Step.noiseless(x, y, conditioning_set, p_value, self._level, verdict))
         return verdict
 
 

@@ -42,8 +42,10 @@ _ACCOUNTANT = "pure DP"
 
 def planned_whole(run: Run[MomentSearchParameters]) -> WholePlan | None:
     """None where the columns have too many combinations of levels."""
-    given = run.parameters
-    return plan_whole(run.source.n, run.source.levels, given.epsilon, cells=given.whole_table)
+    parameters = run.parameters
+    return plan_whole(
+        run.source.n, run.source.levels, parameters.epsilon, cells=parameters.whole_table
+    )
 
 
 def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
@@ -54,38 +56,38 @@ def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 def run_on_whole_table(
     run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
 ) -> Found:
-    given, columns = run.parameters, tuple(range(len(run.source.names)))
+    parameters, columns = run.parameters, tuple(range(len(run.source.names)))
     counts = release_whole(run.source, plan, run.noise)
     record_release(recorder, plan.scale, 1.0, 1)
     moments = Moments(plan.n, counts.shape)
     moments.add_table(columns, counts, plan.variance)
-    evidence = Evidence(moments, penalty=given.penalty)
+    evidence = Evidence(moments, penalty=parameters.penalty)
     searched = [narrowed(run, plan.candidate_order, evidence, recorder, None)]
     if plan.little_noise:
         searched.append(narrowed(run, None, evidence, recorder, searched[0]))
     around = neighbours(searched[-1])
     spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
     if plan.little_noise:
-        tests = TableEvidence(evidence, given.penalty)
+        tests = TableEvidence(evidence, parameters.penalty)
         best = searched_among(run, evidence.score, around)
-        dag = kept_edges(tests, best, given.false_edges)
+        dag = kept_edges(tests, best, parameters.false_edges)
         return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT)
     model = TableModel(counts, plan.n, plan.scale)
     start = search_dag(
         evidence.score,
         around,
         (frozenset(),) * len(columns),
-        max_parents=given.max_parents,
+        max_parents=parameters.max_parents,
         between=lambda moves: between(run, moves),
     )
     dag, _ = search_table_again(
         model,
         start,
-        penalty=given.penalty,
-        max_parents=given.max_parents,
+        penalty=parameters.penalty,
+        max_parents=parameters.max_parents,
         between=lambda moves: between(run, moves),
     )
-    dag = kept_edges(LikelihoodRatios(model), dag, given.false_edges)
-    seen = WholeEvidence(model, dag, given.penalty)
+    dag = kept_edges(LikelihoodRatios(model), dag, parameters.false_edges)
+    seen = WholeEvidence(model, dag, parameters.penalty)
     around = {c: set(columns) - {c} for c in columns}
     return Found(dag, seen, around, tuple(searched), ON_WHOLE, spent, _ACCOUNTANT)

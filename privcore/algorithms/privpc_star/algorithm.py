@@ -12,8 +12,9 @@ from typing import Any
 
 from privcore.algorithms.privpc_star.noisy_correlation import NoisyFisher, release
 from privcore.algorithms.privpc_star.parameters import SOURCE, PrivPCStarParameters
-from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.parameters import ORIENTATION_NAMES
 from privcore.algorithms.search.result import Spent, Step
 from privcore.algorithms.search.v_structures import with_v_structures
 from privcore.privacy.accounting.events import Event
@@ -26,35 +27,37 @@ _FLAW = (
 
 
 def _run(run: Run[PrivPCStarParameters]) -> Outcome:
-    given = run.parameters
+    parameters = run.parameters
     recorder = common.Recorder(run.keep_trace)
     released = release(run)
     scale = released.scale
-    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, given.epsilon, 1))
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
     decision = NoisyFisher(run, released, recorder)
     # Tests of what is released cost nothing more.
     found = with_v_structures(run, common.search(run, decision), decision)
-    if given.calibration == "proven":
-        delta = given.delta if given.mechanism == "gaussian" else 0.0
+    if parameters.calibration == "proven":
+        delta = parameters.delta if parameters.mechanism == "gaussian" else 0.0
         guarantee = common.proven_guarantee(
             run, "one release", ("docs/proofs/second_moments.md",), delta=delta
         )
     else:
-        guarantee = common.published_guarantee(run, given.epsilon, 0.0, "one release", (_FLAW,))
-    spent = Spent("epsilon", given.epsilon, given.epsilon, 1, 1, "releases")
+        guarantee = common.published_guarantee(
+            run, parameters.epsilon, 0.0, "one release", (_FLAW,)
+        )
+    spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
     return common.outcome(found, recorder, guarantee, spent, unit="|Z|", oriented=True)
 
 
 def _planned(run: Run[PrivPCStarParameters]) -> tuple[Event, ...]:
-    given = run.parameters
-    if given.mechanism == "laplace":
-        return (Event("pure", given.epsilon),)
-    return (Event("gaussian", 1 / planned_mu(given.epsilon, given.delta)),)
+    parameters = run.parameters
+    if parameters.mechanism == "laplace":
+        return (Event("pure", parameters.epsilon),)
+    return (Event("gaussian", 1 / planned_mu(parameters.epsilon, parameters.delta)),)
 
 
-def _reference(given: Mapping[str, Any]) -> dict[str, Any]:
-    shared = ("threshold", "max_order", "stable", *parameters.ORIENTATION_NAMES)
-    return {"score": "fisher-z", **{name: given[name] for name in shared}}
+def _reference(values: Mapping[str, Any]) -> dict[str, Any]:
+    shared = ("threshold", "max_order", "stable", *ORIENTATION_NAMES)
+    return {"score": "fisher-z", **{name: values[name] for name in shared}}
 
 
 PRIVPC_STAR = Algorithm(

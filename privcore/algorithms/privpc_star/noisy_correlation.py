@@ -17,7 +17,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Step
 from privcore.algorithms.search.v_structures import Answered, FreeDecision
-from privcore.arrays import Matrix, Vector
+from privcore.arrays import Columns, Matrix, Vector
 from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
@@ -44,20 +44,20 @@ def release(run: Run[PrivPCStarParameters]) -> Released:
     """Noise on the moments, once; all else is computed from what it gives."""
     if run.parameters.calibration == "published":
         return _published(run)
-    given, p, n = run.parameters, len(run.source.names), run.source.n
-    centred = given.centring == "released"
-    gaussian = given.mechanism == "gaussian"
-    radius = given.radius * math.sqrt(p) if gaussian and given.radius < 1 else None
+    parameters, p, n = run.parameters, len(run.source.names), run.source.n
+    centred = parameters.centring == "released"
+    gaussian = parameters.mechanism == "gaussian"
+    radius = parameters.radius * math.sqrt(p) if gaussian and parameters.radius < 1 else None
     # √p is the norm of a corner of the box.
     moments = run.source.moments(math.sqrt(p) if radius is None else radius)
     rows, columns = upper_triangle(p, centred=centred)
     exact = moments[rows, columns]
     if gaussian:
         sensitivity = l2_sensitivity(p, n, centred=centred, radius=radius)
-        scale = planned_sigma(sensitivity, planned_mu(given.epsilon, given.delta))
+        scale = planned_sigma(sensitivity, planned_mu(parameters.epsilon, parameters.delta))
         noisy, deviation = run.noise.gaussian_array(exact, scale), scale
     else:
-        scale = up(l1_sensitivity(p, n, centred=centred) / given.epsilon)
+        scale = up(l1_sensitivity(p, n, centred=centred) / parameters.epsilon)
         noisy, deviation = run.noise.laplace_array(exact, scale), math.sqrt(2) * scale
     matrix = np.zeros((p + 1, p + 1))
     matrix[0, 0] = 1.0
@@ -93,7 +93,7 @@ def noise_variance(
     deviation: float,
     x: int,
     y: int,
-    given: Sequence[int],
+    conditioning_set: Sequence[int],
     known: dict[tuple[int, ...], Vector] | None = None,
 ) -> float:
     """Variance of a partial correlation, near 0, that noise on the covariances adds.
@@ -105,12 +105,12 @@ def noise_variance(
     known: −β by column and columns given, filled as they are needed: many pairs share them.
     """
     known = {} if known is None else known
-    nodes = np.array([x, y, *given])
+    nodes = np.array([x, y, *conditioning_set])
     a, b = np.zeros(len(nodes)), np.zeros(len(nodes))
     a[0] = b[1] = 1.0
-    if given:
-        a[2:] = _regressed(sigma, x, given, known)
-        b[2:] = _regressed(sigma, y, given, known)
+    if conditioning_set:
+        a[2:] = _regressed(sigma, x, conditioning_set, known)
+        b[2:] = _regressed(sigma, y, conditioning_set, known)
     block = sigma[nodes[:, None], nodes]
     outer = a[:, None] * b
     above = np.where(_strictly_above(len(nodes)), outer + outer.T, 0.0)
@@ -120,11 +120,14 @@ def noise_variance(
 
 
 def _regressed(
-    sigma: Matrix, column: int, given: Sequence[int], known: dict[tuple[int, ...], Vector]
+    sigma: Matrix,
+    column: int,
+    conditioning_set: Sequence[int],
+    known: dict[tuple[int, ...], Vector],
 ) -> Vector:
-    key = (column, *given)
+    key = (column, *conditioning_set)
     if key not in known:
-        rest = np.array(given)
+        rest = np.array(conditioning_set)
         known[key] = -np.linalg.solve(sigma[rest[:, None], rest], sigma[rest, column])
     return known[key]
 
@@ -146,26 +149,26 @@ class NoisyFisher(FreeDecision):
         self._recorder = recorder
         self._regressions: dict[tuple[int, ...], Vector] = {}
 
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        value, threshold = self._tested(x, y, given)
-        self._recorder.add(
-            Step(len(given), x, y, given, "test", value, 0.0, value, threshold, value <= threshold)
-        )
-        return value <= threshold
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        value, threshold = self._tested(x, y, conditioning_set)
+        verdict = value <= threshold
+        self._recorder.add(Step.noiseless(x, y, conditioning_set, value, threshold, verdict))
+        return verdict
 
-    def answer(self, x: int, y: int, given: tuple[int, ...]) -> Answered:
-        value, threshold = self._tested(x, y, given)
+    def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
+        value, threshold = self._tested(x, y, conditioning_set)
         # The threshold is the quantile times the deviation that the value has by chance.
         deviation = threshold / self._quantile
         return Answered(value <= threshold, float(log_ndtr(-value / deviation)))
 
-    def _tested(self, x: int, y: int, given: tuple[int, ...]) -> tuple[float, float]:
+    def _tested(self, x: int, y: int, conditioning_set: Columns) -> tuple[float, float]:
         """|Z|, and what it is compared with."""
         sigma = self._released.sigma
-        value = abs(fisher_z(partial_correlation(sigma, x, y, given), self._n, len(given)))
+        r, order = partial_correlation(sigma, x, y, conditioning_set), len(conditioning_set)
+        value = abs(fisher_z(r, self._n, order))
         threshold = self._quantile
         if self._aware:
             deviation = self._released.deviation
-            extra = noise_variance(sigma, deviation, x, y, given, self._regressions)
-            threshold *= math.sqrt(1 + max(self._n - len(given) - 3, 0) * extra)
+            extra = noise_variance(sigma, deviation, x, y, conditioning_set, self._regressions)
+            threshold *= math.sqrt(1 + max(self._n - order - 3, 0) * extra)
         return value, threshold

@@ -12,6 +12,7 @@ from privcore.algorithms.search.parameters import PerTestParameters, ScoreParame
 from privcore.algorithms.search.result import Phase, Spent, Step
 from privcore.algorithms.search.skeleton import Decision, Skeleton
 from privcore.algorithms.search.tie_correction import planned_release, share_for_tests
+from privcore.arrays import Columns
 from privcore.errors import ParameterError
 from privcore.independence import (
     Measure,
@@ -43,24 +44,24 @@ def reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {"score": score, **{name: parameters[name] for name in shared}}
 
 
-def measure_of(given: ScoreParameters) -> Measure:
+def measure_of(parameters: ScoreParameters) -> Measure:
     """What the run compares.  Raises ParameterError if its sensitivity is not known."""
-    name, level = resolved_score(given.score, given.calibration), given.threshold
+    name, level = resolved_score(parameters.score, parameters.calibration), parameters.threshold
     base, _, kind = name.rpartition("-")
     if kind == "votes":
-        if given.calibration == "published":
+        if parameters.calibration == "published":
             raise ParameterError(
                 f"No paper publishes the score {name}; choose kendall, spearman or {base}-median, "
                 "or the proven calibration."
             )
-        return VoteMeasure(base, given.blocks, level)
+        return VoteMeasure(base, parameters.blocks, level)
     if kind == "median":
-        SmoothMedian.proven(1.0, given.delta)  # Refuses δ = 0 before anything is spent.
-        return MedianMeasure(base, given.blocks, level, given.calibration)
+        SmoothMedian.proven(1.0, parameters.delta)  # Refuses δ = 0 before anything is spent.
+        return MedianMeasure(base, parameters.blocks, level, parameters.calibration)
     score = get_score(name)
-    score.sensitivity(2, given.calibration)  # As does a score without a bound.
-    space = given.space if isinstance(given, PerTestParameters) else "z"
-    return ScoreMeasure(score, given.calibration, space, level)
+    score.sensitivity(2, parameters.calibration)  # As does a score without a bound.
+    space = parameters.space if isinstance(parameters, PerTestParameters) else "z"
+    return ScoreMeasure(score, parameters.calibration, space, level)
 
 
 def plan_of(
@@ -129,25 +130,25 @@ class PerTest(Generic[T], Decision):
             self.filter = self.plan.new_filter()
         self.source = self.measure.prepare(run.source, run.noise)
 
-    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        return self.measure.fits(self.source, x, y, given)
+    def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        return self.measure.fits(self.source, x, y, conditioning_set)
 
     def pay(self, epsilon: float) -> float:
         """Charge a step before it is made; what it cost."""
         return self.filter.charge(epsilon) if self.filter else epsilon
 
-    def stretch(self, given: tuple[int, ...]) -> float:
+    def stretch(self, conditioning_set: Columns) -> float:
         """By how much the published sensitivity grows with the conditioning set's strata."""
         if self.proven:
             return 1.0
-        n, strata = self.run.source.n, strata_of(self.run.source, given)
+        n, strata = self.run.source.n, strata_of(self.run.source, conditioning_set)
         return self.measure.sensitivity(n, strata) / self.measure.sensitivity(n)
 
     def record(
         self,
         x: int,
         y: int,
-        given: tuple[int, ...],
+        conditioning_set: Columns,
         phase: Phase,
         value: float,
         scale: float,
@@ -161,10 +162,10 @@ class PerTest(Generic[T], Decision):
             return
         self.recorder.add(
             Step(
-                order=len(given),
+                order=len(conditioning_set),
                 x=x,
                 y=y,
-                given=given,
+                conditioning_set=conditioning_set,
                 phase=phase,
                 score=value,
                 noise_scale=scale,

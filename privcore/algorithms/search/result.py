@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Columns
 from privcore.graphs import PDAG
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
@@ -45,7 +46,7 @@ class Step(NamedTuple):
     order: int
     x: int
     y: int
-    given: tuple[int, ...]
+    conditioning_set: Columns
     phase: Phase
     score: float
     noise_scale: float
@@ -54,6 +55,14 @@ class Step(NamedTuple):
     independent: bool
     charge: float = 0.0
     round: int = 0
+
+    @classmethod
+    def noiseless(
+        cls, x: int, y: int, among: Columns, value: float, threshold: float, independent: bool
+    ) -> Step:
+        """A test given the columns `among` that adds no noise and costs nothing."""
+        order = len(among)
+        return cls(order, x, y, among, "test", value, 0.0, value, threshold, independent)
 
 
 @dataclass(frozen=True)

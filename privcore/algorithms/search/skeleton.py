@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from privcore.algorithms.search.model import Hooks, NoHooks, Progress
 from privcore.algorithms.search.result import Edge, Stopped
+from privcore.arrays import Columns
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
 
@@ -22,7 +23,7 @@ from privcore.graphs import PDAG
 class Answer(NamedTuple):
     """The set that separates a pair, None if none does, and after how many tests."""
 
-    given: tuple[int, ...] | None
+    separating_set: Columns | None
     tests: int
 
 
@@ -30,13 +31,13 @@ class Decision(ABC):
     """Who decides."""
 
     @abstractmethod
-    def independent(self, x: int, y: int, given: tuple[int, ...]) -> bool:
-        """Whether x and y count as independent given `given`.
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        """Whether x and y count as independent given `conditioning_set`.
 
         Raises BudgetError when the budget covers no further question; the search then ends.
         """
 
-    def fits(self, x: int, y: int, given: tuple[int, ...]) -> bool:
+    def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
         """Whether that can be asked, from public facts alone; if not, the set is passed over."""
         return True
 
@@ -77,7 +78,7 @@ class Skeleton(NamedTuple):
     @property
     def found_sets(self) -> dict[Edge, set[frozenset[int]]]:
         """The one separating set of each pair that was removed, as `orient` takes them."""
-        return {pair: {given} for pair, given in self.separating_sets.items()}
+        return {pair: {separating_set} for pair, separating_set in self.separating_sets.items()}
 
 
 def search_skeleton(
@@ -138,21 +139,21 @@ def search_skeleton(
                 if hooks.cancelled():
                     raise Cancelled
                 tests += answer.tests
-                if answer.given is not None:
+                if answer.separating_set is not None:
                     adjacent[x].discard(y)
                     adjacent[y].discard(x)
-                    separating[(x, y)] = frozenset(answer.given)
+                    separating[(x, y)] = frozenset(answer.separating_set)
                 continue
-            for asked, given in enumerate(conditioning_sets(frozen, x, y, order)):
+            for asked, conditioning_set in enumerate(conditioning_sets(frozen, x, y, order)):
                 if hooks.cancelled():
                     raise Cancelled
-                if not decision.fits(x, y, given):
+                if not decision.fits(x, y, conditioning_set):
                     unfit[order] = unfit.get(order, 0) + 1
                     continue
                 try:
                     if tests == limit:
                         raise BudgetError("The limit of tests is reached.", "work")
-                    independent = decision.independent(x, y, given)
+                    independent = decision.independent(x, y, conditioning_set)
                 except BudgetError as error:
                     stopped = error.reason
                     here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
@@ -163,7 +164,7 @@ def search_skeleton(
                 if independent:
                     adjacent[x].discard(y)
                     adjacent[y].discard(x)
-                    separating[(x, y)] = frozenset(given)
+                    separating[(x, y)] = frozenset(conditioning_set)
                     break
             if stopped:
                 break
@@ -182,9 +183,9 @@ def conditioning_sets(
     """Sets of size `order` among the neighbours of x, then of y, each once, in sorted order."""
     yield from combinations(sorted(adjacent[x] - {y}), order)
     of_x = adjacent[x]
-    for given in combinations(sorted(adjacent[y] - {x}), order):
-        if not all(node in of_x for node in given):
-            yield given
+    for conditioning_set in combinations(sorted(adjacent[y] - {x}), order):
+        if not all(node in of_x for node in conditioning_set):
+            yield conditioning_set
 
 
 def count_sets(adjacent: list[set[int]], x: int, y: int, order: int) -> int:

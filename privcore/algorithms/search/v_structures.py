@@ -22,6 +22,7 @@ from privcore.algorithms.search.skeleton import (
     conditioning_sets,
     count_sets,
 )
+from privcore.arrays import Columns
 from privcore.errors import Cancelled
 from privcore.graphs import orient, unshielded
 from privcore.graphs.meek import Triple
@@ -39,7 +40,7 @@ class FreeDecision(Decision):
     """One that can be asked at no cost, also after the search."""
 
     @abstractmethod
-    def answer(self, x: int, y: int, given: tuple[int, ...]) -> Answered:
+    def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
         """The same verdict as `independent`."""
 
     def answers(
@@ -98,18 +99,18 @@ class _Tests:
                 sets = list(each.sets(x, y))
                 answers = next(quick) if quick else None
                 if answers is None:
-                    sets = [given for given in sets if decision.fits(x, y, given)]
-                    answers = [decision.answer(x, y, given) for given in sets]
+                    sets = [z for z in sets if decision.fits(x, y, z)]
+                    answers = [decision.answer(x, y, z) for z in sets]
                 self._keep((x, y), sets, answers)
 
     def _keep(self, pair: Edge, sets: list[tuple[int, ...]], answers: list[Answered]) -> None:
         asked = list(zip(sets, answers, strict=True))
-        self.separating[pair] = [given for given, found in asked if found.independent]
-        for given, found in asked:
-            for node in given:
+        self.separating[pair] = [z for z, answer in asked if answer.independent]
+        for conditioning_set, answer in asked:
+            for node in conditioning_set:
                 known = self._largest.get((pair, node), -inf)
-                if found.log_p > known:
-                    self._largest[pair, node] = found.log_p
+                if answer.log_p > known:
+                    self._largest[pair, node] = answer.log_p
 
     def strength(self, triple: Triple) -> float:
         """How surely the ends of a v-structure depend on each other given its middle.
@@ -176,7 +177,7 @@ def _levels(skeleton: Skeleton, pairs: Iterable[Edge]) -> Iterator[_Wanted]:
         by_order.setdefault(len(skeleton.separating_sets[pair]), []).append(pair)
     for order, own in by_order.items():
         # A pair that was separated at this order or later was adjacent then.
-        there = {p for p, given in skeleton.separating_sets.items() if len(given) >= order}
+        there = {p for p, known in skeleton.separating_sets.items() if len(known) >= order}
         adjacent: list[set[int]] = [set() for _ in skeleton.graph.nodes]
         for i, j in there | skeleton.graph.skeleton:
             adjacent[i].add(j)

@@ -99,8 +99,8 @@ def described(found: Found) -> Outcome:
     both = [f"{name[i]}↔{name[j]}" for i, j in sorted(graph.bidirected)]
     edges = (*directed, *undirected, *both)
     sets = [
-        f"{name[i]},{name[j]} given {{{', '.join(name[k] for k in sorted(given))}}}"
-        for (i, j), given in sorted(found.separating_sets.items())
+        f"{name[i]},{name[j]} given {{{', '.join(name[k] for k in sorted(separating_set))}}}"
+        for (i, j), separating_set in sorted(found.separating_sets.items())
     ]
     words = ", ".join(edges) or "no edges"
     words += f"; separated: {', '.join(sets)}" if sets else ""

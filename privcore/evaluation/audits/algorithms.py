@@ -29,20 +29,20 @@ class OfAlgorithm:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
-        given = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
-        return AlgorithmTrial(self.algorithm, given, self.pair)
+        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
+        return AlgorithmTrial(self.algorithm, parameters, self.pair)
 
 
 def with_claim(
     algorithm: str, parameters: Mapping[str, Any], pair: Pair, epsilon: float, delta: float
 ) -> dict[str, Any]:
     """The parameters, and those of the claim that the algorithm declares."""
-    given = {**parameters, "epsilon": epsilon}
+    claimed = {**parameters, "epsilon": epsilon}
     declared = any(p.name == "delta" for p in get_algorithm(algorithm).parameters)
     # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
-    if declared and (delta > 0 or planned_delta(algorithm, given, pair.source(0)) > 0):
-        given["delta"] = delta
-    return given
+    if declared and (delta > 0 or planned_delta(algorithm, claimed, pair.source(0)) > 0):
+        claimed["delta"] = delta
+    return claimed
 
 
 def audit_of_algorithm(

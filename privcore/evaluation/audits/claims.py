@@ -230,13 +230,13 @@ class NoisyTest:
 
     score: str
     pair: neighbours.TablePair
-    given: tuple[int, ...] = ()
+    conditioning_set: tuple[int, ...] = ()
     calibration: Calibration = "proven"
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
         measure = ScoreMeasure(get_score(self.score), self.calibration, "z", 0.05)
         sources = self.pair.source(0), self.pair.source(1)
-        values = [measure.value(source, 0, 1, self.given) for source in sources]
+        values = [measure.value(source, 0, 1, self.conditioning_set) for source in sources]
         # The published constants depend on the public number of strata; the proven ones do not.
-        scale = measure.laplace_scale(sources[0], 0, 1, self.given, epsilon, delta)
+        scale = measure.laplace_scale(sources[0], 0, 1, self.conditioning_set, epsilon, delta)
         return NoisyNumbers("laplace", ((values[0],), (values[1],)), (scale, scale))

@@ -48,10 +48,10 @@ class OfDirection:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
-        given = {**self.parameters, "epsilon": epsilon}
+        parameters = {**self.parameters, "epsilon": epsilon}
         if self.uses_delta:
-            given["delta"] = delta
-        return DirectionTrial(self.pair, given)
+            parameters["delta"] = delta
+        return DirectionTrial(self.pair, parameters)
 
     @property
     def uses_delta(self) -> bool:
@@ -96,20 +96,20 @@ _TRAINING: dict[str, DirectionPair] = {
 
 def _case(score: str, protects: str) -> AuditCase:
     kernel = score in ("hsic", "hsic-root")
-    given: dict[str, Any] = {"score": score, "protects": protects}
+    parameters: dict[str, Any] = {"score": score, "protects": protects}
     settings: dict[str, Any] = {}
     if protects == "training":
         pair = _TRAINING[score]
-        given |= {**_LOCAL, **(_WIDE if kernel else {})}
+        parameters |= {**_LOCAL, **(_WIDE if kernel else {})}
     else:
         pair = _TEST[score](_MANY if protects == "both" else _FEW)
-        given |= {**_FLAT, **(_NARROW if kernel else {})}
+        parameters |= {**_FLAT, **(_NARROW if kernel else {})}
         if score == "iqr":
             settings |= {"epsilon": _OF_IQR, "ci_runs": 1500}
     if protects == "both":
         settings |= {"runs": 20_000, "ci_runs": 400}
     title = f"{_TITLES[score]}, {_PARTS[protects]}"
-    return audit_of_direction(f"{score}-{protects}", title, pair, given, **settings)
+    return audit_of_direction(f"{score}-{protects}", title, pair, parameters, **settings)
 
 
 def _table(epsilon: float, delta: float) -> Trial:

@@ -47,11 +47,11 @@ class GoingOn(SparseVectors):
 
     def answers(self, queries: Sequence[float], noise: NoiseSource) -> Verdicts:
         vector = SparseVector(0.0, self.scales, noise)
-        given = []
+        answers = []
         for query in queries:
-            given.append(vector.ask(query).above)
+            answers.append(vector.ask(query).above)
             vector.reuse_threshold()
-        return tuple(given)
+        return tuple(answers)
 
 
 # Six scores that fall by Δ, and six that rise.
@@ -123,8 +123,8 @@ class LeakedSets:
 
     def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
         algorithm = replace(EM_PC, run=_leaking)
-        given = {"epsilon": self.epsilon, "delta": 0.0, "max_order": 1}
-        checked = algorithm.takes.checked(given, algorithm.name)
+        parameters = {"epsilon": self.epsilon, "delta": 0.0, "max_order": 1}
+        checked = algorithm.takes.checked(parameters, algorithm.name)
         return repeated(algorithm, checked, _SWAP, side, runs, noise)
 
 

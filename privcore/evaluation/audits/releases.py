@@ -35,8 +35,8 @@ class OfRelease:
     paths: int = 1
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
-        given = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
-        return ReleaseTrial(self.algorithm, given, self.pair, self.paths)
+        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
+        return ReleaseTrial(self.algorithm, parameters, self.pair, self.paths)
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class OfSubSamples:
     parameters: Mapping[str, Any]
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
-        given = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
+        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
         moved = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05).sensitivity
-        return SubSampleTrial(self.algorithm, given, self.pair, moved)
+        return SubSampleTrial(self.algorithm, parameters, self.pair, moved)
 
 
 def _diagonal(norm: float, product: float) -> tuple[tuple[float, float], tuple[float, float]]:

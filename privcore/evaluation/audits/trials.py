@@ -154,12 +154,12 @@ class SparseVectors:
     def answers(self, queries: Sequence[float], noise: NoiseSource) -> Verdicts:
         """The answers of one run."""
         vector = SparseVector(0.0, self.scales, noise)
-        given = []
+        answers = []
         for query in queries:
-            given.append(vector.ask(query).above)
-            if given[-1]:
+            answers.append(vector.ask(query).above)
+            if answers[-1]:
                 break
-        return tuple(given)
+        return tuple(answers)
 
 
 @dataclass(frozen=True)
@@ -179,28 +179,28 @@ class SieveRounds:
 
     def _answers(self, queries: Sequence[float], noise: NoiseSource) -> Verdicts:
         mechanism = SieveAndExamine(0.0, 0.0, self.scales, noise)
-        given, opened = [], 0
+        answers, opened = [], 0
         for query in queries:
             if mechanism.needs_round:
                 if opened == self.rounds:
                     break
                 mechanism.open_round()
                 opened += 1
-            given.append(mechanism.sieve(query).above)
-            if given[-1]:
-                given.append(mechanism.examine(query).above)
-        return tuple(given)
+            answers.append(mechanism.sieve(query).above)
+            if answers[-1]:
+                answers.append(mechanism.examine(query).above)
+        return tuple(answers)
 
 
 def streams(runs: int, answers: Callable[[], Verdicts]) -> Outputs:
     """Runs whose output is a stream of answers; facts: each answer, and how many are "above"."""
     known: dict[Verdicts, int] = {}
     codes = np.array([known.setdefault(answers(), len(known)) for _ in range(runs)], dtype=np.int64)
-    return Outputs.of_outcomes([_stream(given) for given in known], codes)
+    return Outputs.of_outcomes([_stream(stream) for stream in known], codes)
 
 
-def _stream(given: Verdicts) -> Outcome:
-    words = ", ".join("above" if above else "below" for above in given)
-    facts = [(f"answer {k + 1} is above?", float(above)) for k, above in enumerate(given)]
-    facts += [("answers above", float(sum(given))), ("answers", float(len(given)))]
+def _stream(answers: Verdicts) -> Outcome:
+    words = ", ".join("above" if above else "below" for above in answers)
+    facts = [(f"answer {k + 1} is above?", float(above)) for k, above in enumerate(answers)]
+    facts += [("answers above", float(sum(answers))), ("answers", float(len(answers)))]
     return Outcome(words, tuple(facts))

@@ -28,9 +28,9 @@ class Recounted(InMemoryCounts):
             dataset.caveats,
         )
 
-    def conditional_tables(self, x: int, y: int, given: Sequence[int]) -> Table:
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
         self._strata = type(self._strata)(budget=0, size=lambda strata: strata[0].nbytes)
-        return self._count_strata(x, y, tuple(given))
+        return self._count_strata(x, y, tuple(conditioning_set))
 
     def _rows(self, columns: Sequence[int]) -> Projection:
         return self._projections.whole

@@ -85,8 +85,8 @@ def advise(
     found = []
     for done, name in enumerate(algorithms or fitting):
         before = done * len(surrogates.seeds)
-        given = settings(fitting[name], epsilon, delta)
-        quality = surrogates.quality(name, given, _from(watch, before))
+        parameters = settings(fitting[name], epsilon, delta)
+        quality = surrogates.quality(name, parameters, _from(watch, before))
         found.append(_candidate(name, quality))
     found.sort(key=lambda c: (bool(c.refused), -_known(c.skeleton.mean)))
     return Advice(tuple(found), len(surrogates.seeds))
@@ -94,10 +94,10 @@ def advise(
 
 def settings(algorithm: Algorithm, epsilon: float, delta: float) -> dict[str, Any]:
     """An algorithm's defaults at a total (ε, δ), as far as it has a δ."""
-    given: dict[str, Any] = {"epsilon": epsilon}
+    parameters: dict[str, Any] = {"epsilon": epsilon}
     if any(parameter.name == "delta" for parameter in algorithm.parameters):
-        given["delta"] = delta
-    return given
+        parameters["delta"] = delta
+    return parameters
 
 
 def enough(
@@ -108,9 +108,9 @@ def enough(
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> Reached:
     """The smallest ε for a wanted skeleton F1; watch as in `epsilon_for_quality`."""
-    given = settings(ALGORITHMS[algorithm], 1.0, delta)
-    del given["epsilon"]
-    return epsilon_for_quality(surrogates, algorithm, given, target, watch=watch)
+    parameters = settings(ALGORITHMS[algorithm], 1.0, delta)
+    del parameters["epsilon"]
+    return epsilon_for_quality(surrogates, algorithm, parameters, target, watch=watch)
 
 
 def _from(watch: Callable[[int], Hooks], before: int) -> Callable[[int], Hooks]:

@@ -87,8 +87,8 @@ def epsilon_for_noise(
         raise ParameterError(f"The share is {share}; it must be above 0.")
 
     def relative(epsilon: float) -> float:
-        given = {**parameters, "epsilon": epsilon}
-        deviation, threshold = noise_against_threshold(shape, algorithm, given)
+        wanted = {**parameters, "epsilon": epsilon}
+        deviation, threshold = noise_against_threshold(shape, algorithm, wanted)
         return deviation / threshold
 
     return _smallest(

@@ -189,9 +189,9 @@ class SweepPlan:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _by_name(given: Mapping[str, Any]) -> dict[str, Any]:
+def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
     """With the command line's spelling of a name, such as max-order, turned into the name."""
-    return {name.replace("-", "_"): value for name, value in given.items()}
+    return {name.replace("-", "_"): value for name, value in stated.items()}
 
 
 def _check_distinct(noun: str, values: Sequence[Any], *, needed: bool = True) -> None:

@@ -47,27 +47,27 @@ def choices(
     fixed: values that do not change; columns: the parameters that the rows show.
     """
     known = {parameter.name for parameter in algorithm.parameters}
-    given = {name: value for name, value in fixed.items() if name in known}
+    stated = {name: value for name, value in fixed.items() if name in known}
     if "calibration" in known:
-        given["calibration"] = calibration
+        stated["calibration"] = calibration
     axes = {name: values for name, values in grids.items() if name in known}
     seen = set()
     for values in product(*axes.values()):
-        choice = _choice(algorithm, given | dict(zip(axes, values, strict=True)), columns)
+        choice = _choice(algorithm, stated | dict(zip(axes, values, strict=True)), columns)
         key = (choice.problem, *sorted((name, repr(v)) for name, v in choice.parameters.items()))
         if key not in seen:
             seen.add(key)
             yield choice
 
 
-def _choice(algorithm: Algorithm, given: Mapping[str, Any], columns: Sequence[str]) -> Choice:
-    calibration = given.get("calibration", "none")
+def _choice(algorithm: Algorithm, stated: Mapping[str, Any], columns: Sequence[str]) -> Choice:
+    calibration = stated.get("calibration", "none")
     try:
-        values = effective(algorithm.parameters, given)
+        values = effective(algorithm.parameters, stated)
     except ParameterError as error:
-        shown = {name: given.get(name) for name in columns}
+        shown = {name: stated.get(name) for name in columns}
         return Choice(
-            algorithm.name, algorithm.private, calibration, given, shown, None, str(error)
+            algorithm.name, algorithm.private, calibration, stated, shown, None, str(error)
         )
     declared = {parameter.name: parameter for parameter in algorithm.parameters}
     return Choice(
@@ -89,12 +89,12 @@ def _shown(value: Any) -> Any:
     return "auto" if value is None else value
 
 
-def effective(parameters: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+def effective(parameters: Sequence[Parameter], stated: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters, checked, with those that have no effect beside the others at their default.
 
     Raises ParameterError for a bad value.
     """
-    values = {p.name: p.parse(given.get(p.name, p.default)) for p in parameters}
+    values = {p.name: p.parse(stated.get(p.name, p.default)) for p in parameters}
     # Putting one back may make another idle, so until nothing changes.
     changed = True
     while changed:

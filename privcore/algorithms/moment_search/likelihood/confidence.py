@@ -20,6 +20,7 @@ from privcore.algorithms.moment_search.likelihood.power import (
 )
 from privcore.algorithms.moment_search.likelihood.statistic import chi_squared_quantile
 from privcore.algorithms.search.result import PairFinding, Verdict
+from privcore.arrays import Columns
 
 Pair = tuple[int, int]
 
@@ -44,7 +45,7 @@ class PairEvidence(EdgeTests, Protocol):
         """Size of the dependence of a pair given nothing, noise taken off."""
         ...
 
-    def sight(self, x: int, y: int, given: tuple[int, ...]) -> Sight | None:
+    def sight(self, x: int, y: int, conditioning_set: Columns) -> Sight | None:
         """Power of the test that an edge between x and y has to pass; None without any."""
         ...
 
@@ -134,8 +135,8 @@ def _visible(
     tests = [((), rules.candidates), (tuple(sorted(apart)), rules.candidates)]
     tests += [(tuple(sorted(dag[b] - {a})), level) for a, b in ((x, y), (y, x))]
     needed = []
-    for given, tested_at in tests:
-        sight = evidence.sight(x, y, given)
+    for conditioning_set, tested_at in tests:
+        sight = evidence.sight(x, y, conditioning_set)
         if sight is None:
             return None
         threshold = chi_squared_quantile(sight.freedom, tested_at / sight.among)

@@ -10,12 +10,13 @@ from privcore.algorithms.moment_search.dags.arrow_confidence import scores_apart
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.likelihood.confidence import Sight
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.arrays import Columns
 
 
 class FamilyEvidence(Protocol):
     """`confidence.PairEvidence` from tests and scores of a column given others."""
 
-    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+    def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test of independence that decides on edges."""
         ...
 
@@ -23,7 +24,7 @@ class FamilyEvidence(Protocol):
         """How well the parents explain the column, in units of deviance."""
         ...
 
-    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+    def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The linear test, on the moments of pairs, which are known of all columns."""
         ...
 
@@ -48,8 +49,8 @@ class FamilyEvidence(Protocol):
         information = self.information(x, y, found)
         return min(sqrt(found.noncentrality / information), 1.0) if information > 0 else 0.0
 
-    def sight(self, x: int, y: int, given: tuple[int, ...]) -> Sight | None:
-        found = self.first(x, y, given)
+    def sight(self, x: int, y: int, conditioning_set: Columns) -> Sight | None:
+        found = self.first(x, y, conditioning_set)
         if not found.second:
             return None
         asked = self.asked(found.freedom)

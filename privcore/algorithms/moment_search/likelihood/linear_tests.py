@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, paired_statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.arrays import Matrix
+from privcore.arrays import Columns, Matrix
 from privcore.counts.cache import Cache
 
 _TINY = 1e-9
@@ -97,34 +97,38 @@ class LinearTests:
         mean = self._moments[0, self._span[column]]
         return np.asarray(sum_zero_basis(self.levels[column]) @ mean + 1 / self.levels[column])
 
-    def test(self, x: int, y: int, given: tuple[int, ...] = ()) -> Statistic:
-        """The test of the covariance of x and y left after linear regression on `given`."""
+    def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
+        """The test of x and y after linear regression on the conditioning set."""
         x, y = min(x, y), max(x, y)
-        key = (x, y, tuple(sorted(given)))
+        key = (x, y, tuple(sorted(conditioning_set)))
         if key not in self._tests:
             self._tests[key] = self._test(*key)
         return self._tests[key]
 
-    def _test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        sides = self._side(x, given), self._side(y, given)
+    def _test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        sides = self._side(x, conditioning_set), self._side(y, conditioning_set)
         floor = max(self._deviation(x, y), _TINY)
-        (of_x, by_x), (of_y, by_y) = (self._whitened(side, given, floor) for side in sides)
+        (of_x, by_x), (of_y, by_y) = (
+            self._whitened(side, conditioning_set, floor) for side in sides
+        )
         left = self._moments[np.ix_(self._span[x], self._span[y])]
         left = left - sides[0].onto @ sides[1].across.T
-        places = [[c + 1, 0, *(g + 1 for g in given)] for c in (x, y)]
+        places = [[c + 1, 0, *(g + 1 for g in conditioning_set)] for c in (x, y)]
         # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
         weighted = np.tensordot(self._variances[np.ix_(*places)] / self.n, by_y, 1)
         parts = math.sqrt(self.n) * (of_x.T @ left @ of_y)
         terms = [(a[None], b[None]) for a, b in zip(by_x, weighted, strict=True)]
         return paired_statistic(parts[None], terms, sides[0].share * sides[1].share)
 
-    def _side(self, column: int, given: tuple[int, ...]) -> _Side:
+    def _side(self, column: int, conditioning_set: Columns) -> _Side:
         """Kept, since a search asks for tests of a column with many others given the same."""
-        return self._sides.get((column, given), lambda: self._regressed(column, given))
+        return self._sides.get(
+            (column, conditioning_set), lambda: self._regressed(column, conditioning_set)
+        )
 
-    def _regressed(self, column: int, given: tuple[int, ...]) -> _Side:
+    def _regressed(self, column: int, conditioning_set: Columns) -> _Side:
         moments, span = self._moments, self._span[column]
-        known, inverse, twice = self._inverse(given)
+        known, inverse, twice = self._inverse(conditioning_set)
         across = moments[np.ix_(span, known)]
         onto = across @ twice
         left = moments[np.ix_(span, span)] - onto @ across.T
@@ -134,28 +138,30 @@ class LinearTests:
         share = max(float(np.trace(left)), 0.0) / max(before, _TINY)
         empty = np.empty(0)
         side = _Side(across, across @ inverse, onto, values, vectors, share, empty, empty)
-        whiten, entering = self._whitened(side, given, _TINY)
+        whiten, entering = self._whitened(side, conditioning_set, _TINY)
         return side._replace(whitening=whiten, entering=entering)
 
-    def _inverse(self, given: tuple[int, ...]) -> tuple[NDArray[np.intp], Matrix, Matrix]:
+    def _inverse(self, conditioning_set: Columns) -> tuple[NDArray[np.intp], Matrix, Matrix]:
         """Where 1 and the given columns are; the inverse P of their moments M; 2P − PMP.
 
         Below the noise, an eigenvalue says nothing, and its inverse would be huge, so P is that of
         larger ones.
         """
-        if given not in self._inverses:
-            known = np.concatenate([[0], *(self._span[c] for c in given)])
+        if conditioning_set not in self._inverses:
+            known = np.concatenate([[0], *(self._span[c] for c in conditioning_set)])
             values, vectors = np.linalg.eigh(self._moments[np.ix_(known, known)])
-            unsure = max((self._deviation(c) for c in given), default=0.0)
+            unsure = max((self._deviation(c) for c in conditioning_set), default=0.0)
             larger = np.maximum(values, max(3 * unsure, _TINY))
-            self._inverses[given] = (
+            self._inverses[conditioning_set] = (
                 known,
                 (vectors / larger) @ vectors.T,
                 (vectors * (2 / larger - values / larger**2)) @ vectors.T,
             )
-        return self._inverses[given]
+        return self._inverses[conditioning_set]
 
-    def _whitened(self, side: _Side, given: tuple[int, ...], floor: float) -> tuple[Matrix, Matrix]:
+    def _whitened(
+        self, side: _Side, conditioning_set: Columns, floor: float
+    ) -> tuple[Matrix, Matrix]:
         """W with Wᵀ C W = 1, C what is left of the covariance, with values of at least `floor`.
 
         And for the column, for 1 and for each column given EᵀE, E what the noise on the codes of
@@ -165,6 +171,6 @@ class LinearTests:
             return side.whitening, side.entering
         whiten = side.vectors / np.sqrt(np.maximum(side.values, floor))
         turned = whiten.T @ side.slopes
-        ends = np.cumsum([0, 1, *(len(self._span[c]) for c in given)])
+        ends = np.cumsum([0, 1, *(len(self._span[c]) for c in conditioning_set)])
         entering = [whiten.T, *(turned[:, a:b] for a, b in pairwise(ends))]
         return whiten, np.array([e @ e.T for e in entering])

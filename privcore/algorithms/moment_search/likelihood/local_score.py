@@ -11,6 +11,7 @@ from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTest
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.strata_tests import CLEAR, StrataTests
 from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.arrays import Columns
 
 
 class Evidence:
@@ -34,19 +35,18 @@ class Evidence:
     def tabulated(self, *columns: int) -> bool:
         return self.moments.covers(columns)
 
-    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        """On a table where one covers x, y and `given` and all of its strata are clear of the
-        noise, otherwise linear, on the pairs."""
-        return self._counted(x, y, given) or self.pairs.test(x, y, given)
+    def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        """On a table that covers these columns, its strata clear of noise; else linear, on pairs."""
+        return self._counted(x, y, conditioning_set) or self.pairs.test(x, y, conditioning_set)
 
-    def _counted(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
-        if given and self.moments.covers((x, y, *given)):
-            return self._strata.test(x, y, given)
+    def _counted(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
+        if conditioning_set and self.moments.covers((x, y, *conditioning_set)):
+            return self._strata.test(x, y, conditioning_set)
         return None
 
-    def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+    def edge(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test that an edge of a DAG has to pass, given the other causes of its effect."""
-        return self.test(x, y, given)
+        return self.test(x, y, conditioning_set)
 
     def score(self, column: int, parents: frozenset[int]) -> float:
         """Deviance that the parents explain, less its expectation from noise and a penalty.

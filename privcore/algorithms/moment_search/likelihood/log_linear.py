@@ -27,8 +27,8 @@ from privcore.algorithms.moment_search.likelihood.model_errors import (
 )
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Columns, Moments
-from privcore.arrays import Matrix
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.arrays import Columns, Matrix
 
 # Sets of more combinations of levels have no model.
 _MOST_CELLS = 30_000
@@ -84,18 +84,18 @@ class LogLinear:
             found.append(Explained(2 * self._moments.n * max(information, 0.0), freedom))
         return found
 
-    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+    def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test that x and y have the moments of the model with no term of both.
 
         None where the columns are too many for a model.
         """
-        key = ((min(x, y), max(x, y)), tuple(sorted(given)))
+        key = ((min(x, y), max(x, y)), tuple(sorted(conditioning_set)))
         if key not in self._tests:
             self._tests[key] = self._test(*key)
         return self._tests[key]
 
-    def _test(self, pair: Columns, given: Columns) -> Statistic | None:
-        columns = tuple(sorted({*pair, *given}))
+    def _test(self, pair: Columns, conditioning_set: Columns) -> Statistic | None:
+        columns = tuple(sorted({*pair, *conditioning_set}))
         asked = tuple(columns.index(c) for c in pair)
         terms = self._terms(columns, apart=asked)
         if _codes([self._moments.levels[c] for c in columns], [*terms, asked]) > _MOST_CODES:

@@ -10,6 +10,7 @@ from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.arrays import Columns
 
 
 class ModelEvidence(Evidence):
@@ -23,17 +24,19 @@ class ModelEvidence(Evidence):
         super().__init__(moments, penalty=penalty)
         self._models = LogLinear(moments, self.pairs.shares)
 
-    def unexplained(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+    def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test of two columns without an edge; None where they are too many for a model."""
-        return self.edge(x, y, given) if self._models.test(x, y, given) is not None else None
+        modelled = self._models.test(x, y, conditioning_set)
+        return None if modelled is None else self.edge(x, y, conditioning_set)
 
-    def surely_unexplained(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+    def surely_unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The same; None, too, where the model may lack an interaction that no table shows.
 
         What that says of x or of y would pass for a dependence of the two.
         """
-        if all(self.tabulated(end, *two) for two in combinations(given, 2) for end in (x, y)):
-            return self.unexplained(x, y, given)
+        pairs = combinations(conditioning_set, 2)
+        if all(self.tabulated(end, *two) for two in pairs for end in (x, y)):
+            return self.unexplained(x, y, conditioning_set)
         return None
 
     def borne_out(self, dag: Parents, x: int, y: int) -> bool:
@@ -50,11 +53,12 @@ class ModelEvidence(Evidence):
             for cause, effect in ((x, y), (y, x))
         )
 
-    def edge(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
+    def edge(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test with the larger p-value: the model's, or that within strata of a table."""
-        modelled, counted = self._models.test(x, y, given), self._counted(x, y, given)
+        modelled = self._models.test(x, y, conditioning_set)
+        counted = self._counted(x, y, conditioning_set)
         if modelled is None:
-            return counted or self.pairs.test(x, y, given)
+            return counted or self.pairs.test(x, y, conditioning_set)
         if counted is None or counted.p_value <= modelled.p_value:
             return modelled
         return counted

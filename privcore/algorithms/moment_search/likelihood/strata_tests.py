@@ -17,8 +17,8 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
     whitening,
 )
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Columns, Moments
-from privcore.arrays import Matrix
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.arrays import Columns, Matrix
 
 _LEAST_EXPECTED = 5.0
 # A stratum is used where its size is this many standard deviations of its noise.
@@ -37,23 +37,24 @@ class StrataTests:
         self._released, self.levels = moments, moments.levels
         self._tests: dict[tuple[int, int, tuple[int, ...]], Statistic | None] = {}
 
-    def test(self, x: int, y: int, given: tuple[int, ...] = ()) -> Statistic | None:
-        """The test of x and y within the strata of `given`; a table must cover all these columns.
+    def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic | None:
+        """The test of x and y within strata; a table must cover them and the conditioning set.
 
         None if strata that matter may be lost in the noise: without them, the test could miss a
         dependence that shows in rare strata only.
         """
         x, y = min(x, y), max(x, y)
-        key = (x, y, tuple(sorted(given)))
+        key = (x, y, tuple(sorted(conditioning_set)))
         if key not in self._tests:
             self._tests[key] = self._test(*key)
         return self._tests[key]
 
-    def _test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic | None:
+    def _test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         released = self._released
-        strata = released.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
+        table = released.table([*conditioning_set, x, y])
+        strata = table.reshape(-1, self.levels[x], self.levels[y])
         sizes = strata.sum(axis=(1, 2))
-        unclear = CLEAR * math.sqrt(released.cell_variance(given))
+        unclear = CLEAR * math.sqrt(released.cell_variance(conditioning_set))
         clear = np.flatnonzero(sizes > max(_LEAST_EXPECTED, unclear))
         if len(clear) < len(sizes) and unclear > _MOST_HIDDEN * released.n:
             return None
@@ -62,23 +63,30 @@ class StrataTests:
         strata, sizes = strata[clear], sizes[clear]
         left = _unexplained(strata.sum(axis=2), strata.sum(axis=1), sizes)
         if clear.size * (self.levels[x] - 1) * (self.levels[y] - 1) <= _MOST_TOGETHER:
-            return self._together(x, y, given, clear, self._sides(x, y, given, strata), left)
+            sides = self._sides(x, y, conditioning_set, strata)
+            return self._together(x, y, conditioning_set, clear, sides, left)
         step = _strata_at_once(self.levels[x] - 1, self.levels[y] - 1)
         found = [
-            self._apart(x, y, given, self._sides(x, y, given, strata[k : k + step]), left)
+            self._apart(
+                x,
+                y,
+                conditioning_set,
+                self._sides(x, y, conditioning_set, strata[k : k + step]),
+                left,
+            )
             for k in range(0, len(strata), step)
         ]
         value, first, second = (math.fsum(f[k] for f in found) for k in range(3))
         return Statistic(value, first, second, left)
 
-    def _sides(self, x: int, y: int, given: tuple[int, ...], strata: Matrix) -> _Sides:
+    def _sides(self, x: int, y: int, conditioning_set: Columns, strata: Matrix) -> _Sides:
         released, sizes = self._released, strata.sum(axis=(1, 2))
         rows, columns = strata.sum(axis=2), strata.sum(axis=1)
         expected = rows[:, :, None] * columns[:, None, :] / sizes[:, None, None]
         basis_x, basis_y = (sum_zero_basis(self.levels[c]) for c in (x, y))
         covariance = basis_x.T @ (strata - expected) @ basis_y
-        of_x, mean_x = _side(rows, math.sqrt(released.cell_variance([*given, x])))
-        of_y, mean_y = _side(columns, math.sqrt(released.cell_variance([*given, y])))
+        of_x, mean_x = _side(rows, math.sqrt(released.cell_variance([*conditioning_set, x])))
+        of_y, mean_y = _side(columns, math.sqrt(released.cell_variance([*conditioning_set, y])))
         parts = of_x.swapaxes(-1, -2) @ covariance @ of_y / np.sqrt(sizes)[:, None, None]
         # With N the noise in the basis (1/√r, Q) of x and of y, it enters a covariance as
         # (−√r m_x, 1) N (−√s m_y, 1)ᵀ, first order in N.
@@ -89,7 +97,7 @@ class StrataTests:
         self,
         x: int,
         y: int,
-        given: tuple[int, ...],
+        conditioning_set: Columns,
         clear: NDArray[np.intp],
         sides: _Sides,
         left: float,
@@ -101,7 +109,7 @@ class StrataTests:
         means_x, means_y = (
             np.einsum("sj,tk->stjk", mean, mean) for mean in (sides.mean_x, sides.mean_y)
         )
-        found = self._released.strata_covariances(given, clear, _kinds(x, y))
+        found = self._released.strata_covariances(conditioning_set, clear, _kinds(x, y))
         scale = np.sqrt(np.multiply.outer(sides.sizes, sides.sizes))
         noise = [part / r / scale for part, r in zip(found, self._others(x, y), strict=True)]
         kinds = zip(
@@ -115,11 +123,11 @@ class StrataTests:
         return statistic(flat, np.reshape(total, (flat.size, flat.size)), left)
 
     def _apart(
-        self, x: int, y: int, given: tuple[int, ...], sides: _Sides, left: float
+        self, x: int, y: int, conditioning_set: Columns, sides: _Sides, left: float
     ) -> Statistic:
         """With the noise of different strata taken as independent."""
         of_both, of_x, of_y, of_none = (
-            (self._released.stratum_variance(given, kind) / r / sides.sizes)[:, None, None]
+            self._released.stratum_variance(conditioning_set, kind) / r / sides.sizes[:, None, None]
             for kind, r in zip(_kinds(x, y), self._others(x, y), strict=True)
         )
         codes_x, codes_y = (s.swapaxes(1, 2) @ s for s in (sides.of_x, sides.of_y))

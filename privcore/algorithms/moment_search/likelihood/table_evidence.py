@@ -7,6 +7,7 @@ from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyE
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.power import table_information
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.arrays import Columns
 
 
 class TableEvidence(FamilyEvidence):
@@ -15,8 +16,8 @@ class TableEvidence(FamilyEvidence):
     def __init__(self, evidence: Evidence, penalty: float) -> None:
         self._evidence, self._penalty = evidence, penalty
 
-    def test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        return self._evidence.test(x, y, given)
+    def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        return self._evidence.test(x, y, conditioning_set)
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
         return self._evidence.edge(cause, effect, tuple(sorted(dag[effect] - {cause})))
@@ -24,8 +25,8 @@ class TableEvidence(FamilyEvidence):
     def score(self, column: int, parents: frozenset[int]) -> float:
         return self._evidence.score(column, parents)
 
-    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        return self._evidence.pairs.test(x, y, given)
+    def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        return self._evidence.pairs.test(x, y, conditioning_set)
 
     def information(self, x: int, y: int, found: Statistic) -> float:
         moments = self._evidence.moments

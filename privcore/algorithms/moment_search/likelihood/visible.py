@@ -91,8 +91,8 @@ def visible_in_whole(
         return _weighed(plan.n, pair, strata, plan.weight, level / among, penalty)
 
     typical, alone = _typical(levels, lambda pair: least(pair, 0))
-    given = [least(typical, k) if k < len(levels) - 1 else None for k in (1, 2)]
-    return Visible(alone, *given)
+    conditional = [least(typical, k) if k < len(levels) - 1 else None for k in (1, 2)]
+    return Visible(alone, *conditional)
 
 
 def _typical(

@@ -14,7 +14,7 @@ from privcore.algorithms.moment_search.likelihood.confidence import Sight
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, chosen_among
 from privcore.algorithms.moment_search.likelihood.table_model import TableModel
 from privcore.algorithms.moment_search.likelihood.table_search import search_table, worth
-from privcore.arrays import Matrix
+from privcore.arrays import Columns, Matrix
 
 _PATIENCE = 2
 _EMPTY = 1e-9
@@ -57,15 +57,15 @@ class WholeEvidence(LikelihoodRatios):
         squared = float(((joint - product) ** 2 / np.maximum(product, _EMPTY)).sum())
         return min(sqrt(squared / (min(joint.shape) - 1)), 1.0)
 
-    def sight(self, x: int, y: int, given: tuple[int, ...]) -> Sight | None:
-        """Power to see an edge x → y beside other parents `given` of y, on the counts as fitted.
+    def sight(self, x: int, y: int, conditioning_set: Columns) -> Sight | None:
+        """Power to see an edge x → y beside other parents of y, on the counts as fitted.
 
         A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
         and variance 1 in each stratum; the information on it is the mean of Σ m² a² b² I over all
         such a and b.  A set that separated the pair in the search for a start counts as
         parents would, which errs on the careful side.
         """
-        columns = (x, y, *given)
+        columns = (x, y, *conditioning_set)
         expected = self._margin(self._fit.expected, columns)
         expected = expected.reshape(*expected.shape[:2], -1)
         information = self._margin(
@@ -79,11 +79,11 @@ class WholeEvidence(LikelihoodRatios):
         spread = (information * squares[0][:, None] * squares[1][None]).sum()
         r, s = expected.shape[:2]
         parts = (r - 1) * (s - 1)
-        freedom = parts * prod(self._model.levels[c] for c in given)
+        freedom = parts * prod(self._model.levels[c] for c in conditioning_set)
         each = float(spread) / parts
         if each <= 0:
             return None
-        among = chosen_among(len(self._model.levels), len(given))
+        among = chosen_among(len(self._model.levels), len(conditioning_set))
         return Sight(freedom, self._penalty * freedom, each * (min(r, s) - 1), among)
 
     def arrow(

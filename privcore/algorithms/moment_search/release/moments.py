@@ -17,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.arrays import Matrix
-
-Columns = tuple[int, ...]
+from privcore.arrays import Columns, Matrix
 
 
 class Moments:
@@ -94,27 +92,27 @@ class Moments:
                 self._cells[key] = share * self.stratum_variance(others, (of,))
         return self._cells[key]
 
-    def stratum_variance(self, given: Sequence[int], fixed: Sequence[int]) -> float:
-        """Noise variance of a moment of `fixed` within any one stratum of `given`."""
+    def stratum_variance(self, within: Sequence[int], fixed: Sequence[int]) -> float:
+        """Noise variance of a moment of `fixed` within any one stratum of `within`."""
         return math.fsum(
             self.variance(*fixed, *subset)
             * math.prod(
-                1 - 1 / self.levels[c] if c in subset else 1 / self.levels[c] ** 2 for c in given
+                1 - 1 / self.levels[c] if c in subset else 1 / self.levels[c] ** 2 for c in within
             )
-            for subset in _subsets(tuple(given))
+            for subset in _subsets(tuple(within))
         )
 
     def strata_covariances(
-        self, given: Sequence[int], strata: NDArray[np.intp], fixed: Sequence[Columns]
+        self, within: Sequence[int], strata: NDArray[np.intp], fixed: Sequence[Columns]
     ) -> list[Matrix]:
         """Noise covariance of moments of each of `fixed` between strata, each shape (s, s).
 
-        strata: s positions in a flat table over `given`.
+        strata: s positions in a flat table over `within`.
         """
-        places = np.unravel_index(strata, [self.levels[c] for c in given]) if given else ()
+        places = np.unravel_index(strata, [self.levels[c] for c in within]) if within else ()
         size = len(strata)
         parts: list[tuple[Columns, Matrix]] = [((), np.ones((size, size)))]
-        for c, place in zip(given, places, strict=True):
+        for c, place in zip(within, places, strict=True):
             r = self.levels[c]
             differing = (place[:, None] == place) - 1 / r
             parts = [

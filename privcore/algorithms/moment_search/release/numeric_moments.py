@@ -16,7 +16,7 @@ from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import NOTHING, Statistic
 from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan
-from privcore.arrays import Matrix
+from privcore.arrays import Columns, Matrix
 from privcore.counts import NumberSource
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
 from privcore.privacy.mechanisms import NoiseSource
@@ -54,17 +54,17 @@ class NumericMoments(FamilyEvidence):
         self._gains: dict[tuple[int, frozenset[int]], Matrix] = {}
         self._slopes: dict[tuple[int, tuple[int, ...]], Matrix] = {}
 
-    def test(self, x: int, y: int, given: tuple[int, ...] = ()) -> Statistic:
+    def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
         """Fisher's z of the partial correlation, the noise's variance in the null."""
-        key = (min(x, y), max(x, y), tuple(sorted(given)))
+        key = (min(x, y), max(x, y), tuple(sorted(conditioning_set)))
         if key not in self._tests:
             self._tests[key] = self._test(*key)
         return self._tests[key]
 
-    def _test(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        sampled = self.n - len(given) - 3
-        a, left_x = self._residual(x, given)
-        b, left_y = self._residual(y, given)
+    def _test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        sampled = self.n - len(conditioning_set) - 3
+        a, left_x = self._residual(x, conditioning_set)
+        b, left_y = self._residual(y, conditioning_set)
         if sampled <= 0 or min(left_x, left_y) <= 0:
             return NOTHING
         # First order in the noise N of the moments: the residual covariance moves by aᵀ N b, and
@@ -74,7 +74,11 @@ class NumericMoments(FamilyEvidence):
         spread = float((a @ a) * (b @ b)) + inner * inner - float(squares.sum()) - float(squares[0])
         noise = self.sigma * self.sigma * spread / (left_x * left_y)
         weight = 1 / (1 + sampled * noise)
-        z = fisher_z(partial_correlation(self._covariance, x, y, given), self.n, len(given))
+        z = fisher_z(
+            partial_correlation(self._covariance, x, y, conditioning_set),
+            self.n,
+            len(conditioning_set),
+        )
         clear = min(left_x / self._spread(a), left_y / self._spread(b)) > _CLEAR * self.sigma
         return Statistic((weight * z) ** 2, weight, weight * weight, float(clear))
 
@@ -83,14 +87,14 @@ class NumericMoments(FamilyEvidence):
         squares = a * a
         return math.sqrt(max(2 * squares.sum() ** 2 - (squares * squares).sum(), 0.0))
 
-    def _residual(self, column: int, given: tuple[int, ...]) -> tuple[Matrix, float]:
+    def _residual(self, column: int, conditioning_set: Columns) -> tuple[Matrix, float]:
         """What is left of a column, as weights of (a, x), and its variance."""
-        key = (column, given)
+        key = (column, conditioning_set)
         if key not in self._slopes:
             weights = np.zeros(len(self._means) + 1)
             weights[1 + column] = 1.0
-            if given:
-                known = np.array(given)
+            if conditioning_set:
+                known = np.array(conditioning_set)
                 among = self._covariance[known[:, None], known]
                 weights[1 + known] = -np.linalg.solve(among, self._covariance[known, column])
             # The noise on means is that of the products over their share.
@@ -124,12 +128,12 @@ class NumericMoments(FamilyEvidence):
             self._gains[key] = np.round(gains, DIGITS)
         return self._gains[key]
 
-    def _all_gains(self, column: int, given: tuple[int, ...]) -> Matrix:
+    def _all_gains(self, column: int, conditioning_set: Columns) -> Matrix:
         p = len(self._means)
         weights = np.zeros((p, p + 1))
         weights[:, 1:] = np.eye(p)
-        known = np.array(given, dtype=np.intp)
-        if given:
+        known = np.array(conditioning_set, dtype=np.intp)
+        if conditioning_set:
             among = self._covariance[known[:, None], known]
             weights[:, 1 + known] -= np.linalg.solve(among, self._covariance[known]).T
         weights[:, 0] = -weights[:, 1:] @ self._means / MEAN_SHARE
@@ -142,13 +146,13 @@ class NumericMoments(FamilyEvidence):
         safe = np.maximum(left * left[column], 1e-300)
         shared = (across @ a[1:]) ** 2 / safe
         deviance = -self.n * np.log(np.maximum(1 - shared, 1e-300))
-        extra = (self.n - len(given) - 3) * self.sigma * self.sigma * spread / safe
+        extra = (self.n - len(conditioning_set) - 3) * self.sigma * self.sigma * spread / safe
         found = deviance - self._penalty * (1 + extra)
-        found[[column, *given]] = -math.inf
+        found[[column, *conditioning_set]] = -math.inf
         return np.asarray(found)
 
-    def first(self, x: int, y: int, given: tuple[int, ...]) -> Statistic:
-        return self.test(x, y, given)
+    def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        return self.test(x, y, conditioning_set)
 
     def information(self, x: int, y: int, found: Statistic) -> float:
         """Noncentrality of a test for a correlation of 1, as n r²: a little low for large r."""
