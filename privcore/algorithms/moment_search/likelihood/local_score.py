@@ -36,7 +36,7 @@ class Evidence:
         return self.moments.covers(columns)
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """On a table that covers these columns, its strata clear of noise; else linear, on pairs."""
+        """On a table that covers the columns, its strata clear of noise; else linear, on pairs."""
         return self._counted(x, y, conditioning_set) or self.pairs.test(x, y, conditioning_set)
 
     def _counted(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
