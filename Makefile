@@ -1,17 +1,24 @@
-# `make app` serves the dashboard; `make test` runs every check.  Each has its own environment,
-# rebuilt only when the list of packages it installs changes.
+# `make app` serves the dashboard; `make test` runs what a change can break, in minutes;
+# `make test-all` adds long audits and statistics.  Each has its own environment, rebuilt only when
+# the list of packages it installs changes.
 PYTHON := $(shell command -v python3.11 || command -v python3)
 APP := .venv
 TEST := .venv-test
 
-.PHONY: app test lint clean
+# Two processes; a file stays with one of them, and the browser journeys together (tests/conftest.py).
+PYTEST := $(TEST)/bin/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+
+.PHONY: app test test-all lint clean
 
 app: $(APP)/.installed
 	$(APP)/bin/python -m streamlit run app.py
 
 test: lint
-	# Files in their own order: browser journeys early, so that no worker waits for the other's.
-	$(TEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not long"
+
+# Property tests run in both, here with all of their examples.
+test-all: test
+	$(PYTEST) -m "long or hypothesis" --hypothesis-profile full
 
 lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .

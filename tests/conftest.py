@@ -7,8 +7,21 @@ import os
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 
+import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 # How long an example takes depends on what else the machine does; tests never assert on time.
-settings.register_profile("causalveil", deadline=None)
-settings.load_profile("causalveil")
+# `make test` makes fewer examples, `make test-all` runs the property tests again with all of them.
+settings.register_profile("quick", deadline=None, max_examples=30)
+settings.register_profile("full", deadline=None)
+settings.load_profile("quick")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser journeys first and in one process, so that they share a browser and a server; while
+    they wait for pages, the other process computes.  Other tests stay with those of their file."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+    for item in items:
+        browser = item.get_closest_marker("browser")
+        group = "browser" if browser else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))

@@ -39,8 +39,17 @@ def test_where_pc_loses_edges_to_a_gate_they_are_kept():
     assert skeleton_metrics(found, truth).recall == 1
 
 
-@pytest.mark.parametrize("most", [0, 4096])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 1e4])
+@pytest.mark.parametrize(
+    ("epsilon", "most"),
+    [
+        (0.1, 0),
+        (1e4, 4096),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in ((1.0, 0), (1e4, 0), (0.1, 4096), (1.0, 4096))
+        ),
+    ],
+)
 def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon, most):
     """The share of runs with any edge is q = .03, but for approximations; more than .08 would be
     caught.  Fails by chance less than once in a million where it is .05."""
@@ -132,6 +141,7 @@ def test_any_small_table_has_an_answer(seed, n, levels, epsilon, penalty):
     assert all(0 <= found.effect <= 1 for found in result.findings.values())
 
 
+@pytest.mark.long
 def test_more_budget_finds_more():
     """On average over seeds; the figures are far apart."""
     source, truth = sampled("sachs", 20_000)

@@ -50,6 +50,7 @@ def categorical(algorithm, epsilon, density=0.2, **given):
     )
 
 
+@pytest.mark.long
 def test_xu_table_iii_more_budget_fewer_false_edges():
     for algorithm in ("em-pc", "lapmech"):
         strict, loose = categorical(algorithm, 1.0), categorical(algorithm, 10.0)
@@ -57,6 +58,7 @@ def test_xu_table_iii_more_budget_fewer_false_edges():
         assert loose[2] > strict[2]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1.0, 5.0, 10.0])
 def test_xu_table_iii_em_pc_is_better_than_lapmech(epsilon):
     em, lap = categorical("em-pc", epsilon), categorical("lapmech", epsilon)
@@ -64,6 +66,7 @@ def test_xu_table_iii_em_pc_is_better_than_lapmech(epsilon):
     assert em[2] > lap[2]
 
 
+@pytest.mark.long
 def test_xu_table_iv_more_nodes_are_harder_for_lapmech():
     """p = 5: both good; p = 10: EM-PC better.  At p = 15 the table is too large to be made."""
     small = {a: categorical(a, 5.0, nodes=5, rows=5_000) for a in ("em-pc", "lapmech")}
@@ -112,7 +115,7 @@ def test_xu_table_ix_few_rows_are_too_few():
     assert numeric(1.0, rows=100)[0] < numeric(1.0, rows=1_000)[0] < numeric(1.0)[0] + 0.02
 
 
-@pytest.mark.parametrize("nodes", [10, 20])
+@pytest.mark.parametrize("nodes", [10, pytest.param(20, marks=pytest.mark.long)])
 def test_xu_table_x_close_to_pc_at_any_number_of_nodes(nodes):
     exact = rates("linear-gaussian", "pc", nodes=nodes, density=0.4, score="fisher-z")
     assert numeric(1.0, nodes=nodes) == pytest.approx(exact, abs=0.08)

@@ -118,6 +118,7 @@ def test_without_noise_the_graph_is_that_of_notears(easy, name):
     assert edit_distance(plain, truth) <= 1
 
 
+@pytest.mark.long
 def test_moment_notears_beats_the_noisy_gradients_at_equal_budgets():
     """Mean skeleton F1 over five graphs at ε = 0.1, δ = 10⁻⁶."""
     means = {}

@@ -97,10 +97,9 @@ def visited(page, **query):
     app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
     for name, value in {"data": "cancer", "rows": "1000", **query}.items():
         app.query_params[name] = value
-    app.run()
     if page != "discover":
-        app.switch_page(f"pages/{page}.py").run()
-    return app
+        app.switch_page(f"pages/{page}.py")
+    return app.run()
 
 
 @pytest.mark.parametrize("value", ["inf", "1e400", "-Infinity", "9" * 400])

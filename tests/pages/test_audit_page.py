@@ -1,12 +1,11 @@
 """The page Audit, through Streamlit's own test harness."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from privcore.evaluation import audits as audit
 from privcore.evaluation.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES
+from tests.pages.opening import open_page
 
-ROOT = __file__.rsplit("/tests/", 1)[0]
 ALL = [
     *(("algorithms", name) for name in AUDITS),
     *(("released numbers", name) for name in RELEASES),
@@ -16,24 +15,22 @@ ALL = [
 
 
 def start(name, **query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=300)
-    for key, value in {"case": name, "audit_runs": "1000", **query}.items():
-        app.query_params[key] = value
-    app.run()
-    app.switch_page("pages/audit.py").run()
-    assert not app.exception
-    return app
+    return open_page("audit", timeout=300, **{"case": name, "audit_runs": "1000", **query})
 
 
 @pytest.fixture
 def short(monkeypatch):
-    """Audits of so few runs say little, and are drawn like others."""
-    whole = audit.audit
+    """Audits and histograms of so few runs say little, and are drawn like others."""
+    whole, simulated = audit.audit, audit.simulate
 
     def shortened(case, *, runs, **settings):
         return whole(case, runs=min(runs, 60), **settings)
 
+    def pictured(trial, runs, seed, processes):
+        return simulated(trial, min(runs, 60), seed, processes)
+
     monkeypatch.setattr("privcore.evaluation.audits.audit", shortened)
+    monkeypatch.setattr("privcore.evaluation.audits.simulate", pictured)
 
 
 @pytest.mark.usefixtures("short")

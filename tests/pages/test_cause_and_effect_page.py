@@ -2,19 +2,12 @@
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
-ROOT = __file__.rsplit("/tests/", 1)[0]
+from tests.pages.opening import open_page
 
 
 def start(**query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("pages/cause_and_effect.py").run()
-    assert not app.exception
-    return app
+    return open_page("cause_and_effect", **query)
 
 
 def metric(app, label):

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from privcore.data import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
+from tests.pages.opening import open_page
 from tests.pages.test_app import clean, metric, start, upload
 
 
 def data_page(**query):
-    app = start(**query)
-    app.switch_page("pages/data.py").run()
-    return clean(app)
+    return open_page("data", **query)
 
 
 def frame(app, alt):

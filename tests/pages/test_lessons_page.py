@@ -1,23 +1,16 @@
 """The page Lessons, through Streamlit's own test harness."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from privcore.teaching.lesson import ChoiceAnswer
 from privcore.teaching.lessons import LESSONS
+from tests.pages.opening import open_page
 
-ROOT = __file__.rsplit("/tests/", 1)[0]
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]
 
 
 def start(**query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
-    app.run()
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.switch_page("pages/lessons.py").run()
-    assert not app.exception
-    return app
+    return open_page("lessons", **query)
 
 
 def answer(app, name, number, text):

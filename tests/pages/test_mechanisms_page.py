@@ -1,24 +1,16 @@
 """The page Mechanisms, through Streamlit's own test harness."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from privcore.evaluation.audits import PLANTED
 from privcore.teaching import PANELS
 from privcore.teaching.sensitivity_presets import PRESETS
 from privcore.teaching.sparse_vector import BROKEN
-
-ROOT = __file__.rsplit("/tests/", 1)[0]
+from tests.pages.opening import open_page
 
 
 def start(**query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
-    app.run()
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.switch_page("pages/mechanisms.py").run()
-    assert not app.exception
-    return app
+    return open_page("mechanisms", **query)
 
 
 @pytest.mark.parametrize("name", PANELS)

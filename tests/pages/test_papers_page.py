@@ -1,23 +1,15 @@
 """The page Papers, through Streamlit's own test harness."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
 from privcore.evaluation.papers import PAPERS, REPRODUCTIONS, TIMED
 from privcore.evaluation.papers.results import shipped
-
-ROOT = __file__.rsplit("/tests/", 1)[0]
+from tests.pages.opening import open_page
 
 
 def start(**query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("pages/papers.py").run()
-    assert not app.exception
-    return app
+    return open_page("papers", **query)
 
 
 @pytest.mark.parametrize("name", list(REPRODUCTIONS))

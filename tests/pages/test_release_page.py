@@ -9,6 +9,7 @@ from privcore.releases.archive import kept_certificates
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.verification import verify
+from tests.pages.opening import open_page
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 
@@ -20,13 +21,7 @@ def ledger(tmp_path, monkeypatch):
 
 
 def start(**query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120)
-    for name, value in {"data": "cancer", "rows": "2000", **query}.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("pages/release.py").run()
-    assert not app.exception
-    return app
+    return open_page("release", **{"data": "cancer", "rows": "2000", **query})
 
 
 def button(app, label):

@@ -9,18 +9,14 @@ from pages.ui.controls.params import log_grid, preset
 from pages.ui.tradeoff.controls import epsilons_between
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.search.parameters import EPSILON
+from tests.pages.opening import open_page
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 FEW = {"sweep_algorithms": ["Laplace-PC", "Priv-PC"], "sweep_seeds": "3", "sweep_density": "1"}
 
 
 def start(**query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
-    for name, value in {"data": "cancer", "rows": "2000", **query}.items():
-        app.query_params[name] = value
-    app.run()
-    app.switch_page("pages/tradeoff.py").run()
-    return finished(app)
+    return finished(open_page("tradeoff", **{"data": "cancer", "rows": "2000", **query}))
 
 
 def finished(app):

@@ -82,6 +82,7 @@ def test_its_gradient_is_that_of_finite_differences():
     assert function(both)[1] == pytest.approx(numeric, rel=1e-3, abs=1e-3)
 
 
+@pytest.mark.long
 def test_both_find_graphs_of_the_same_quality():
     """Ten random graphs: the same mean Hamming distance within a quarter of an edge, a mean
     objective no worse by more than 1e-3 of it, and the same graph on at least nine."""

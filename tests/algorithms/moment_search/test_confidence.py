@@ -205,7 +205,7 @@ def independent_pairs(seed, dependence, n):
     return count(Dataset("t", columns, (first.astype(np.uint8), second, *rest)))
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 2.0])
+@pytest.mark.parametrize("epsilon", [pytest.param(0.2, marks=pytest.mark.long), 2.0])
 def test_most_findings_of_no_edge_are_right_and_edges_of_that_size_are_seen(epsilon):
     """A dependence of the reference size: "no edge seen" is said of it in at most 10 % of the runs.
 

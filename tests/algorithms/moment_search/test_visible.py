@@ -43,7 +43,12 @@ def found_among(runs, levels, epsilon, more):
 
 
 @pytest.mark.parametrize(
-    ("levels", "epsilon"), [((2, 2, 2, 2), 0.1), ((2, 2, 2, 2), 2.0), ((3, 3, 3, 3), 0.5)]
+    ("levels", "epsilon"),
+    [
+        ((2, 2, 2, 2), 2.0),
+        pytest.param((2, 2, 2, 2), 0.1, marks=pytest.mark.long),
+        pytest.param((3, 3, 3, 3), 0.5, marks=pytest.mark.long),
+    ],
 )
 def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon):
     """Where all of the budget is for pairs the claim is exact.
@@ -57,7 +62,12 @@ def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon)
 
 
 @pytest.mark.parametrize(
-    ("levels", "epsilon"), [((2, 2, 2, 2), 0.1), ((2, 2, 2, 2), 2.0), ((3, 3, 3, 3), 0.3)]
+    ("levels", "epsilon"),
+    [
+        ((2, 2, 2, 2), 2.0),
+        pytest.param((2, 2, 2, 2), 0.1, marks=pytest.mark.long),
+        pytest.param((3, 3, 3, 3), 0.3, marks=pytest.mark.long),
+    ],
 )
 def test_so_it_is_in_a_whole_table(levels, epsilon):
     """Fails by chance less than once in a million where the share is from 86 to 94 %."""
@@ -66,6 +76,7 @@ def test_so_it_is_in_a_whole_table(levels, epsilon):
     assert binom.sf(seen - 1, 250, 0.94) > 1e-6
 
 
+@pytest.mark.long
 def test_a_dependence_beside_another_cause_is_found_as_often_or_more():
     """More, as the graph may have one of the two edges turned, which then has one cause only.
 
@@ -87,6 +98,7 @@ def test_a_dependence_beside_another_cause_is_found_as_often_or_more():
     assert binom.cdf(seen, runs, 0.86) > 1e-6
 
 
+@pytest.mark.long
 def test_tables_only_make_it_more_likely():
     """Fails by chance less than once in a million where the share is 86 % or more."""
     seen = found_among(100, (2, 2, 2, 2), 0.3, {"whole_table": 0})

@@ -193,6 +193,7 @@ def dense(seed):
     return TableModel(noisy(table, 20.0, seed), 20_000, 20.0)
 
 
+@pytest.mark.long
 def test_begun_again_a_search_leaves_a_local_optimum():
     """It is at least as good always, and better on some."""
     rules, gains = {"penalty": 3.0, "max_parents": 4}, []
@@ -218,6 +219,7 @@ def test_a_search_ends_where_another_did():
     assert len(known) == len(steps) - 8
 
 
+@pytest.mark.long
 def test_options_given_up_early_would_not_have_been_taken(monkeypatch):
     rules = {"penalty": 3.0, "max_parents": 4}
     found = [search_table_again(dense(seed), (frozenset(),) * 5, **rules) for seed in range(4)]
