@@ -8,7 +8,6 @@ from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
 from privcore.errors import PrivcoreError
 from privcore.teaching import PANELS
-from privcore.teaching.sensitivity_presets import PRESETS
 
 require_frame("pages/mechanisms.py")
 st.title("Mechanisms")
@@ -36,8 +35,8 @@ try:
     with st.sidebar:
         st.markdown(f"**{panel.title}**")
         values = controls(panel, panel.name)
-    if panel.name == "sensitivity":
-        st.markdown(PRESETS[values["preset"]].words)
+    if words := panel.words(values):
+        st.markdown(words)
     show_panel(panel, values, panel.name)
 except PrivcoreError as error:
     problem(error)

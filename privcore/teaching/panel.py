@@ -9,14 +9,21 @@ from typing import Any, Literal
 from privcore.parameter import Kind, Parameter, parse_all
 
 
+def _no_words(values: Mapping[str, Any]) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Panel:
     """A demonstration of one mechanism.
+
+    Its picture is `show` in the dashboard's module of the same name as the one that computes it.
 
     formula: LaTeX; sentence: what to see, in one sentence; source: where the formula stands.
     compute: values of the parameters, by name, to a result of plain arrays and numbers.
     code: the same values to a script over the engine; each name in `reproduces` is a field of the
         result and a variable of the script, and both hold the same numbers.
+    words: what to see at these values, in Markdown; empty where there is nothing to add.
     """
 
     name: str
@@ -29,6 +36,7 @@ class Panel:
     compute: Callable[[Mapping[str, Any]], Any]
     code: Callable[[Mapping[str, Any]], str]
     reproduces: tuple[str, ...]
+    words: Callable[[Mapping[str, Any]], str] = _no_words
 
     def checked(self, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """All values, with defaults for those not given; raises ParameterError."""

@@ -1,4 +1,8 @@
-"""The panels of the page Mechanisms, in order; a new one is one entry."""
+"""The panels of the page Mechanisms, in order.
+
+A new one is a file here and an entry below, and its picture, a file of the same name in
+`pages/ui/mechanisms`.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,23 @@
 """The page Mechanisms, through Streamlit's own test harness."""
 
-import pytest
+import sys
+from types import ModuleType
 
+import pytest
+import streamlit
+
+from pages.ui.mechanisms.panels import picture
 from privcore.evaluation.audits import PLANTED
-from privcore.teaching import PANELS
-from privcore.teaching.sensitivity_presets import PRESETS
+from privcore.teaching import PANELS, Panel
+from privcore.teaching.panel import number
+from privcore.teaching.per_test import PER_TEST
+from privcore.teaching.runs import RUNS
+from privcore.teaching.sensitivity import PRESETS
 from privcore.teaching.sparse_vector import BROKEN
 from tests.pages.opening import open_page
+
+MISSING = """{} has no picture.
+Add `def show(result, values, key)` to pages/ui/mechanisms/{}.py."""
 
 
 def start(**query):
@@ -26,6 +37,45 @@ def test_every_panel_is_drawn_with_its_code(name):
     shown = app.code[0].value.strip()
     assert name == "sensitivity" or shown == panel.code(panel.checked()).strip()
     assert not app.warning
+
+
+@pytest.mark.parametrize("panel", [*PANELS.values(), PER_TEST, RUNS], ids=lambda p: p.name)
+def test_every_panel_has_its_picture(panel):
+    try:
+        assert callable(picture(panel))
+    except (ImportError, AttributeError):
+        file = panel.compute.__module__.rpartition(".")[2]
+        pytest.fail(MISSING.format(panel.name, file), pytrace=False)
+
+
+def test_a_panel_is_one_declaration_and_its_picture(monkeypatch):
+    """One entry of the registry, and a file of the same name for the picture."""
+
+    def compute(values):
+        return values["rows"]
+
+    compute.__module__ = "privcore.teaching.toy"
+    rows = number("rows", "Rows", "n", 3, (1, 9), "How many.", "this test", kind="int")
+    toy = Panel(
+        name="toy",
+        title="Toy",
+        question="How many?",
+        formula="n",
+        sentence="That many.",
+        source="this test",
+        parameters=(rows,),
+        compute=compute,
+        code=lambda values: f"rows = {values['rows']}",
+        reproduces=("rows",),
+    )
+    drawn = ModuleType("pages.ui.mechanisms.toy")
+    drawn.show = lambda result, values, key: streamlit.markdown(f"There are {result}.") and None
+    monkeypatch.setitem(sys.modules, drawn.__name__, drawn)
+    monkeypatch.setitem(PANELS, "toy", toy)
+    app = start(panel="toy", toy_rows="7")
+    assert app.subheader[0].value == "How many?"
+    assert any(m.value == "There are 7." for m in app.markdown)
+    assert app.code[0].value == "rows = 7"
 
 
 def test_the_address_sets_panel_and_values_and_bad_ones_fall_back():

@@ -8,8 +8,7 @@ from scipy import stats
 
 from privcore.errors import ParameterError
 from privcore.independence import SCORES
-from privcore.teaching.sensitivity import LEVELS, sensitivity_playground
-from privcore.teaching.sensitivity_presets import PRESETS
+from privcore.teaching.sensitivity import LEVELS, PRESETS, sensitivity_playground
 
 records = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3))
 wide = st.tuples(st.integers(0, LEVELS - 1), st.integers(0, LEVELS - 1), st.integers(0, 2))

@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import streamlit as st
 
 from pages.ui.controls.params import declared_controls
-from pages.ui.mechanisms import pictures as first
-from pages.ui.mechanisms import pictures_more as more
 from pages.ui.mechanisms.parts import Values
-from pages.ui.mechanisms.playground import edit_table
 from privcore.teaching import Panel
-from privcore.teaching.allocation import Allocation
-from privcore.teaching.composition import CompositionCurves
-from privcore.teaching.equivalence import EquivalenceClass
-from privcore.teaching.noise import NoisePicture
-from privcore.teaching.p_space import PAgainstZ
-from privcore.teaching.per_test import PerTestBudget
-from privcore.teaching.runs import Runs
-from privcore.teaching.selection import Selections
-from privcore.teaching.sensitivity import Moves, playground_code
-from privcore.teaching.sieve import SieveErrors
-from privcore.teaching.sparse_vector import Stream
-from privcore.teaching.subsampling import SubsamplingCurves
 
-PICTURES: dict[type, Callable[[Any, Values, str], None]] = {
-    NoisePicture: first.show_noise,
-    Stream: first.show_stream,
-    SieveErrors: first.show_sieve,
-    SubsamplingCurves: first.show_subsampling,
-    Moves: first.show_moves,
-    PAgainstZ: more.show_p_space,
-    CompositionCurves: more.show_composition,
-    Allocation: more.show_allocation,
-    Selections: more.show_selection,
-    EquivalenceClass: more.show_equivalence,
-    PerTestBudget: more.show_per_test,
-    Runs: more.show_runs,
-}
+# From the result, the values of the controls and a key for the elements to the picture; it gives
+# the code back where that is not the panel's own.
+Picture = Callable[[Any, Values, str], str | None]
+
+
+def picture(panel: Panel) -> Picture:
+    """`show` of the module here that is called as the panel's own in `privcore.teaching`."""
+    module = panel.compute.__module__.rpartition(".")[2]
+    # A panel needs no other line than its own in the registry.
+    show: Picture = import_module(f"pages.ui.mechanisms.{module}").show
+    return show
 
 
 def controls(panel: Panel, prefix: str) -> dict[str, Any]:
@@ -50,12 +33,7 @@ def controls(panel: Panel, prefix: str) -> dict[str, Any]:
 
 def show_panel(panel: Panel, values: Values, key: str) -> None:
     """Pictures, formula, sentence, source and code.  Raises PrivcoreError."""
-    result = panel.compute(values)
-    code = panel.code(values)
-    if isinstance(result, Moves):
-        result = edit_table(result, f"{key}-{values['preset']}-{values['rows']}")
-        code = playground_code(result.playground)
-    PICTURES[type(result)](result, values, key)
+    code = picture(panel)(panel.compute(values), values, key) or panel.code(values)
     st.latex(panel.formula)
     st.markdown(panel.sentence)
     st.caption(f"Source: {panel.source}.")

@@ -1,12 +1,26 @@
-"""The sensitivity playground's table, and what moving a record did."""
+"""The sensitivity playground: its table, and what moving a record did."""
 
 from __future__ import annotations
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
+from pages.ui.mechanisms.parts import (
+    LEGEND,
+    Values,
+    draw,
+)
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.sensitivity import LEVELS, Moves, sensitivity_playground
+from privcore.teaching.sensitivity import LEVELS, Moves, playground_code, sensitivity_playground
+
+
+def show(result: Moves, values: Values, key: str) -> str:
+    """The table may be edited; the code is that of the table as it is then."""
+    result = edit_table(result, f"{key}-{values['preset']}-{values['rows']}")
+    draw(moves(result), f"{key}-moves", "How far each score moved, beside its bounds")
+    moves_table(result)
+    return playground_code(result.playground)
 
 
 def edit_table(start: Moves, key: str) -> Moves:
@@ -52,6 +66,51 @@ def edit_table(start: Moves, key: str) -> Moves:
     move = changed.iloc[0]
     rows = edited.astype(object).to_numpy().tolist()
     return sensitivity_playground(rows, move["record"] - 1, [move[name] for name in "xyz"])
+
+
+def moves(found: Moves) -> go.Figure:
+    """How far each score with a bound moved, beside its bounds; red where one is exceeded."""
+    palette = PALETTES[current()]
+    kept = [s for s in found.scores if s.proven is not None or s.published is not None][::-1]
+    names = [s.name for s in kept]
+    broken = [s.broken for s in kept]
+    # Spearman's published constants lie far to the right of everything else.
+    reach = 1.15 * max([s.proven or 0 for s in kept] + [s.move for s in kept])
+    figure = go.Figure()
+    figure.add_bar(
+        x=[s.move for s in kept],
+        y=names,
+        orientation="h",
+        name="moved by",
+        marker_color=[palette.series[1] if b else palette.series[0] for b in broken],
+        hovertemplate="%{y} moved by %{x:.3f}<extra></extra>",
+        width=0.55,
+    )
+    for name, values, symbol, colour in (
+        ("proven bound", [s.proven for s in kept], "line-ns-open", palette.series[2]),
+        ("published constant", [s.published for s in kept], "x-thin-open", palette.text),
+    ):
+        figure.add_scatter(
+            x=[v if v is not None and v <= reach else None for v in values],
+            y=names,
+            mode="markers",
+            name=name,
+            marker={
+                "symbol": symbol,
+                "size": 18 if symbol.startswith("line") else 11,
+                "color": colour,
+                "line": {"width": 3, "color": colour},
+            },
+            hovertemplate=f"%{{y}}: {name} %{{x:.3f}}<extra></extra>",
+        )
+    figure.update_layout(
+        height=380,
+        legend=LEGEND,
+        showlegend=True,
+        xaxis={"title": "change when the record moves", "range": [0, reach]},
+        yaxis={"type": "category"},
+    )
+    return figure
 
 
 def moves_table(found: Moves) -> None:

@@ -1,4 +1,4 @@
-"""The sparse vector technique step by step, as a Plotly animation."""
+"""The panel on the sparse vector technique: its answers step by step, as an animation."""
 
 from __future__ import annotations
 
@@ -7,10 +7,46 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import streamlit as st
 
-from pages.ui.mechanisms.charts import LEGEND, level_line
+from pages.ui.mechanisms.parts import (
+    LEGEND,
+    Values,
+    draw,
+    level_line,
+    metric,
+)
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.sparse_vector import Stream
+from privcore.teaching.sparse_vector import CORRECT, Stream
+
+
+def show(result: Stream, values: Values, key: str) -> None:
+    draw(
+        stream_animation(result),
+        f"{key}-stream",
+        "Stream of scores with noise, threshold and verdicts, step by step",
+    )
+    row = st.container(horizontal=True)
+    metric(
+        row,
+        "Questions answered",
+        f"{len(result.above)} of {len(result.scores)}",
+        "The correct form stops at its first “above”.",
+    )
+    metric(row, "“above”", f"{int(result.above.sum())}", "Answers that cost privacy.")
+    metric(row, "Threshold noise", f"{result.threshold_scale:g}", "Laplace scale, 2Δ/ε.")
+    metric(row, "Score noise", f"{result.query_scale:g}", "Laplace scale, 4Δ/ε.")
+    if result.flaw:
+        st.error(f"Broken: {result.flaw}.", icon=":material/gpp_bad:")
+    catch_on_the_audit_page(values["variant"], broken=values["variant"] != CORRECT)
+
+
+def catch_on_the_audit_page(name: str, *, broken: bool) -> None:
+    """A button that opens the audit of a planted bug, or of the correct sparse vector."""
+    text = "Catch it on the Audit page" if broken else "Audit the correct one"
+    if st.button(text, icon=":material/policy:", key=f"to-audit-{name}"):
+        case = name if broken else "sparse-vector"
+        st.switch_page("pages/audit.py", query_params={"case": case})
 
 
 def _stream_traces(stream: Stream, shown: int) -> list[go.Scatter]:

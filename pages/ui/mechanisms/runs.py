@@ -1,47 +1,39 @@
-"""Plotly figures of the panels that only lessons have."""
+"""The panel on whole runs, which only lessons have."""
 
 from __future__ import annotations
 
+import pandas as pd
 import plotly.graph_objects as go
+import streamlit as st
 
-from pages.ui.mechanisms.charts import LEGEND, level_line, log_axis, upright
+from pages.ui.mechanisms.parts import (
+    LEGEND,
+    Values,
+    draw,
+    level_line,
+)
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
-from privcore.teaching.per_test import PerTestBudget
 from privcore.teaching.runs import NAIVE, SIEVING, Runs
 
 
-def noise_by_columns(found: PerTestBudget, columns: int) -> go.Figure:
-    """Laplace scale of one test against the number of columns, and the threshold."""
-    palette = PALETTES[current()]
-    figure = go.Figure()
-    figure.add_scatter(
-        x=found.columns,
-        y=found.all_noise,
-        mode="lines+markers",
-        name="noise of one test",
-        line={"color": palette.series[0], "width": 3},
-        customdata=found.all_tests,
-        hovertemplate="%{x} columns, %{customdata:,} tests: noise %{y:.3g}<extra></extra>",
+def show(result: Runs, values: Values, key: str) -> None:
+    draw(runs(result), f"{key}-runs", "F1 of both algorithms against ε")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "ε": [f"{e:g}" for e in result.epsilons],
+                f"mean F1, {NAIVE}": result.naive_means,
+                f"mean F1, {SIEVING}": result.sieving_means,
+            }
+        ),
+        hide_index=True,
+        alt="Mean F1 at each ε",
+        column_config={
+            f"mean F1, {name}": st.column_config.NumberColumn(format="%.3f")
+            for name in (NAIVE, SIEVING)
+        },
     )
-    # A trace, since Plotly misplaces the names of level lines on logarithmic axes.
-    figure.add_scatter(
-        x=found.columns,
-        y=[found.threshold] * len(found.columns),
-        mode="lines",
-        name="threshold on |Z|",
-        line={"color": palette.text, "width": 1.5, "dash": "dash"},
-        hovertemplate="threshold %{y:.3g}<extra></extra>",
-    )
-    upright(figure, columns, f"{columns} columns", "top left" if columns > 20 else "top right")
-    low, high = min(found.all_noise.min(), found.threshold), found.all_noise.max()
-    figure.update_layout(
-        height=380,
-        legend=LEGEND,
-        xaxis={"title": "columns of the data set"},
-        yaxis={"title": "noise, in units of Z", **log_axis(low / 1.3, high * 1.3)},
-    )
-    return figure
 
 
 def runs(found: Runs) -> go.Figure:

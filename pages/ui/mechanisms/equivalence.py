@@ -1,4 +1,4 @@
-"""A CPDAG and the DAGs of its class, side by side in one Plotly figure."""
+"""The panel on equivalence classes: a CPDAG and the DAGs of its class, side by side."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from math import ceil
 
 import numpy as np
 import plotly.graph_objects as go
+import streamlit as st
 
 from pages.ui.charts import label
+from pages.ui.mechanisms.parts import (
+    Values,
+    draw,
+    metric,
+)
 from pages.ui.theme import PALETTES, current
 from privcore.graphs.pdag import Edge, ordered
 from privcore.teaching.equivalence import EquivalenceClass
@@ -16,6 +22,17 @@ SHOWN = 11
 _ACROSS = 4
 # Distance between neighbouring drawings, whose nodes lie in [−1, 1]², and where edges end.
 _CELL, _HIGH, _SHORT = 3.0, 3.4, 0.2
+
+
+def show(result: EquivalenceClass, values: Values, key: str) -> None:
+    draw(equivalence(result), f"{key}-class", "CPDAG and the DAGs of its class")
+    row = st.container(horizontal=True)
+    metric(row, "DAGs in the class", f"{result.count}", "All imply the same independences.")
+    metric(
+        row, "Undirected edges", f"{result.undirected}", "Whose direction differs within the class."
+    )
+    if result.count > SHOWN:
+        st.caption(f"The first {SHOWN} of {result.count} DAGs are drawn.")
 
 
 def equivalence(found: EquivalenceClass) -> go.Figure:
