@@ -112,7 +112,7 @@ def score_of(source: MomentSource, name: str | None) -> Score:
     """
     numeric = not hasattr(source, "levels")
     score = get_score(name or ("fisher-z" if numeric else "g2"))
-    if numeric and score.name != "fisher-z":
+    if numeric and score.needs_levels:
         raise DataError(
             f"The score {score.name} needs levels, and these columns are continuous; cut them into "
             "intervals, or choose the score fisher-z."

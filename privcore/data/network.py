@@ -2,7 +2,8 @@
 
 Each network is a JSON file in `networks/`: variables with levels, parents and the conditional
 probability table, flat, with the first parent slowest, the last parent faster, and the
-variable's own level fastest.
+variable's own level fastest.  `published` is the size that the source states, which a test
+compares.  A new network is such a file, and its name in `NETWORKS`.
 """
 
 from __future__ import annotations

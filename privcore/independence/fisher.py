@@ -55,6 +55,10 @@ def fisher_z(correlation: float, n: int, order: int) -> float:
 class MomentScore(Score):
     """A score of numeric columns (or of coded levels) from their second moments."""
 
+    @property
+    def needs_levels(self) -> bool:
+        return False
+
     def fits(self, source: MomentSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
         return True
 

@@ -47,6 +47,7 @@ _ALL: tuple[Score, ...] = (
         statistic=ranks.z_star,
         proven=lambda n: with_rounding(6 / sqrt(n), n),
         proof="docs/proofs/z_star.md",
+        corrects_ties=True,
         citation="CausalVeil, docs/guarantees.md",
         help="Kendall's test with one small sensitivity for every conditioning set. "
         "Sees monotone association in the order of the levels.",
@@ -70,6 +71,7 @@ _ALL: tuple[Score, ...] = (
         statistic=ranks.kendall_fixed,
         proven=lambda n: with_rounding(9 / sqrt(n), n),
         proof="docs/proofs/kendall_fixed.md",
+        corrects_ties=True,
         citation=f"after {_WANG}, Definition 6",
         help="The published score with a public normaliser; needs 1.5 times Z*'s noise.",
     ),
@@ -95,6 +97,7 @@ _ALL: tuple[Score, ...] = (
         statistic=ranks.spearman_fixed,
         proven=lambda n: with_rounding(10 / sqrt(n), n),
         proof="docs/proofs/spearman_fixed.md",
+        corrects_ties=True,
         citation=f"after {_WANG}, Definition 8",
         help="Rank correlation with a public normaliser; needs 5/3 of Z*'s noise.",
     ),

@@ -66,6 +66,9 @@ class Score:
     proven: n to the proven sensitivity when one of n records is replaced; None if there is none.
     published: n and the number of strata to the paper's constant; None if there is none.
     published_flaw: why the published constant is not proven.
+    corrects_ties: whether its variance under independence shrinks with ties as that of Z* does.
+
+    Raises ParameterError for a declaration that contradicts itself.
     """
 
     name: str
@@ -80,6 +83,34 @@ class Score:
     published: Callable[[int, int], float] | None = None
     published_flaw: str = ""
     proof: str = ""
+    corrects_ties: bool = False
+
+    def __post_init__(self) -> None:
+        for wrong, sentence in (
+            (
+                not all((self.name, self.title, self.citation, self.help.endswith("."))),
+                "does not say what it is: give it a name, a title, a citation and a help text",
+            ),
+            (
+                (self.scale == "chi2") != (self.degrees is not None),
+                "has degrees of freedom if and only if its scale is chi2",
+            ),
+            (
+                (self.proven is None) != (not self.proof),
+                "has a proven sensitivity and names its proof, or neither",
+            ),
+            (
+                (self.published is None) != (not self.published_flaw),
+                "has a published sensitivity and says why that is not proven, or neither",
+            ),
+        ):
+            if wrong:
+                raise ParameterError(f"The score {self.name!r} {sentence}.")
+
+    @property
+    def needs_levels(self) -> bool:
+        """Whether it is made from contingency tables, so that numbers must be cut."""
+        return True
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The value, remembered by the source: it does not depend on any noise."""

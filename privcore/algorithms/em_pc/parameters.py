@@ -61,9 +61,7 @@ SCORE = replace(
     parameters.STREAM_SCORE,
     default=None,
     auto_help="z-star",
-    choices=tuple(
-        name for name in parameters.STREAM_SCORE.choices if name not in ("kendall", "spearman")
-    ),
+    choices=dict(parameters.STREAM_SCORE.limited)["proven"],
     help="How dependence is measured; each has a proven sensitivity. The published form always "
     "uses the greedy distance of G².",
     calibrations=("proven",),

@@ -13,7 +13,8 @@ BLOCK_SCORES = ("g2-votes", "chi2-votes")
 MEDIAN_SCORES = ("g2-median", "chi2-median")
 _PROVEN = tuple(name for name, score in SCORES.items() if score.proven)
 _PUBLISHED = tuple(name for name, score in SCORES.items() if score.published)
-_TABLE_SCORES = tuple(name for name in SCORES if name != "fisher-z")
+_STREAM = tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *_PUBLISHED)))
+_TABLE_SCORES = tuple(name for name, score in SCORES.items() if score.needs_levels)
 _WANG = "Wang, Pang & Song 2020"
 
 EPSILON = Parameter(
@@ -170,7 +171,7 @@ STREAM_SCORE = Parameter(
     default=None,
     optional=True,
     auto_help="z-star when proven, kendall when published",
-    choices=(*_PROVEN, *BLOCK_SCORES, *_PUBLISHED),
+    choices=_STREAM,
     limited=(("proven", (*_PROVEN, *BLOCK_SCORES)), ("published", _PUBLISHED)),
     help="How dependence is measured. With a proven sensitivity: "
     f"{', '.join((*_PROVEN, *BLOCK_SCORES))} (the last two let blocks of the rows vote with G² or "
@@ -186,7 +187,7 @@ SCORE = Parameter(
     default=None,
     optional=True,
     auto_help="z-star when proven, kendall when published",
-    choices=(*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES, *_PUBLISHED),
+    choices=tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES, *_PUBLISHED))),
     limited=(
         ("proven", (*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES)),
         ("published", (*_PUBLISHED, *MEDIAN_SCORES)),

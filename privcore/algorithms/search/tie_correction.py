@@ -14,14 +14,12 @@ import numpy as np
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.errors import ParameterError
-from privcore.independence import Measure, ScoreMeasure, z_threshold
+from privcore.independence import SCORES, Measure, ScoreMeasure, z_threshold
 from privcore.privacy.accounting.events import Event
 from privcore.rounding import down, up
 
 # Of the total ε; the tests get the rest, and all of δ.
 SHARE = 0.1
-# Their variance under independence shrinks with ties in the same proportion.
-_RANK_SCORES = ("z-star", "kendall-fixed", "spearman-fixed")
 
 
 def share_for_tests(run: Run[PerTestParameters]) -> float:
@@ -48,11 +46,12 @@ def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: flo
     if (
         not isinstance(measure, ScoreMeasure)
         or measure.space != "z"
-        or measure.score.name not in _RANK_SCORES
+        or not measure.score.corrects_ties
     ):
+        known = [name for name, score in SCORES.items() if score.corrects_ties]
         raise ParameterError(
-            "The threshold correction is for rank scores in z: choose the score z-star, "
-            "kendall-fixed or spearman-fixed and space z, or correction none."
+            "The threshold correction is for rank scores in z: choose the score "
+            f"{', '.join(known[:-1])} or {known[-1]} and space z, or correction none."
         )
     p = len(run.source.names)
     scale = up(2 * p / down(SHARE * run.parameters.epsilon))
