@@ -4,11 +4,12 @@
 PYTHON := $(shell command -v python3.11 || command -v python3)
 APP := .venv
 TEST := .venv-test
+DOCS := .venv-docs
 
 # Two processes; a file stays with one of them, and the browser journeys together (tests/conftest.py).
 PYTEST := $(TEST)/bin/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: app test test-all lint clean
+.PHONY: app test test-all lint docs clean
 
 app: $(APP)/.installed
 	$(APP)/bin/python -m streamlit run app.py
@@ -25,12 +26,17 @@ lint: $(TEST)/.installed
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
 
+# In site/, offline; a broken link, a failing notebook or any other warning is an error.
+docs: $(DOCS)/.installed
+	PYTHONPATH=$(CURDIR) NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
+
 clean:
-	rm -rf $(APP) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(APP) $(TEST) $(DOCS) site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(APP)/.installed: requirements.txt
 $(TEST)/.installed: requirements-test.txt requirements.txt
+$(DOCS)/.installed: requirements-docs.txt requirements.txt
 
 # Counting loops are compiled here, not in the first run of a user; without them numpy does it.
 # The stamp is written last, so that an installation cut short is started over.
