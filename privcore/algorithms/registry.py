@@ -13,7 +13,7 @@ from privcore.algorithms.lapmech import LAPMECH
 from privcore.algorithms.moment_search.algorithm import MOMENT_SEARCH
 from privcore.algorithms.pc import PC
 from privcore.algorithms.priv_pc import PRIV_PC
-from privcore.algorithms.privpc_star.algorithm import PRIVPC_STAR
+from privcore.algorithms.privpc_star import PRIVPC_STAR
 from privcore.algorithms.search.model import Algorithm
 from privcore.algorithms.sg_pc import SG_PC
 from privcore.algorithms.svt_pc import SVT_PC

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.privpc_star.noisy_correlation import noise_variance, positive
+from privcore.algorithms.privpc_star import noise_variance, positive
 from privcore.counts.noisy import NoisyTable
 from privcore.data import StructuralExample, load_network
 from privcore.errors import DataError, ParameterError

@@ -5,7 +5,7 @@ import pytest
 
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.curate.allocation import Margins, allocate
-from privcore.algorithms.privpc_star.noisy_correlation import noise_variance, positive
+from privcore.algorithms.privpc_star import noise_variance, positive
 from privcore.data import StructuralExample, load_network
 
 

@@ -6,12 +6,309 @@ why the printed accounting is no guarantee: docs/proofs/curate.md.
 
 from __future__ import annotations
 
-from privcore.algorithms.curate.filter import planned
-from privcore.algorithms.curate.orders import FLAW, PerOrder
-from privcore.algorithms.curate.parameters import SOURCE, CurateParameters
-from privcore.algorithms.search import common
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import comb, log, sqrt
+
+import numpy as np
+
+from privcore.algorithms.curate.allocation import CostRule, Margins, allocate, planned_tests
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.common import checked_rows
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.per_test import reference, run_per_test
+from privcore.algorithms.search.per_test import PerTest, reference, run_per_test
+from privcore.algorithms.search.result import Spent
+from privcore.algorithms.search.skeleton import Skeleton
+from privcore.algorithms.search.tie_correction import corrected, planned_release, share_for_tests
+from privcore.arrays import Columns
+from privcore.errors import BudgetError, ParameterError
+from privcore.independence import ScoreMeasure, margin
+from privcore.independence.score import strata_of
+from privcore.parameter import Parameter
+from privcore.privacy.accounting import Guarantee, PrivacyFilter, composition
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.sieve_examine import amplified, before_amplification
+from privcore.rounding import down, up
+
+SOURCE = "Bhattacharjee & Tandon 2024, Algorithm 1"
+
+BETA_KEEP = Parameter(
+    name="beta_keep",
+    advanced=True,
+    title="Margin to keep",
+    symbol="β₁",
+    kind="float",
+    default=0.1,
+    low=0.0,
+    high=0.99,
+    slider=(0.0, 0.9),
+    help="A noisy value beyond the threshold by this share of it, on the dependent side, keeps the "
+    "edge; between the two margins a coin decides.",
+    source=SOURCE,
+)
+BETA_DELETE = replace(
+    BETA_KEEP,
+    name="beta_delete",
+    title="Margin to delete",
+    symbol="β₂",
+    help="A noisy value beyond the threshold by this share of it, on the independent side, deletes "
+    "the edge.",
+)
+SLACK = Parameter(
+    name="slack",
+    advanced=True,
+    title="Coin constant",
+    symbol="c₁, c₂",
+    kind="float",
+    default=0.1,
+    low=0.0,
+    high=1.0,
+    slider=(0.0, 1.0),
+    help="Stands for the probability that a noisy value falls between the margins, in the bound on "
+    "errors that the allocation minimises. The paper leaves it open.",
+    source="Bhattacharjee & Tandon 2024, Lemma 1",
+)
+NOISE_LIMIT = Parameter(
+    name="noise_limit",
+    advanced=True,
+    title="Noise limit",
+    symbol="κ",
+    kind="float",
+    default=10.0,
+    low=0.0,
+    open_low=True,
+    high=1e9,
+    scale="log",
+    slider=(0.5, 100.0),
+    help="An order is left out if its noise would be more than this many times the threshold: its "
+    "answers would be coin tosses that delete edges. The paper has no such limit; a very large one "
+    "gives its form.",
+    source="docs/proofs/curate.md",
+    calibrations=("proven",),
+)
+SAMPLE_RATE = replace(
+    parameters.RATE,
+    help="The whole run sees one sub-sample of this fraction of the rows, drawn once. Signal over "
+    "noise is best at rate 1.",
+    source=SOURCE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurateParameters(parameters.PerTestParameters):
+    """Parameters of CURATE."""
+
+    beta_keep: float = BETA_KEEP.field()
+    beta_delete: float = BETA_DELETE.field()
+    slack: float = SLACK.field()
+    noise_limit: float = NOISE_LIMIT.field()
+    rate: float = SAMPLE_RATE.field()
+
+
+def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
+    """The filter of a proven run on its sub-sample, and the δ that its total stands for there."""
+    parameters, n = run.parameters, run.source.n
+    rate, tests = checked_rows(n, parameters.rate) / n, comb(len(run.source.names), 2)
+    epsilon = before_amplification(parameters.epsilon * share_for_tests(run), rate)
+    delta = min(down(parameters.delta / rate), 0.999) if rate < 1 else parameters.delta
+    rho = composition.rho_for(epsilon, delta)
+    if rho > 0 and sqrt(2 * rho / tests) > epsilon / tests:
+        return PrivacyFilter("rho", rho), delta
+    return PrivacyFilter("epsilon", epsilon), delta
+
+
+def planned(run: Run[CurateParameters]) -> tuple[Event, ...]:
+    """The filter's total as one step; none where sub-sampling amplifies a total that has a δ."""
+    whole, _ = new_filter(run)
+    if whole.unit == "epsilon":
+        total = Event("pure", run.parameters.epsilon * share_for_tests(run))
+    elif run.parameters.rate == 1:
+        total = Event("zcdp", whole.total)
+    else:
+        return ()
+    return (total, *planned_release(run))
+
+
+FLAW = (
+    "the total is computed from the tests that happened, which depend on the data, and Equation 16 "
+    "multiplies two sensitivities where a product rule is needed, so its noise is several times "
+    "too small"
+)
+# The reference code's constant for p = 1 − Φ(|Z|); p here is two-sided, twice as large.
+_PUBLISHED_CONSTANT = 2 * 0.3627
+
+
+@dataclass(frozen=True)
+class _Published(ScoreMeasure):
+    """The sensitivity of the reference code, for Kendall's p-value."""
+
+    def sensitivity(self, rows: int, strata: int = 1) -> float:
+        if self.space == "p" and self.score.name == "kendall":
+            return _PUBLISHED_CONSTANT / sqrt(rows)
+        return super().sensitivity(rows, strata)
+
+
+class PerOrder(PerTest[CurateParameters]):
+    """Laplace noise with an ε of the order's own; a coin between the margins.
+
+    Raises ParameterError for a score whose tests need a δ each, and published without a δ.
+    """
+
+    proofs = ("docs/proofs/curate.md", "docs/proofs/laplace.md")
+    flaw = FLAW
+
+    def __init__(self, run: Run[CurateParameters], recorder: common.Recorder) -> None:
+        super().__init__(run, recorder, rounds=1, planned=False)
+        parameters = run.parameters
+        if self.measure.needs_delta:
+            raise ParameterError(
+                "CURATE spends as many tests as it can pay for, so a test cannot have a δ of its "
+                f"own; choose the score {self.measure.base}-votes, which makes the same decision."
+            )
+        n = run.source.n
+        self._rows = checked_rows(n, parameters.rate)
+        if self._rows < n:
+            drawn = run.source.subsample(self._rows, run.noise)
+            self.source = self.measure.prepare(drawn, run.noise)
+        if not self.proven and isinstance(self.measure, ScoreMeasure):
+            self.measure = _Published(**vars(self.measure))
+        self._p = len(run.source.names)
+        limit = parameters.max_order
+        self._last = self._p - 2 if limit is None else min(limit, self._p - 2)
+        self.sensitivity = self.measure.sensitivity(self._rows)
+        # In units of the sensitivity, before ties give each pair a threshold of its own.
+        self._reach = abs(self.measure.threshold(0, 1)) / self.sensitivity
+        self._start()
+        self._epsilon = 0.0
+        self._order_tests: list[tuple[float, int]] = []
+
+    def _start(self) -> None:
+        """Fix the unit and the total, before any data are seen."""
+        parameters = self.run.parameters
+        tests = comb(self._p, 2)
+        self._delta = parameters.delta
+        self._rule: CostRule = "epsilon"
+        if not self.proven:
+            if not self._delta > 0:
+                raise ParameterError(
+                    "The published accounting of CURATE needs a failure probability above 0; raise "
+                    "delta."
+                )
+            self._rule, self._left = "published", parameters.epsilon
+            return
+        self.filter, self._delta = new_filter(self.run)
+        self._rule = self.filter.unit
+        scale = self.sensitivity / self._guess(tests)
+        self.measure = corrected(self.run, self.measure, 2 * scale * scale)
+
+    def _guess(self, tests: int) -> float:
+        """An ε per test of order 0, for the noise that the threshold correction reckons with."""
+        if self.filter is None:
+            raise RuntimeError("only a proven run has a filter")
+        total = self.filter.total
+        return sqrt(2 * total / tests) if self._rule == "rho" else total / tests
+
+    def begin_order(self, order: int, pairs: int, tests: Callable[[], dict[int, int]]) -> None:
+        """Solve for the budgets of this and later orders, from the edges and the budget left.
+
+        The published form plans for t_j ≤ e·C(p − 2, j) tests; the proven one for those that the
+        graph still allows, which are never more.
+        """
+        if order > self._last or pairs == 0:
+            return
+        budget = self.filter.left if self.filter else self._left_published()
+        if not budget > 0:
+            self._epsilon = 0.0
+            return
+        margins = Margins(
+            keep=self.run.parameters.beta_keep * self._reach,
+            delete=self.run.parameters.beta_delete * self._reach,
+            slack=self.run.parameters.slack,
+        )
+        counts = planned_tests(pairs, self._p, order, self._last)
+        if self.proven:
+            allowed = tests()
+            counts = np.array(
+                [max(1, allowed.get(order + k, 0)) for k in range(len(counts))], float
+            )
+        least = 1 / (self.run.parameters.noise_limit * self._reach) if self.proven else 0.0
+        self._epsilon = 0.0
+        # As many orders as can be tested with noise within the limit; the first one always.
+        for last in range(self._last, order - 1, -1):
+            planned = counts[: last - order + 1].tolist()
+            split = allocate(planned, budget, margins, self._rule, self._delta)
+            if split.min() >= least or (last == order == 0):
+                self._epsilon = float(split[0])
+                break
+        self._order_tests.append((self._epsilon, 0))
+
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        if not self._epsilon > 0:
+            raise BudgetError("What is left of the budget would buy nothing but noise.", "noise")
+        charge = self.pay(self._epsilon)
+        epsilon, tests = self._order_tests[-1]
+        self._order_tests[-1] = (epsilon, tests + 1)
+        strata = strata_of(self.run.source, conditioning_set)
+        scale = up(self.measure.sensitivity(self._rows, strata) / self._epsilon)
+        value = self.measure.value(self.source, x, y, conditioning_set)
+        noisy = self.run.noise.laplace(margin(self.measure, value, x, y), scale)
+        self.rounds += 1
+        reach = self.measure.threshold(x, y)
+        if noisy > self.run.parameters.beta_delete * reach:
+            verdict = True
+        elif noisy < -self.run.parameters.beta_keep * reach:
+            verdict = False
+        else:
+            verdict = self.run.noise.coin()
+        self.record(x, y, conditioning_set, "test", value, scale, noisy, 0.0, verdict, charge)
+        return verdict
+
+    def _left_published(self) -> float:
+        """The total minus what the tests so far cost, as Algorithm 1 refunds it."""
+        spent = sum(self.published_steps())
+        return float(self._left - spent)
+
+    def published_steps(self) -> list[float]:
+        """What each order cost: t ε² + sqrt(2 ln(1/δ) t) ε."""
+        return [
+            tests * e * e + sqrt(2 * log(1 / self._delta) * tests) * e
+            for e, tests in self._order_tests
+        ]
+
+    def epsilon_to_finish(self, skeleton: Skeleton) -> float | None:
+        if self.filter is None:
+            return None
+        left = sum(skeleton.unreached.values())
+        steps = [(e, composition.rho_of_pure(e), t) for e, t in self._order_tests if t]
+        # What is left at the noise of the last order that was tested, or at the largest allowed.
+        limit = 1 / (self.run.parameters.noise_limit * self._reach)
+        last = self._epsilon if self._epsilon > 0 else limit
+        steps.append((last, composition.rho_of_pure(last), left))
+        inner = composition.total(steps, self._delta)
+        rate = self._rows / self.run.source.n
+        total = inner if rate == 1 else amplified(inner, rate)
+        return total / share_for_tests(self.run)
+
+    def guarantee(self) -> Guarantee:
+        if self.filter:
+            name = "zCDP filter" if self._rule == "rho" else "filter of the sum"
+            sampled = ", amplified by sub-sampling" if self._rows < self.run.source.n else ""
+            return self.proven_guarantee(name + sampled)
+        delta = min(1.0, self._delta * len(self._order_tests))
+        return common.published_guarantee(
+            self.run,
+            sum(self.published_steps()),
+            delta,
+            "advanced composition per order, added up after the run",
+            (*self.measure.flaws, self.flaw),
+        )
+
+    def spent(self) -> Spent:
+        if self.filter:
+            used, total = self.filter.used, self.filter.total
+            # Tests are paid for as they come, so there is no number of them to keep to.
+            return Spent(self.filter.unit, used, total, self.rounds, 0, self.noun)
+        return Spent("epsilon", sum(self.published_steps()), 0.0, self.rounds, noun=self.noun)
 
 
 def _run(run: Run[CurateParameters]) -> Outcome:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
+import networkx as nx
 import numpy as np
 
 from privcore.algorithms.gradients.augmented_lagrangian import (
@@ -16,9 +17,7 @@ from privcore.algorithms.gradients.augmented_lagrangian import (
     noisy_steps,
     solve,
 )
-from privcore.algorithms.gradients.noisy_parameters import DescentParameters
-from privcore.algorithms.gradients.parameters import WeightParameters
-from privcore.algorithms.gradients.thresholding import strong_edges
+from privcore.algorithms.gradients.parameters import DescentParameters, WeightParameters
 from privcore.algorithms.search.common import Recorder
 from privcore.algorithms.search.model import Outcome, Progress, Run
 from privcore.algorithms.search.parameters import PrivateParameters
@@ -29,6 +28,24 @@ from privcore.graphs import PDAG
 from privcore.parameter import Parameters
 from privcore.privacy.accounting import Guarantee
 from privcore.text import short
+
+Edge = tuple[int, int]
+
+
+def strong_edges(weights: Matrix, threshold: float) -> frozenset[Edge]:
+    """Edges i → j with |W[i, j]| above the threshold, and of each cycle all but the weakest.
+
+    From the weakest up, an edge that still lies on a cycle is dropped: it is the weakest of that
+    cycle, and no edge that was kept before can come to lie on one.
+    """
+    size = np.abs(weights)
+    chosen = [(int(i), int(j)) for i, j in np.argwhere(size > threshold) if i != j]
+    graph = nx.DiGraph(chosen)
+    for i, j in sorted(chosen, key=lambda edge: (size[edge], edge)):
+        if nx.has_path(graph, j, i):
+            graph.remove_edge(i, j)
+    return frozenset(graph.edges)
+
 
 # Of the smallest eigenvalue of the correlations: below it, a column is called determined.
 _COLLINEAR = 1e-10

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from privcore.algorithms.gradients.common import prepared, reference
 from privcore.algorithms.gradients.noisy_gradients import planned_gradients, run_proven
-from privcore.algorithms.gradients.noisy_parameters import BHATTACHARJEE, DescentParameters
+from privcore.algorithms.gradients.parameters import BHATTACHARJEE, DescentParameters
 from privcore.algorithms.gradients.published_gradients import FLAW, SEARCH_FLAW, run_published
 from privcore.algorithms.gradients.schedules import (
     SCHEDULES,

@@ -4,7 +4,7 @@ The proven form.  A tenth of μ² releases the columns' means and mean squares, 
 centred and scaled.  Every record's gradient is then clipped to the norm C, so that the mean's L2
 sensitivity is 2C/n (`clipped_gradients.py`), and gets Gaussian noise of σ_k = 2C/(n μ_k).  With a
 line search every gradient shares its μ_k² with one release of the slopes of the loss
-(`line_search.py`).  The weights at which a gradient is taken follow from the releases before it,
+(`clipped_slopes`).  The weights at which a gradient is taken follow from the releases before it,
 so the mechanisms are adaptive; together they are one with μ² = Σ μ_k² (Dong, Roth & Su 2022,
 Corollary 2), and μ is the largest for which that is (ε, δ)-DP.
 """
@@ -26,6 +26,8 @@ from privcore.algorithms.gradients.clipped_gradients import (
     clipped_sensitivity,
     off_diagonal,
     release_gradient,
+    residuals_of,
+    scaled_blocks,
 )
 from privcore.algorithms.gradients.common import (
     check_finite,
@@ -34,20 +36,75 @@ from privcore.algorithms.gradients.common import (
     too_small,
     wrap_up,
 )
-from privcore.algorithms.gradients.line_search import (
-    TRIAL_STEPS,
-    best_trial,
-    clipped_slopes,
-    slopes_sensitivity,
-)
-from privcore.algorithms.gradients.noisy_parameters import DescentParameters
+from privcore.algorithms.gradients.parameters import DescentParameters
 from privcore.algorithms.search.common import Recorder, proven_guarantee
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.arrays import Matrix, Vector
+from privcore.fixed_point import of_means, on_grid, step_of, sum_of_columns
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.column_release import release_columns
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
+
+# Public step sizes; without looking at the data none of them is known to be best.
+TRIAL_STEPS = (0.025, 0.1, 0.4)
+
+
+def clipped_slopes(
+    rows: Matrix,
+    multiplicities: Vector,
+    weights: Matrix,
+    trials: Sequence[Matrix],
+    clip: float,
+    widths: Vector | float = 1.0,
+    centre: Vector | float = 0.0,
+) -> Vector:
+    """Mean over the rows of their clipped slopes towards each of the trials, shape (k,).
+
+    Between weights W and V, the loss of record x changes by ½|x − Vᵀx|² − ½|x − Wᵀx|².  Divided by
+    |V − W| it is a slope, of about the size of the record's gradient; so each record's slope is cut
+    to ±C before the mean over n rows is taken.  For k trial steps from the same W, replacing one
+    record moves the k means by at most 2C/n each, and by 2C√k/n in L2
+    (docs/proofs/clipped_gradients.md).
+
+    A trial that is where the weights are has slope 0.  Other arguments are as in `clipped_mean`.
+    """
+    total, n = np.zeros(len(trials)), float(multiplicities.sum())
+    step = step_of(int(n), factors=1)
+    lengths = [float(np.linalg.norm(trial - weights)) for trial in trials]
+    for x, times in scaled_blocks(rows, multiplicities, widths, centre):
+        before = _losses(x, weights)
+        for k, (trial, length) in enumerate(zip(trials, lengths, strict=True)):
+            if length > 0:
+                slopes = (_losses(x, trial) - before) / length
+                # On the grid, so that the sum is exact; 1 is on it.
+                total[k] += float(on_grid(np.clip(slopes / clip, -1, 1), step) @ times)
+    return np.asarray(clip * total / n)
+
+
+def _losses(x: Matrix, weights: Matrix) -> Vector:
+    """½|x − Wᵀx|² of each row, shape (rows,)."""
+    residual = residuals_of(x, weights)
+    return np.asarray(0.5 * sum_of_columns(residual * residual))
+
+
+def slopes_sensitivity(clip: float, trials: int, n: int) -> float:
+    """Largest L2 change of `clipped_slopes` when one of n rows is replaced."""
+    return of_means(2 * clip * math.sqrt(trials) / n, n)
+
+
+def best_trial(
+    weights: Matrix, trials: Sequence[Matrix], slopes: Vector, penalty: Penalty
+) -> Matrix:
+    """The trial with the least loss and penalty by (noisy) slopes; `weights`, if none has less."""
+    here = penalty.of(weights)
+    changes = [
+        float(slope * np.linalg.norm(trial - weights)) + penalty.of(trial) - here
+        for trial, slope in zip(trials, slopes, strict=True)
+    ]
+    best = int(np.argmin(changes))
+    return trials[best] if changes[best] < 0 else weights
+
 
 PROOF = "docs/proofs/clipped_gradients.md"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from privcore.algorithms.gradients.common import prepared, reference
 from privcore.algorithms.gradients.noisy_gradients import planned_gradients, run_proven
-from privcore.algorithms.gradients.noisy_parameters import MA, DescentParameters
+from privcore.algorithms.gradients.parameters import MA, DescentParameters
 from privcore.algorithms.gradients.published_gradients import FLAW, SEARCH_FLAW, run_published
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.privacy.accounting.events import Event

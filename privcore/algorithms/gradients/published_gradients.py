@@ -38,7 +38,7 @@ from privcore.algorithms.gradients.common import (
     wrap_up,
 )
 from privcore.algorithms.gradients.least_squares import least_squares
-from privcore.algorithms.gradients.noisy_parameters import DescentParameters
+from privcore.algorithms.gradients.parameters import DescentParameters
 from privcore.algorithms.search.common import Recorder, published_guarantee
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from privcore.algorithms.gradients.augmented_lagrangian import Penalty
 from privcore.algorithms.gradients.clipped_gradients import clipped_mean
 from privcore.algorithms.gradients.least_squares import least_squares
-from privcore.algorithms.gradients.line_search import (
+from privcore.algorithms.gradients.noisy_gradients import (
     best_trial,
     clipped_slopes,
     slopes_sensitivity,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import approx_fprime
 
-from privcore.algorithms.gradients.acyclicity import acyclicity
+from privcore.algorithms.gradients.augmented_lagrangian import acyclicity
 from privcore.algorithms.gradients.clipped_gradients import (
     clipped_mean,
     clipped_sensitivity,

@@ -17,8 +17,8 @@ from privcore.algorithms.gradients.augmented_lagrangian import (
     noisy_steps,
     solve,
 )
+from privcore.algorithms.gradients.common import strong_edges
 from privcore.algorithms.gradients.least_squares import least_squares
-from privcore.algorithms.gradients.thresholding import strong_edges
 from privcore.data.equations import LinearGaussian, random_weights
 from privcore.data.random_graph import random_dag
 from privcore.errors import Cancelled, DataError

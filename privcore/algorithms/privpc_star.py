@@ -1,25 +1,33 @@
-"""Fisher's z on a noisy covariance matrix, with or without the noise's variance in the null."""
+"""PrivPC*: noise once on the second moments of numbers, then PC (Xu, Yuan & Wu 2017, Section V).
+
+Columns are scaled to [−1, 1] by their public bounds.  Everything after the noise is
+post-processing.  Sensitivities and proof: docs/proofs/second_moments.md.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from math import nan
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from privcore.algorithms.moment_search.release.numeric_moments import positive
-from privcore.algorithms.privpc_star.parameters import PrivPCStarParameters
-from privcore.algorithms.search import common
-from privcore.algorithms.search.model import Run
-from privcore.algorithms.search.result import Step
-from privcore.algorithms.search.v_structures import Answered, FreeDecision
+from privcore.algorithms.search import common, parameters
+from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.parameters import ORIENTATION_NAMES
+from privcore.algorithms.search.result import Spent, Step
+from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.independence import z_threshold
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
+from privcore.parameter import Parameter
+from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.second_moments import (
     l1_sensitivity,
@@ -27,6 +35,85 @@ from privcore.privacy.mechanisms.second_moments import (
     upper_triangle,
 )
 from privcore.rounding import up
+
+SOURCE = "Xu, Yuan & Wu 2017, Section V"
+
+DELTA = replace(
+    parameters.DELTA,
+    only_with=("mechanism", ("gaussian",)),
+    calibrations=("proven",),
+)
+MECHANISM = Parameter(
+    name="mechanism",
+    title="Noise",
+    symbol="noise",
+    kind="choice",
+    default="gaussian",
+    choices=("gaussian", "laplace"),
+    help="gaussian: for a small failure probability δ, noise by the Euclidean change of the "
+    "matrix, far smaller for many columns. laplace: δ = 0, noise by the sum of all changes, as in "
+    "the paper.",
+    source=f"Balle & Wang 2018; {SOURCE}",
+    calibrations=("proven",),
+)
+RADIUS = Parameter(
+    name="radius",
+    advanced=True,
+    title="Largest row",
+    symbol="R",
+    kind="float",
+    default=0.5,
+    low=0.0,
+    open_low=True,
+    high=1.0,
+    slider=(0.05, 1.0),
+    help="Rows longer than R times √p, with columns scaled to −1 … 1, are shortened to it: the "
+    "shorter, the less Gaussian noise, but the more is cut off. A public choice, made without "
+    "looking at the rows; 1 cuts nothing off.",
+    source="docs/proofs/second_moments.md",
+    calibrations=("proven",),
+    only_with=("mechanism", ("gaussian",)),
+)
+CENTRING = Parameter(
+    name="centring",
+    advanced=True,
+    title="Means",
+    symbol="μ",
+    kind="choice",
+    default="released",
+    choices=("released", "middle"),
+    help="released: the means get noise too, and covariances are centred with them. middle: the "
+    "middle of the bounds is taken as the mean, with a little less noise, but wrong where it is "
+    "not.",
+    source="docs/proofs/second_moments.md",
+    calibrations=("proven",),
+)
+NULL = Parameter(
+    name="null",
+    advanced=True,
+    title="Variance under independence",
+    symbol="null",
+    kind="choice",
+    default=None,
+    choices=("sampling", "sampling and noise"),
+    optional=True,
+    auto_help="sampling and noise when proven, sampling when published",
+    help="Whether the threshold reckons with the variance of the noise beside that of sampling. "
+    "With sampling alone, as in the paper, noise looks like dependence and edges are kept.",
+    source=f"{SOURCE}; docs/proofs/second_moments.md",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivPCStarParameters(parameters.OrientedParameters, parameters.PrivateParameters):
+    """Parameters of PrivPC*."""
+
+    mechanism: str = MECHANISM.field()
+    delta: float = DELTA.field()
+    threshold: float = parameters.THRESHOLD.field()
+    radius: float = RADIUS.field()
+    centring: str = CENTRING.field()
+    null: str | None = NULL.field()
 
 
 class Released(NamedTuple):
@@ -172,3 +259,60 @@ class NoisyFisher(FreeDecision):
             extra = noise_variance(sigma, deviation, x, y, conditioning_set, self._regressions)
             threshold *= math.sqrt(1 + max(self._n - order - 3, 0) * extra)
         return value, threshold
+
+
+_FLAW = (
+    "its sensitivity p(p + 1)/(2(n − 1)) supposes that the squares of every record add up to p; "
+    "without a bound, one record can change a covariance by any amount"
+)
+
+
+def _run(run: Run[PrivPCStarParameters]) -> Outcome:
+    parameters = run.parameters
+    recorder = common.Recorder(run.keep_trace)
+    released = release(run)
+    scale = released.scale
+    recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
+    decision = NoisyFisher(run, released, recorder)
+    # Tests of what is released cost nothing more.
+    found = with_v_structures(run, common.search(run, decision), decision)
+    if parameters.calibration == "proven":
+        delta = parameters.delta if parameters.mechanism == "gaussian" else 0.0
+        guarantee = common.proven_guarantee(
+            run, "one release", ("docs/proofs/second_moments.md",), delta=delta
+        )
+    else:
+        guarantee = common.published_guarantee(
+            run, parameters.epsilon, 0.0, "one release", (_FLAW,)
+        )
+    spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
+    return common.outcome(found, recorder, guarantee, spent, unit="|Z|", oriented=True)
+
+
+def _planned(run: Run[PrivPCStarParameters]) -> tuple[Event, ...]:
+    parameters = run.parameters
+    if parameters.mechanism == "laplace":
+        return (Event("pure", parameters.epsilon),)
+    return (Event("gaussian", 1 / planned_mu(parameters.epsilon, parameters.delta)),)
+
+
+def _reference(values: Mapping[str, Any]) -> dict[str, Any]:
+    shared = ("threshold", "max_order", "stable", *ORIENTATION_NAMES)
+    return {"score": "fisher-z", **{name: values[name] for name in shared}}
+
+
+PRIVPC_STAR = Algorithm(
+    name="privpc-star",
+    title="PrivPC*",
+    citation=SOURCE,
+    summary="For numbers: noise on their second moments, once; PC with Fisher's z then looks at "
+    "the noisy matrix as often as it likes. Levels are coded −1 … 1 in their order.",
+    takes=PrivPCStarParameters,
+    calibrations=("proven", "published"),
+    run=_run,
+    reference=_reference,
+    needs="moments",
+    planned=_planned,
+    published_flaw=f"Not proven: {_FLAW}.",
+    published_epsilon="total",
+)

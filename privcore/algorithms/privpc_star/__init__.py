@@ -1,1 +1,0 @@
-"""PrivPC*: PC on one noisy correlation matrix."""
