@@ -10,7 +10,16 @@ from typing import Any, cast
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
 from privcore.algorithms.search.result import Discovery
-from privcore.counts import CountSource, InMemoryCounts, MixedRows, MomentSource, NumericRows
+from privcore.counts import (
+    CountSource,
+    InMemoryCounts,
+    MixedRows,
+    MomentSource,
+    NumericRows,
+    PublicColumns,
+    has_levels,
+    require_levels,
+)
 from privcore.data import Dataset, constant_columns
 from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError, ParameterError
@@ -66,11 +75,8 @@ def discover(
         raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
     counted = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
     source = levelled(counted, chosen, checked)
-    if chosen.needs == "tables" and not hasattr(source, "levels"):
-        raise DataError(
-            f"Column {short(source.names[0])!r} is continuous, and {chosen.name} needs levels; cut "
-            "the columns into intervals, or choose an algorithm for numbers, such as privpc-star."
-        )
+    if chosen.needs == "tables":
+        require_levels(source, chosen.name, "an algorithm for numbers, such as privpc-star")
 
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
@@ -140,7 +146,7 @@ def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
     """Whether an algorithm can work on such columns."""
     if isinstance(source, MixedRows):
         return any(parameter.name == "mixed_levels" for parameter in algorithm.parameters)
-    return algorithm.needs != "tables" or hasattr(source, "levels")
+    return algorithm.needs != "tables" or has_levels(source)
 
 
 def levelled(
@@ -173,7 +179,7 @@ def cut_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
 
 
 def planned_events(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take, without running it; empty where none are fixed.
 
@@ -185,7 +191,7 @@ def planned_events(
 
 
 def planned_delta(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
 ) -> float:
     """Total δ of a proven run, from what `planned_events` uses; raises ParameterError."""
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
@@ -197,10 +203,17 @@ def planned_delta(
 
 
 def _public_run(
-    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | MixedRows
+    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
 ) -> Run[Parameters]:
-    counts = cast(CountSource, levelled(source, chosen, checked))
-    return Run(counts, chosen.takes(**checked), SimulatedNoise(0), NoHooks(), keep_trace=False)
+    counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
+    # A plan reads what is public and nothing else.
+    return Run(
+        cast(CountSource, counts),
+        chosen.takes(**checked),
+        SimulatedNoise(0),
+        NoHooks(),
+        keep_trace=False,
+    )
 
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from privcore.algorithms.search.result import Edge, Spent, Step
 from privcore.algorithms.search.skeleton import Answer, conditioning_sets
 from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
 from privcore.arrays import Columns
-from privcore.counts import CountSource, MomentSource
-from privcore.errors import DataError
+from privcore.counts import CountSource, MomentSource, has_numbers, require_levels
 from privcore.independence import Score, get_score, z_threshold
 from privcore.independence.order_scan import Scanned, scan_every, scan_order
 from privcore.privacy.accounting import Guarantee
@@ -110,13 +109,10 @@ def score_of(source: MomentSource, name: str | None) -> Score:
 
     Raises DataError for a score that needs levels where there are numbers.
     """
-    numeric = not hasattr(source, "levels")
+    numeric = has_numbers(source)
     score = get_score(name or ("fisher-z" if numeric else "g2"))
-    if numeric and score.needs_levels:
-        raise DataError(
-            f"The score {score.name} needs levels, and these columns are continuous; cut them into "
-            "intervals, or choose the score fisher-z."
-        )
+    if score.needs_levels:
+        require_levels(source, f"the score {score.name}", "the score fisher-z")
     return score
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
-from typing import cast
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import checked_parameters, planned_events
 from privcore.cli.data import whole
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.counts import MomentSource
+from privcore.counts import PublicColumns
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.events import Event
@@ -19,14 +17,6 @@ from privcore.releases.accounts import parse_event
 
 _DELTA = 1e-6
 _WIDEST = 100_000
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """What is public of a table that a plan is made for."""
-
-    names: tuple[str, ...]
-    n: int
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -81,8 +71,8 @@ def _of_algorithm(options: argparse.Namespace) -> tuple[tuple[Event, ...], float
     columns, rows = whole(options.columns, "columns"), whole(options.rows, "rows")
     if not 2 <= columns <= _WIDEST or rows < 2:
         raise ParameterError(f"A table has 2 to {_WIDEST:,} columns, and at least 2 rows.")
-    table = _Columns(tuple(f"X{i + 1}" for i in range(columns)), rows)
-    events = planned_events(algorithm.name, parameters, cast(MomentSource, table))
+    table = PublicColumns(tuple(f"X{i + 1}" for i in range(columns)), rows)
+    events = planned_events(algorithm.name, parameters, table)
     if not events:
         raise ParameterError(
             f"{algorithm.name} with these settings has no plan of steps fixed before the run; "

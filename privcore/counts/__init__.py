@@ -3,7 +3,17 @@
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.mixed import MixedRows
 from privcore.counts.numeric import NumericRows
-from privcore.counts.source import MAX_CELLS, CountSource, MomentSource, NumberSource, cells_of_test
+from privcore.counts.source import (
+    MAX_CELLS,
+    CountSource,
+    MomentSource,
+    NumberSource,
+    PublicColumns,
+    cells_of_test,
+    has_levels,
+    has_numbers,
+    require_levels,
+)
 
 __all__ = [
     "MAX_CELLS",
@@ -13,5 +23,9 @@ __all__ = [
     "MomentSource",
     "NumberSource",
     "NumericRows",
+    "PublicColumns",
     "cells_of_test",
+    "has_levels",
+    "has_numbers",
+    "require_levels",
 ]

@@ -20,7 +20,7 @@ from privcore.counts.cache import Cache
 from privcore.counts.column_groups import joint_columns
 from privcore.counts.distinct import Distinct, in_memory
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.source import CountSource, Table
+from privcore.counts.source import CountSource, Holds, Table
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 
@@ -84,6 +84,8 @@ class ExternalCounts:
     Tables are those that `InMemoryCounts` makes of the same rows, to the last bit.  A sub-sample is
     drawn by row number, uniformly without replacement, and held in memory.
     """
+
+    holds: Holds = "levels"
 
     def __init__(self, rows: ExternalRows, memory: int) -> None:
         self.names = rows.names

@@ -20,7 +20,7 @@ from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import coded_moments, coded_rows
 from privcore.counts.packed import Packed, pack, packable
 from privcore.counts.projections import Projection, Projections
-from privcore.counts.source import MAX_CELLS, Table, cells_of_test
+from privcore.counts.source import MAX_CELLS, Holds, Table, cells_of_test
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.kernels import compiled
@@ -40,6 +40,8 @@ class InMemoryCounts:
     configurations: per column, its codes in each unique row, shape (u,);
     multiplicities: how many rows share that configuration, shape (u,), sum n.
     """
+
+    holds: Holds = "levels"
 
     def __init__(
         self,

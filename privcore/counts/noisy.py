@@ -7,8 +7,9 @@ from collections.abc import Callable, Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
-from privcore.counts.source import CountSource, Table
+from privcore.counts.source import CountSource, Holds, Table
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
 
@@ -19,6 +20,8 @@ class NoisyTable:
     Marginals are summed first, and then rounded and cut off at 0: cutting each cell off instead
     would add the noise of every empty cell to every marginal.
     """
+
+    holds: Holds = "levels"
 
     def __init__(
         self,
@@ -62,6 +65,12 @@ class NoisyTable:
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
         raise DataError("Noisy counts have no rows to take moments of.")
+
+    def rows(self) -> tuple[Matrix, Vector]:
+        raise DataError("Noisy counts have no rows.")
+
+    def prepare(self, families: Sequence[Sequence[int]]) -> None:
+        """Sums are made of the table, whatever comes next."""
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from privcore import fixed_point
 from privcore.arrays import Matrix
 from privcore.counts.cache import Cache
+from privcore.counts.source import Holds
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.text import short
@@ -21,6 +22,8 @@ class NumericRows:
 
     bounds: per column, the lowest and highest value that may occur.
     """
+
+    holds: Holds = "numbers"
 
     def __init__(
         self,
@@ -81,6 +84,9 @@ class NumericRows:
     def rows(self) -> tuple[Matrix, Matrix]:
         """The rows scaled to [−1, 1], shape (n, p), and how often each occurs, (n,)."""
         return self._scaled, np.ones(self.n)
+
+    def prepare(self, families: Sequence[Sequence[int]]) -> None:
+        """Moments are all made at once."""
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

@@ -3,18 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Protocol
+from typing import Literal, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix, Vector
+from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
+from privcore.text import short
 
 Table = NDArray[np.int64]
+Holds = Literal["levels", "numbers"]
 
 # Of the tables that one request may ask for.
 MAX_CELLS = 1 << 26
+
+
+@dataclass(frozen=True)
+class PublicColumns:
+    """What is public of a source, without its rows: enough to plan a run.
+
+    levels: per column, its public number of levels; empty where the columns hold numbers.
+    """
+
+    names: tuple[str, ...]
+    n: int
+    levels: tuple[int, ...] = ()
+
+    @property
+    def holds(self) -> Holds:
+        return "levels" if self.levels else "numbers"
 
 
 class MomentSource(Protocol):
@@ -28,6 +49,15 @@ class MomentSource(Protocol):
     n: int
     caveats: tuple[str, ...]
 
+    @property
+    def holds(self) -> Holds:
+        """What the columns hold, which says what the source can do.
+
+        "levels": it is a `CountSource`.  "numbers": it is a `NumberSource`.  Ask by `has_levels`
+        and `has_numbers`.
+        """
+        ...
+
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
         """Mean of (1, x)(1, x)ᵀ, shape (p + 1, p + 1), columns scaled to [−1, 1] by public bounds.
 
@@ -36,13 +66,29 @@ class MomentSource(Protocol):
         """
         ...
 
+    def rows(self) -> tuple[Matrix, Vector]:
+        """Unique rows in [−1, 1] by public bounds, (u, p), and their multiplicities, (u,).
+
+        Raises DataError where there are no rows, or too many for the memory.
+        """
+        ...
+
+    def prepare(self, families: Sequence[Sequence[int]]) -> None:
+        """A hint that tests will be within these sets of columns; it changes no result."""
+        ...
+
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         """`compute()`, kept for later calls with the same key: scores that do not change."""
         ...
 
 
 class NumberSource(MomentSource, Protocol):
-    """Moments of columns that hold numbers, in other units too."""
+    """Moments of columns that hold numbers, in other units too.
+
+    bounds: per column, the lowest and highest value that may occur.
+    """
+
+    bounds: tuple[tuple[float, float], ...]
 
     def moments_about(
         self, centre: NDArray[np.float64], scale: NDArray[np.float64], longest: float
@@ -81,6 +127,28 @@ class CountSource(MomentSource, Protocol):
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         """The same rows with one more column, last: which of `count` random blocks they are in."""
         ...
+
+
+def has_levels(source: MomentSource) -> TypeGuard[CountSource]:
+    """Whether contingency tables can be made of the columns."""
+    return source.holds == "levels"
+
+
+def has_numbers(source: MomentSource) -> TypeGuard[NumberSource]:
+    """Whether the columns hold numbers, of which there are moments only."""
+    return source.holds == "numbers"
+
+
+def require_levels(source: MomentSource, what: str, instead: str) -> None:
+    """Raises DataError where `what` needs levels and the columns hold numbers.
+
+    instead: what works on numbers in its place.
+    """
+    if not has_levels(source):
+        raise DataError(
+            f"Column {short(source.names[0])!r} is continuous, and {what} needs levels; cut the "
+            f"columns into intervals, or choose {instead}."
+        )
 
 
 def cells_of_test(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> int:

@@ -9,7 +9,6 @@ import inspect
 import json
 import math
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.engine import planned_delta, planned_events
-from privcore.counts import InMemoryCounts, NumericRows
+from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
 from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import Cancelled, DataError, ParameterError, PrivcoreError
 from privcore.evaluation.audits import AUDITS, RELEASES
@@ -319,17 +318,9 @@ def test_that_all_rows_agree_is_private(name, calibration):
 # What it promises.
 
 
-@dataclass
-class Public:
+def public(data):
     """A table of which only the public facts exist."""
-
-    names: tuple
-    n: int
-    levels: tuple
-
-    @classmethod
-    def of(cls, data):
-        return cls(data.names, data.n, data.levels)
+    return PublicColumns(data.names, data.n, data.levels)
 
 
 @pytest.mark.parametrize("name", PRIVATE)
@@ -338,7 +329,7 @@ def test_what_it_plans_is_what_it_promises_and_needs_no_rows(name, tables):
     for asked in ({}, strict if "delta" in declared(name) else {"epsilon": 0.3}):
         asked = known(name, {**FEW, **asked})
         result = discover(tables, name, asked, seed=1, keep_trace=False)
-        events = planned_events(name, asked, Public.of(tables))
+        events = planned_events(name, asked, public(tables))
         bring(
             result.planned == events != (),
             name,
@@ -347,7 +338,7 @@ def test_what_it_plans_is_what_it_promises_and_needs_no_rows(name, tables):
             "make `planned` of the parameters, the number of rows and the columns' names alone",
         )
         bring(
-            result.guarantee.delta == planned_delta(name, asked, Public.of(tables)),
+            result.guarantee.delta == planned_delta(name, asked, public(tables)),
             name,
             f"promises a delta of {result.guarantee.delta:g} that it does not plan",
             file_of(name),

@@ -12,8 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms.engine import checked_parameters, planned_delta, planned_events
-from privcore.counts import InMemoryCounts, NumericRows
-from tests.algorithms.test_conformance import Public
+from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
 from tests.transcripts import Recorder
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
@@ -94,7 +93,7 @@ def kept(events, epsilon, delta):
 
 def public(name, levels, n):
     names = tuple(f"c{k}" for k in range(len(levels)))
-    return Public(names, n, tuple(levels))
+    return PublicColumns(names, n, tuple(levels))
 
 
 @pytest.mark.parametrize("name", PRIVATE)

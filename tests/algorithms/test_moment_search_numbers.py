@@ -201,6 +201,8 @@ def test_mixed_rows_are_counted_once_for_each_number_of_levels():
 class OnlyTables:
     """A source with the methods of the protocol that moment search may use, and no others."""
 
+    holds = "levels"
+
     def __init__(self, source):
         self.names, self.n, self.levels = source.names, source.n, source.levels
         self.caveats = source.caveats
@@ -228,6 +230,8 @@ def test_any_source_of_tables_gives_the_same_result(epsilon):
 
 class OnlyMoments:
     """The same for numbers."""
+
+    holds = "numbers"
 
     def __init__(self, source):
         self.names, self.n, self.caveats = source.names, source.n, source.caveats

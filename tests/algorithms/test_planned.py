@@ -8,7 +8,7 @@ from privcore.algorithms.engine import planned_events
 from privcore.data import StructuralExample, load_network
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.accounts import PROMISED, accounts
-from tests.algorithms.test_conformance import Public
+from tests.algorithms.test_conformance import public
 
 # Without any parameters all algorithms are tried in test_conformance.
 SETTINGS = [
@@ -48,7 +48,7 @@ def asia():
 @pytest.mark.parametrize(("name", "given"), SETTINGS)
 def test_the_plan_comes_to_the_promise_and_needs_no_rows(asia, name, given):
     result = discover(asia, name, given, seed=1, keep_trace=False)
-    assert result.planned == planned_events(name, given, Public.of(asia)) != ()
+    assert result.planned == planned_events(name, given, public(asia)) != ()
     first, *others = accounts(result)
     assert (first.name, first.epsilon) == (PROMISED, result.guarantee.epsilon)
     least = min(account.epsilon for account in others if account.epsilon is not None)

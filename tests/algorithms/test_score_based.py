@@ -38,6 +38,8 @@ DESCENDING = ("noleaks", "curate-score")
 class CodedRows:
     """Levels coded −1 … 1, as unique rows with multiplicities."""
 
+    holds = "levels"
+
     levels = (2, 3, 2)
     names = ("a", "b", "c")
     caveats = ()

@@ -192,7 +192,7 @@ def a_run(rule, conflicts, limit=None, hooks=None):
             collider_rule=rule, conflict_rule=conflicts, in_turn=False, max_order=None
         ),
         test_limit=limit,
-        source=None,
+        source=SimpleNamespace(prepare=lambda families: None),
         hooks=hooks or NoHooks(),
     )
 

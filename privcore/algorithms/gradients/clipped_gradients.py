@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +31,6 @@ _ROW_BITS = 24
 _CANCELLED = 2.0**-20
 # More than what the few other operations on a row are rounded by.
 _HAIR = 2.0**-40
-
-
-class RowSource(Protocol):
-    """Where the rows themselves can be had."""
-
-    def rows(self) -> tuple[Matrix, Vector]:
-        """Unique rows in [−1, 1] by public bounds, (u, d), and their multiplicities, (u,)."""
-        ...
 
 
 def scaled_blocks(

@@ -23,6 +23,7 @@ from privcore.algorithms.search.model import Outcome, Progress, Run
 from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.algorithms.search.result import Spent
 from privcore.arrays import Matrix, Vector
+from privcore.counts import has_numbers
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
 from privcore.parameter import Parameters
@@ -60,8 +61,7 @@ W = TypeVar("W", bound=WeightParameters)
 def prepared(run: Run[W]) -> Run[W]:
     """The run with its automatic parameters filled in; raises DataError for too few rows."""
     check_rows(run)
-    numeric = hasattr(run.source, "bounds")
-    return replace(run, parameters=run.parameters.settled(numeric=numeric))
+    return replace(run, parameters=run.parameters.settled(numeric=has_numbers(run.source)))
 
 
 def half_widths(run: Run[WeightParameters]) -> Vector:
@@ -69,10 +69,9 @@ def half_widths(run: Run[WeightParameters]) -> Vector:
 
     Divided by their root mean square, as a common factor changes no weight.
     """
-    bounds = getattr(run.source, "bounds", None)
-    if bounds is None or run.parameters.units != "original":
+    if not has_numbers(run.source) or run.parameters.units != "original":
         return np.ones(len(run.source.names))
-    widths = np.array([(high - low) / 2 for low, high in bounds])
+    widths = np.array([(high - low) / 2 for low, high in run.source.bounds])
     # Divided first, so that squares of very large ranges do not overflow.
     widths = widths / widths.max()
     return np.asarray(widths / math.sqrt(float(widths @ widths) / widths.size))

@@ -15,13 +15,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from math import nan
-from typing import cast
 
 import numpy as np
 
 from privcore.algorithms.gradients.augmented_lagrangian import Penalty
 from privcore.algorithms.gradients.clipped_gradients import (
-    RowSource,
     clipped_mean,
     clipped_sensitivity,
     off_diagonal,
@@ -174,7 +172,7 @@ class NoisyGradients:
         self._n, self._off, self._clip = n, off_diagonal(p), parameters.clip * p
         if clipped_sensitivity(self._clip, n) > self._clip * self._mu:
             raise too_small(run)
-        unique, multiplicities = cast(RowSource, run.source).rows()
+        unique, multiplicities = run.source.rows()
         check_finite(unique)
         self._rows = unique, np.asarray(multiplicities, dtype=np.float64)
         self._centre: Vector | float = 0.0

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import nan
-from typing import cast
 
 import numpy as np
 
@@ -23,7 +22,6 @@ from privcore.algorithms.gradients.augmented_lagrangian import (
     solve,
 )
 from privcore.algorithms.gradients.clipped_gradients import (
-    RowSource,
     off_diagonal,
     published_gradient,
     published_sensitivity,
@@ -85,7 +83,7 @@ def run_published(run: Run[DescentParameters], charges: Sequence[float], planned
 
 def _sample_covariance(run: Run[DescentParameters], size: int) -> Matrix:
     """Covariances of rows drawn without replacement, without noise, in units as the gradients'."""
-    unique, multiplicities = cast(RowSource, run.source).rows()
+    unique, multiplicities = run.source.rows()
     drawn = run.noise.subsample(np.asarray(multiplicities, dtype=np.int64), size)
     kept = np.flatnonzero(drawn)
     sample = unique[kept] * _widths(run)

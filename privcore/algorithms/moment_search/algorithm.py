@@ -28,6 +28,7 @@ from privcore.algorithms.moment_search.whole import (
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.counts import has_levels, has_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
 from privcore.threads import one_thread
@@ -36,7 +37,7 @@ PROOF = "docs/proofs/moment_search.md"
 
 
 def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    if not hasattr(run.source, "levels"):
+    if has_numbers(run.source):
         return events_on_numbers(run)
     whole = planned_whole(run)
     return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(run)
@@ -44,7 +45,7 @@ def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
     """A whole table needs none."""
-    if hasattr(run.source, "levels") and planned_whole(run) is not None:
+    if has_levels(run.source) and planned_whole(run) is not None:
         return 0.0
     return run.parameters.delta
 
@@ -56,8 +57,8 @@ def _run(run: Run[MomentSearchParameters]) -> Outcome:
 
 
 def _searched(run: Run[MomentSearchParameters]) -> Outcome:
-    if not hasattr(run.source, "levels"):
-        return run_on_numbers(run)
+    if has_numbers(run.source):
+        return run_on_numbers(run, run.source)
     parameters, whole = run.parameters, planned_whole(run)
     recorder = common.Recorder(run.keep_trace)
     if whole is None:

@@ -9,7 +9,6 @@ Proof: docs/proofs/moment_search.md, statement 4.
 from __future__ import annotations
 
 from math import log
-from typing import cast
 
 from privcore.algorithms.moment_search.dags.arrow_confidence import ON_NUMBERS
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
@@ -45,11 +44,10 @@ def events_on_numbers(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     return tuple(Event("gaussian", 1 / mu) for mu in (plan.mu_scales, plan.mu_moments))
 
 
-def run_on_numbers(run: Run[MomentSearchParameters]) -> Outcome:
+def run_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> Outcome:
     """Both releases are always made; the penalty is BIC's, log n."""
-    parameters, names, n = run.parameters, run.source.names, run.source.n
+    parameters, names, n = run.parameters, source.names, source.n
     plan = planned_on_numbers(run)
-    source = cast(NumberSource, run.source)
     evidence = NumericMoments(source, plan, run.noise, penalty=log(n))
     recorder = common.Recorder(run.keep_trace)
     share = plan.mu_scales**2 / (plan.mu_scales**2 + plan.mu_moments**2)

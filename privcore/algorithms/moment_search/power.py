@@ -16,7 +16,7 @@ from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.numbers_plan import plan_numbers
 from privcore.algorithms.moment_search.release.plan import plan_moments
 from privcore.algorithms.moment_search.release.whole_plan import plan_whole
-from privcore.counts import MixedRows, MomentSource
+from privcore.counts import MixedRows, MomentSource, has_levels
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class PublicShape:
         if isinstance(source, MixedRows):
             levels: Sequence[int] = source.dataset(parameters.mixed_levels).levels
         else:
-            levels = getattr(source, "levels", ())
+            levels = source.levels if has_levels(source) else ()
         return cls(source.n, levels, len(source.names))
 
 

@@ -8,6 +8,7 @@ from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.parameters import PrivateParameters, SearchParameters
 from privcore.algorithms.search.result import Spent, Step, Unreached
 from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
+from privcore.counts import has_numbers
 from privcore.errors import ParameterError
 from privcore.graphs import orient
 from privcore.parameter import Parameters
@@ -17,7 +18,7 @@ from privcore.privacy.accounting.guarantee import REPLACE_ONE
 
 def public_facts(run: Run[Parameters]) -> tuple[str, ...]:
     """What every guarantee takes as known."""
-    numeric = not hasattr(run.source, "levels")
+    numeric = has_numbers(run.source)
     return (
         f"number of rows ({run.source.n:,})",
         "column names, and their bounds" if numeric else "column names, and their levels in order",
@@ -45,8 +46,7 @@ def search(run: Run[SearchParameters], decision: Decision) -> Skeleton:
         stable=run.parameters.stable,
         max_order=run.parameters.max_order,
         hooks=run.hooks,
-        # Not every source can make use of that.
-        prepare=getattr(run.source, "prepare", None),
+        prepare=run.source.prepare,
         limit=run.test_limit,
     )
 

@@ -154,9 +154,8 @@ def with_v_structures(
             stopped=skeleton.stopped or "work", unreached=unreached
         )
 
-    # Not every source can make use of that; one outside memory reads its rows once for each.
-    if prepare := getattr(run.source, "prepare", None):
-        prepare([family for wanted in (*around, *level) for family in wanted.families()])
+    # A source outside memory reads its rows once for each.
+    run.source.prepare([family for wanted in (*around, *level) for family in wanted.families()])
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
     return skeleton._replace(

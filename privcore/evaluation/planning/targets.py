@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import planned_events
@@ -17,7 +17,7 @@ from privcore.algorithms.search.common import checked_rows
 from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.per_test import measure_of
 from privcore.algorithms.sg_pc import SGPCParameters
-from privcore.counts import CountSource
+from privcore.counts import PublicColumns
 from privcore.errors import ParameterError
 from privcore.evaluation.planning.surrogate import Shape
 from privcore.privacy.mechanisms import SieveScales, SparseVectorScales
@@ -39,15 +39,6 @@ class Reached:
     note: str
 
 
-@dataclass(frozen=True)
-class _Public:
-    """Just enough of a source to plan with: no rows."""
-
-    names: tuple[str, ...]
-    n: int
-    levels: tuple[int, ...]
-
-
 def noise_against_threshold(
     shape: Shape, algorithm: str, parameters: Mapping[str, Any]
 ) -> tuple[float, float]:
@@ -63,7 +54,7 @@ def noise_against_threshold(
         )
     checked = _proven(algorithm, parameters)
     measure = measure_of(checked)
-    source = cast(CountSource, _Public(shape.names, shape.n, shape.levels))
+    source = PublicColumns(shape.names, shape.n, shape.levels)
     planned = planned_events(algorithm, parameters, source)
     sampled = checked if isinstance(checked, SGPCParameters) else None
     rows = checked_rows(shape.n, sampled.rate) if sampled else shape.n
@@ -112,7 +103,7 @@ def sieve_errors(
     if not distance > 0:
         raise ParameterError(f"The distance is {distance}; it must be above 0.")
     measure = measure_of(checked)
-    source = cast(CountSource, _Public(shape.names, shape.n, shape.levels))
+    source = PublicColumns(shape.names, shape.n, shape.levels)
     sieve, examine = planned_events("priv-pc", parameters, source)[:2]
     sensitivity = measure.sensitivity(shape.n)
     scales = SieveScales.proven(

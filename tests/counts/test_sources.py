@@ -1,0 +1,120 @@
+"""What a source can do is asked in one way, of `holds`, and said by the source itself."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privcore import counts
+from privcore.algorithms import discover
+from privcore.counts import (
+    CountSource,
+    InMemoryCounts,
+    MomentSource,
+    NumberSource,
+    NumericRows,
+    PublicColumns,
+    has_levels,
+    has_numbers,
+    require_levels,
+)
+from privcore.counts.external import ExternalCounts
+from privcore.counts.noisy import NoisyTable
+from privcore.errors import DataError
+
+ROOT = Path(counts.__file__).parents[1]
+PROBES = ("hasattr", "getattr")
+
+
+def members(protocol):
+    """What a protocol names, inherited or not."""
+    own = [vars(base) for base in protocol.__mro__ if base.__module__.startswith("privcore")]
+    return {
+        name
+        for each in own
+        for name in (*each, *each.get("__annotations__", {}))
+        if not name.startswith("_")
+    }
+
+
+def probes(tree, names):
+    """Calls that ask an object for one of the names as a string, or a source for any."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in PROBES
+            and (
+                ast.unparse(node.args[0]).split(".")[-1] == "source"
+                or (isinstance(node.args[1], ast.Constant) and node.args[1].value in names)
+            )
+        ):
+            yield node.lineno
+
+
+def test_no_source_is_probed_for_attributes():
+    names = members(CountSource) | members(NumberSource)
+    wrong = [
+        f"{path.relative_to(ROOT.parent)}:{line} probes a source; ask has_levels or has_numbers"
+        for path in sorted(ROOT.rglob("*.py"))
+        for line in probes(ast.parse(path.read_text(encoding="utf-8")), names)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "probe",
+    [
+        'hasattr(run.source, "levels")',
+        'getattr(source, "prepare", None)',
+        'hasattr(rows, "bounds")',
+        "getattr(self.source, name)",
+    ],
+)
+def test_a_probe_is_seen(probe):
+    assert list(probes(ast.parse(probe), members(CountSource) | members(NumberSource))) == [1]
+
+
+@pytest.mark.parametrize(
+    ("source", "protocol"),
+    [
+        (InMemoryCounts, CountSource),
+        (ExternalCounts, CountSource),
+        (NoisyTable, CountSource),
+        (NumericRows, NumberSource),
+    ],
+)
+def test_a_source_says_what_its_columns_hold(source, protocol):
+    assert source.holds == ("levels" if protocol is CountSource else "numbers")
+    methods = {name for name in members(protocol) if callable(getattr(protocol, name, None))}
+    assert {name for name in methods if not callable(getattr(source, name, None))} == set()
+    assert members(MomentSource) <= members(protocol)
+
+
+def test_columns_without_rows_hold_what_they_have():
+    assert has_levels(PublicColumns(("a", "b"), 10, (2, 3)))
+    assert has_numbers(PublicColumns(("a", "b"), 10))
+
+
+def test_numbers_are_refused_in_one_sentence():
+    numbers = NumericRows(("a", "b"), ((0.0, 1.0),) * 2, np.zeros((3, 2)))
+    with pytest.raises(
+        DataError, match=r"'a' is continuous, and this needs levels; .* choose that"
+    ):
+        require_levels(numbers, "this", "that")
+    require_levels(PublicColumns(("a",), 3, (2,)), "this", "that")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "asked", "words"),
+    [
+        ("priv-pc", {}, "priv-pc needs levels; .* for numbers, such as privpc-star"),
+        ("pc", {"score": "g2"}, "the score g2 needs levels; .* the score fisher-z"),
+    ],
+)
+def test_algorithms_and_scores_refuse_alike(algorithm, asked, words):
+    rng = np.random.default_rng(1)
+    numbers = NumericRows(("a", "b"), ((-1.0, 1.0),) * 2, rng.uniform(-1, 1, (50, 2)))
+    with pytest.raises(DataError, match=f"'a' is continuous, and {words}"):
+        discover(numbers, algorithm, asked, seed=1)
