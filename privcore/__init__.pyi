@@ -26,6 +26,8 @@ from .estimators import MomentSearch as MomentSearch
 from .estimators import PrivPC as PrivPC
 from .estimators import PrivPCStar as PrivPCStar
 from .evaluation.comparison import compare as compare
+from .graphs.formats import export_graph as export_graph
+from .graphs.formats import import_graph as import_graph
 from .graphs.pdag import PDAG as PDAG
 from .privacy.accounting.guarantee import Guarantee as Guarantee
 from .releases.ledger.ledger import Ledger as Ledger

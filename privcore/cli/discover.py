@@ -19,6 +19,7 @@ from privcore.cli.data import (
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import NumericRows
 from privcore.data.model import Described
+from privcore.graphs.formats import TEXT_FORMATS, text_format
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import (
     effect_sentence,
@@ -51,13 +52,21 @@ def add_options(command: argparse.ArgumentParser) -> None:
         work.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"
         )
-    command.add_argument("--json", action="store_true", help="print JSON")
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    shown.add_argument(
+        "--format",
+        metavar="NAME",
+        help=f"print the graph alone, as one of {', '.join(TEXT_FORMATS)}",
+    )
     command.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:
     if options.algorithm is not None:
-        get_algorithm(options.algorithm)  # A wrong name is told before any data are read.
+        get_algorithm(options.algorithm)  # Wrong names are told before any data are read.
+    if options.format is not None:
+        text_format(options.format)
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
     table = stated_table(options)
@@ -81,6 +90,9 @@ def _run(options: argparse.Namespace) -> None:
     result = discover(source, algorithm.name, parameters, noise=noise, test_limit=limit)
     if wanted is not None:
         result = with_purchase(result, wanted)
+    if options.format is not None:
+        print(text_format(options.format).export(result.graph), end="")
+        return
     reference = non_private_reference(source, result)
     references = references_of(dataset, reference)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)

@@ -1,9 +1,8 @@
-"""Reading a true graph: edge list, DOT, GraphML or BIF."""
+"""Reading a true graph: edge list, DOT, GraphML, BIF, or Tetrad's text."""
 
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -11,23 +10,19 @@ import networkx as nx
 
 from privcore.data.dot import edges_of_dot
 from privcore.errors import DataError
+from privcore.graphs.texts import TETRAD_HEAD, bif_edges, from_tetrad
 from privcore.text import short
 
 MAX_BYTES = 5_000_000
 Edges = tuple[tuple[str, str], ...]
 
-# Neither looks at a character twice, whatever the file: a comment without an end goes to the end
-# of the file, and a list of names ends at a parenthesis outside quotes.
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*+", re.DOTALL)
-_NAMES = r'((?:"[^"]*+"|[^"|()])++)'
-_PARENTS = re.compile(rf"probability\s*+\({_NAMES}\|{_NAMES}\)")
-
 
 def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edges:
     """The edges (cause, effect) of a DAG over the columns `names`.
 
-    By ending: .dot/.gv, .graphml/.xml, .bif, otherwise an edge list with one edge a line
-    ("cause,effect", tab, semicolon or blank between, or "cause -> effect").
+    By ending: .dot/.gv, .graphml/.xml, .bif, otherwise the text of Tetrad and causal-learn, which
+    begins with "Graph Nodes:", or an edge list with one edge a line ("cause,effect", tab, semicolon
+    or blank between, or "cause -> effect").
     Raises DataError for names that are not columns, self-loops, cycles and undirected edges.
     """
     if len(content) > MAX_BYTES:
@@ -43,7 +38,9 @@ def read_true_graph(content: bytes, filename: str, names: Sequence[str]) -> Edge
     elif ending in ("graphml", "xml"):
         edges = _from_graphml(text, known)
     elif ending == "bif":
-        edges = _from_bif(text)
+        edges = bif_edges(text)
+    elif text.lstrip().startswith(TETRAD_HEAD):
+        edges = _from_tetrad(text)
     else:
         edges = _from_edge_list(text, known)
     return _checked(edges, known)
@@ -121,17 +118,8 @@ def _from_graphml(text: str, known: frozenset[str]) -> list[tuple[str, str]]:
     return [(label[a], label[b]) for a, b in graph.edges()]
 
 
-def _from_bif(text: str) -> list[tuple[str, str]]:
-    """Only the parents in "probability ( child | parents )".
-
-    Written here because the maintained readers of the format come with whole modelling
-    libraries, several hundred MB, and the structure needs one pattern.
-    """
-    edges = []
-    for child, parents in _PARENTS.findall(_COMMENT.sub("", text)):
-        edges += [(_bare(parent), _bare(child)) for parent in parents.split(",")]
-    return edges
-
-
-def _bare(name: str) -> str:
-    return name.strip().strip('"')
+def _from_tetrad(text: str) -> list[tuple[str, str]]:
+    graph = from_tetrad(text)
+    if graph.undirected or graph.bidirected:
+        raise DataError("The Tetrad graph has undirected edges; give each one direction.")
+    return graph.named_directed()

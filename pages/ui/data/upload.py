@@ -203,7 +203,8 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
             type=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
             key="upload_truth",
             max_upload_size=5,
-            help="An edge list (cause,effect), DOT, GraphML or BIF over the same columns.",
+            help="An edge list (cause,effect), DOT, GraphML, BIF or Tetrad's text over the same "
+            "columns.",
         )
     if stated is not None and st.session_state.get("upload_stated") != stated.file_id:
         _state(read_schema(stated.getvalue()), schema)

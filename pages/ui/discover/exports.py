@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import streamlit as st
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.graphs.view import graph_html
+from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
-from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_svg
+from privcore.graphs.exports import to_edge_csv, to_svg
+from privcore.graphs.formats import TEXT_FORMATS
 from privcore.releases import command_line, python_code, run_report
 from privcore.releases.findings import edge_notes
 
@@ -44,8 +47,6 @@ def downloads(
 
     files = {
         "JSON": (as_json, "json", "application/json"),
-        "GraphML": (lambda: to_graphml(graph), "graphml", "application/xml"),
-        "DOT": (lambda: to_dot(graph), "dot", "text/vnd.graphviz"),
         "SVG": (as_svg, "svg", "image/svg+xml"),
         "HTML": (as_html, "html", "text/html"),
         "Edges CSV": (lambda: to_edge_csv(graph, *edge_notes(result.findings)), "csv", "text/csv"),
@@ -70,6 +71,21 @@ def downloads(
         for name, (make, ending, mime) in files.items():
             st.download_button(
                 name, make, f"{stem}.{ending}", mime, on_click="ignore", key=f"download-{name}"
+            )
+        for form in TEXT_FORMATS.values():
+            if form.title in files:
+                continue
+            # Some hold DAGs only, and say so of other graphs.
+            refusal = form.refusal(graph)
+            st.download_button(
+                form.title,
+                "" if refusal else partial(form.export, graph),
+                f"{stem}.{form.suffix}",
+                form.mime,
+                on_click="ignore",
+                key=f"download-{form.title}",
+                disabled=refusal is not None,
+                help=refusal and plain(refusal),
             )
     st.caption(
         "The graph's own files hold only the graph. JSON adds metrics and costs, and the decisions "

@@ -1,0 +1,160 @@
+"""The formats of graphs: a new one is one line here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+
+from privcore.errors import DataError, ParameterError
+from privcore.graphs import exports, objects, texts
+from privcore.graphs.building import Kind, named_edges
+from privcore.graphs.pdag import PDAG
+from privcore.text import short
+
+_ALL: tuple[Kind, ...] = ("directed", "undirected", "bidirected")
+_NOT_BOTH: tuple[Kind, ...] = ("directed", "undirected")
+_WITHOUT = {"undirected": "no direction", "bidirected": "both directions"}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that graphs are written in, and read from where `read` is given.
+
+    carries: the kinds of edges that it holds; a graph with others is refused.
+    suffix: of its files; empty for the objects of a library.
+    """
+
+    name: str
+    title: str
+    write: Callable[[PDAG], Any]
+    read: Callable[[Any], PDAG] | None = None
+    carries: tuple[Kind, ...] = _ALL
+    suffix: str = ""
+    mime: str = "text/plain"
+
+    def export(self, graph: PDAG) -> Any:
+        """The graph in this format; raises DataError where it cannot hold it."""
+        for a, b, kind in named_edges(graph):
+            if kind not in self.carries:
+                others = [f.name for f in FORMATS.values() if kind in f.carries]
+                raise DataError(
+                    f"{self.title} has no edges with {_WITHOUT[kind]}, such as that between "
+                    f"{short(a)!r} and {short(b)!r}; direct it, or choose one of "
+                    f"{', '.join(others)}."
+                )
+        if "bidirected" not in self.carries and not graph.undirected:
+            directed = nx.DiGraph(graph.named_directed())
+            if not nx.is_directed_acyclic_graph(directed):
+                raise DataError(f"{self.title} has no directed cycles; remove an edge of it.")
+        return self.write(graph)
+
+    def refusal(self, graph: PDAG) -> str | None:
+        """Why it cannot hold a graph, in a sentence; None if it can."""
+        try:
+            self.export(graph)
+        except DataError as error:
+            return str(error)
+        return None
+
+
+def _to_json(graph: PDAG) -> str:
+    return json.dumps(exports.to_json_dict(graph), indent=1, ensure_ascii=False) + "\n"
+
+
+_DAG: tuple[Kind, ...] = ("directed",)
+FORMATS: dict[str, Format] = {
+    made.name: made
+    for made in (
+        Format("networkx", "networkx", objects.to_networkx, objects.from_networkx),
+        Format("causal-learn", "causal-learn", objects.to_causal_learn, objects.from_causal_learn),
+        Format("pgmpy", "pgmpy", objects.to_pgmpy, objects.from_pgmpy, _NOT_BOTH),
+        Format(
+            "dagitty", "DAGitty", texts.to_dagitty, texts.from_dagitty, _NOT_BOTH, "dagitty.txt"
+        ),
+        Format("tetrad", "Tetrad", texts.to_tetrad, texts.from_tetrad, _ALL, "tetrad.txt"),
+        Format("gml", "GML (DoWhy)", texts.to_gml, texts.from_gml, _DAG, "gml"),
+        Format("bif", "BIF", texts.to_bif, texts.from_bif, _DAG, "bif"),
+        Format("json", "JSON", _to_json, None, _ALL, "json", "application/json"),
+        Format("graphml", "GraphML", exports.to_graphml, None, _ALL, "graphml", "application/xml"),
+        Format("dot", "DOT", exports.to_dot, None, _ALL, "dot", "text/vnd.graphviz"),
+        Format("csv", "Edges CSV", exports.to_edge_csv, None, _ALL, "csv", "text/csv"),
+    )
+}
+TEXT_FORMATS = {name: made for name, made in FORMATS.items() if made.suffix}
+
+
+def export_graph(graph: PDAG, to: str) -> Any:
+    """A graph in the format of another program.
+
+    Args:
+        graph: such as the `graph` of a run.
+        to: networkx, causal-learn (a `GeneralGraph`), pgmpy (a `DAG`, or a `PDAG`), or a text:
+            dagitty, tetrad, gml (which DoWhy reads), bif, json, graphml, dot, csv.
+
+    Returns:
+        The library's object, or the text.
+
+    Raises:
+        ParameterError: for a format that there is not.
+        DataError: where the format cannot hold the graph: gml and bif hold DAGs only, dagitty and
+            pgmpy no edges with both directions, and some have no room for odd names.
+
+    Example:
+        >>> from privcore import PDAG
+        >>> chain = PDAG.from_names("abc", directed=["ab"], undirected=["bc"])
+        >>> export_graph(chain, "networkx").number_of_edges()
+        3
+        >>> export_graph(chain, "bif")
+        Traceback (most recent call last):
+        privcore.errors.DataError: BIF has no edges with no direction, such as that between 'b' \
+and 'c'; direct it, or choose one of networkx, causal-learn, pgmpy, dagitty, tetrad, json, \
+graphml, dot, csv.
+    """
+    return get_format(to).export(graph)
+
+
+def import_graph(source: Any, format: str) -> PDAG:
+    """A graph from the format of another program.
+
+    Args:
+        source: an object of networkx, causal-learn or pgmpy, or a text.
+        format: networkx, causal-learn, pgmpy, dagitty, tetrad, gml or bif.
+
+    Raises:
+        ParameterError: for a format that is not read.
+        DataError: for what is not in that format, or has edges that a PDAG does not: with circles
+            at their ends, two between the same nodes, or from a node to itself.
+
+    Example:
+        >>> import_graph("dag { smoke -> lung -> cough }", "dagitty").named_directed()
+        [('smoke', 'lung'), ('lung', 'cough')]
+    """
+    chosen = get_format(format)
+    if chosen.read is None:
+        readable = ", ".join(f.name for f in FORMATS.values() if f.read)
+        raise ParameterError(f"{chosen.title} is not read; choose one of {readable}.")
+    if chosen.suffix and not isinstance(source, str):
+        raise DataError(f"{chosen.title} is a text, and no {type(source).__name__}; give its text.")
+    return chosen.read(source)
+
+
+def get_format(name: str) -> Format:
+    """The format called `name`; raises ParameterError if there is none."""
+    return _chosen(name, FORMATS)
+
+
+def text_format(name: str) -> Format:
+    """The format of texts called `name`; raises ParameterError if there is none."""
+    return _chosen(name, TEXT_FORMATS)
+
+
+def _chosen(name: str, among: Mapping[str, Format]) -> Format:
+    if name not in among:
+        raise ParameterError(
+            f"There is no format {short(name)!r}; choose one of {', '.join(among)}."
+        )
+    return among[name]

@@ -1,0 +1,288 @@
+"""Graphs to and from the texts of DAGitty, Tetrad, GML (DoWhy) and BIF.
+
+The readers look at no character more than a few times, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise, product
+
+import networkx as nx
+
+from privcore.errors import DataError
+from privcore.graphs.building import Kind, NamedEdge, build_graph, named_edges
+from privcore.graphs.objects import circles, edge_of_ends, from_networkx
+from privcore.graphs.pdag import PDAG
+from privcore.text import short
+
+_DAGITTY_MARKS: dict[Kind, str] = {"directed": "->", "undirected": "--"}
+_DAGITTY_TOKEN = re.compile(
+    r"""
+    (?P<space> \s++ )
+    | (?P<quoted> "(?:[^"\\]|\\"|\\)*+" )
+    | (?P<arrow> <-> | @-> | <-@ | @-@ | @-- | --@ | -> | <- | -- )
+    | (?P<word> [\w.]++ )
+    | (?P<mark> [{}\[\];,=+] )
+    """,
+    re.VERBOSE,
+)
+_TETRAD_MARKS = {"directed": "-->", "undirected": "---", "bidirected": "<->"}
+_TETRAD_EDGE = re.compile(r"\s([<o-]-[->o])\s")
+TETRAD_HEAD = "Graph Nodes:"
+_BIF_NAME = re.compile(r"[\w.-]+")
+# Neither looks at a character twice, whatever the file: a comment without an end goes to the end
+# of the file, and a list of names ends at a parenthesis outside quotes.
+_BIF_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*+", re.DOTALL)
+_BIF_NAMES = r'((?:"[^"]*+"|[^"|()])++)'
+_BIF_PARENTS = re.compile(rf"probability\s*+\({_BIF_NAMES}\|{_BIF_NAMES}\)")
+_BIF_VARIABLE = re.compile(r'\bvariable\s++("[^"]*+"|[^\s"{}()|,;]++)\s*+\{')
+
+
+def to_dagitty(graph: PDAG) -> str:
+    """A `dag`, or a `pdag` where an edge has no direction.
+
+    Example:
+        >>> chain = PDAG(("a", "b", "c"), frozenset({(0, 1)}), frozenset({(1, 2)}))
+        >>> print(to_dagitty(chain), end="")
+        pdag {
+        "a"
+        "b"
+        "c"
+        "a" -> "b"
+        "b" -- "c"
+        }
+    """
+    for name in graph.nodes:
+        if "\\" in name or not name.isprintable():
+            raise _unwritable("DAGitty", name, "a backslash, or what is not printed")
+    quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in graph.nodes}
+    lines = [f"{quoted[a]} {_DAGITTY_MARKS[kind]} {quoted[b]}" for a, b, kind in named_edges(graph)]
+    head = "pdag {" if graph.undirected else "dag {"
+    return "\n".join([head, *quoted.values(), *lines, "}", ""])
+
+
+def from_dagitty(text: str) -> PDAG:
+    """A `dag` or a `pdag`; what stands in brackets (positions, roles) is left aside."""
+    tokens = _dagitty_tokens(text)
+    if next(tokens) not in [("word", kind) for kind in ("dag", "pdag")]:
+        raise DataError("The DAGitty text must begin with dag or pdag, and then {.")
+    token = next(tokens)
+    if token[0] in ("word", "quoted"):
+        token = next(tokens)
+    if token != ("mark", "{"):
+        raise _unreadable("DAGitty")
+    nodes: dict[str, None] = {}
+    edges: list[NamedEdge] = []
+    path: list[list[str]] = []
+    marks: list[str] = []
+    token = next(tokens)
+    while token != ("mark", "}"):
+        kind, said = token
+        token = next(tokens)
+        if kind == "arrow":
+            if len(path) != len(marks) + 1:
+                raise _unreadable("DAGitty")
+            marks.append(said)
+        elif (kind, said) == ("mark", "["):
+            while token != ("mark", "]"):
+                if token[0] == "end":
+                    raise _unreadable("DAGitty")
+                token = next(tokens)
+            token = next(tokens)
+        elif kind in ("word", "quoted") and token == ("mark", "="):
+            # A setting of the whole graph, such as its bounding box.
+            next(tokens)
+            token = next(tokens)
+        elif kind in ("word", "quoted") or (kind, said) == ("mark", "{"):
+            group = [said] if kind != "mark" else []
+            while kind == "mark" and token[0] in ("word", "quoted"):
+                group.append(token[1])
+                token = next(tokens)
+            if kind == "mark":
+                if token != ("mark", "}"):
+                    raise _unreadable("DAGitty")
+                token = next(tokens)
+            if len(path) > len(marks):
+                edges += _dagitty_edges(path, marks)
+                path, marks = [], []
+            nodes |= dict.fromkeys(group)
+            path.append(group)
+        elif (kind, said) != ("mark", ";"):
+            raise _unreadable("DAGitty")
+    if next(tokens)[0] != "end" or len(path) != len(marks) + bool(path):
+        raise _unreadable("DAGitty")
+    return build_graph(nodes, [*edges, *_dagitty_edges(path, marks)])
+
+
+def _dagitty_edges(path: list[list[str]], marks: list[str]) -> Iterator[NamedEdge]:
+    for mark, (left, right) in zip(marks, pairwise(path), strict=True):
+        for a, b in product(left, right):
+            if "@" in mark:
+                raise circles("The DAGitty graph")
+            if mark == "<->":
+                raise DataError(
+                    f"{short(a)!r} <-> {short(b)!r} stands for a cause of both that is not in the "
+                    "graph; name that cause, or remove the edge."
+                )
+            if mark == "<-":
+                yield b, a, "directed"
+            else:
+                yield a, b, "directed" if mark == "->" else "undirected"
+
+
+def _dagitty_tokens(text: str) -> Iterator[tuple[str, str]]:
+    at = 0
+    while at < len(text):
+        found = _DAGITTY_TOKEN.match(text, at)
+        if found is None:
+            raise _unreadable("DAGitty")
+        at, kind, said = found.end(), str(found.lastgroup), found.group()
+        if kind == "quoted":
+            yield kind, said[1:-1].replace('\\"', '"')
+        elif kind != "space":
+            yield kind, said
+    # Whoever asks on gets the same answer.
+    while True:
+        yield "end", ""
+
+
+def to_tetrad(graph: PDAG) -> str:
+    """Tetrad's text, which causal-learn writes and reads as well.
+
+    Example:
+        >>> print(to_tetrad(PDAG(("a", "b"), undirected=frozenset({(0, 1)}))), end="")
+        Graph Nodes:
+        a;b
+        <BLANKLINE>
+        Graph Edges:
+        1. a --- b
+    """
+    for name in graph.nodes:
+        if not name or not name.isprintable() or any(c.isspace() or c in ";," for c in name):
+            raise _unwritable("Tetrad", name, "blanks, commas or semicolons")
+    edges = [
+        f"{number}. {a} {_TETRAD_MARKS[kind]} {b}"
+        for number, (a, b, kind) in enumerate(named_edges(graph), start=1)
+    ]
+    return "\n".join([TETRAD_HEAD, ";".join(graph.nodes), "", "Graph Edges:", *edges, ""])
+
+
+def from_tetrad(text: str) -> PDAG:
+    """Tetrad's text; attributes and bootstrapped probabilities after an edge are left aside."""
+    head, edges_head, rest = text.lstrip("\ufeff").partition("Graph Edges:")
+    listed = head.strip().removeprefix(TETRAD_HEAD).strip()
+    if not edges_head or listed == head.strip():
+        raise DataError(f"The Tetrad text must have the lines {TETRAD_HEAD} and Graph Edges:.")
+    nodes = [name.strip() for name in listed.split(";" if ";" in listed else ",")]
+    known, edges = set(nodes), []
+    for line in rest.strip().splitlines():
+        number, _, said = line.strip().partition(". ")
+        if not number.isdecimal():
+            break  # A blank line ends the edges; attributes may follow.
+        parts = _TETRAD_EDGE.split(said, maxsplit=2)
+        if len(parts) != 3:
+            raise _unreadable("Tetrad")
+        a, mark, b = parts[0].strip(), parts[1], parts[2].strip()
+        b = b if b in known else b.split(maxsplit=1)[0]
+        for name in (a, b):
+            if name not in known:
+                raise DataError(f"The edges name {short(name)!r}, which is not among the nodes.")
+        if "o" in (mark[0], mark[2]):
+            raise circles("The Tetrad graph")
+        edges.append(edge_of_ends(a, b, mark[0] == "<", mark[2] == ">"))
+    return build_graph(filter(None, nodes), edges)
+
+
+def to_gml(graph: PDAG) -> str:
+    """GML as DoWhy's `CausalModel` reads it.
+
+    Characters other than letters of English, digits and blanks are written by their number: DoWhy
+    looks for words such as ".dot" in the text to tell formats apart.
+
+    Example:
+        >>> print(to_gml(PDAG(("a", "b"), directed=frozenset({(0, 1)}))), end="")
+        graph [
+          directed 1
+          node [ id 0 label "a" ]
+          node [ id 1 label "b" ]
+          edge [ source 0 target 1 ]
+        ]
+    """
+    lines = []
+    for i, name in enumerate(graph.nodes):
+        if name in ("()", "[]"):
+            raise _unwritable("GML", name, "nothing but a pair of brackets")
+        label = re.sub(r"[^A-Za-z0-9_ ]", lambda c: f"&#{ord(c.group())};", name)
+        lines.append(f'  node [ id {i} label "{label}" ]')
+    lines += [f"  edge [ source {i} target {j} ]" for i, j in sorted(graph.directed)]
+    return "\n".join(["graph [", "  directed 1", *lines, "]", ""])
+
+
+def from_gml(text: str) -> PDAG:
+    """GML; the edges of a graph that is not directed are undirected."""
+    try:
+        network = nx.parse_gml(text)
+    except Exception:  # malformed GML raises many types
+        raise _unreadable("GML") from None
+    return from_networkx(network)
+
+
+def to_bif(graph: PDAG) -> str:
+    """The structure of a Bayesian network: every variable has one level, of probability 1.
+
+    Levels and probabilities are not part of a graph; fit them to data.
+    """
+    lower: dict[str, str] = {}
+    for name in graph.nodes:
+        if not _BIF_NAME.fullmatch(name):
+            raise _unwritable("BIF", name, "anything but letters, digits, dots, - and _")
+        if lower.setdefault(name.lower(), name) != name:
+            raise DataError(
+                f"Readers of BIF take {short(name)!r} and {short(lower[name.lower()])!r} for one; "
+                "rename one."
+            )
+    parents: dict[str, list[str]] = {name: [] for name in graph.nodes}
+    for cause, effect in graph.named_directed():
+        parents[effect].append(cause)
+    lines = ["network unknown {", "}"]
+    for name in graph.nodes:
+        lines += [f"variable {name} {{", "  type discrete [ 1 ] { any };", "}"]
+    for name, causes in parents.items():
+        given = f" | {', '.join(causes)}" if causes else ""
+        lines += [f"probability ( {name}{given} ) {{", "  table 1.0;", "}"]
+    return "\n".join([*lines, ""])
+
+
+def from_bif(text: str) -> PDAG:
+    """The variables and their parents; levels and probabilities are left aside."""
+    plain = _BIF_COMMENT.sub("", text)
+    nodes = [_bare(name) for name in _BIF_VARIABLE.findall(plain)]
+    if not nodes:
+        raise _unreadable("BIF")
+    return build_graph(nodes, ((a, b, "directed") for a, b in bif_edges(text)))
+
+
+def bif_edges(text: str) -> list[tuple[str, str]]:
+    """(parent, child), from every "probability ( child | parents )".
+
+    Written here because the maintained readers of the format come with whole modelling
+    libraries, several hundred MB, and the structure needs one pattern.
+    """
+    edges = []
+    for child, parents in _BIF_PARENTS.findall(_BIF_COMMENT.sub("", text)):
+        edges += [(_bare(parent), _bare(child)) for parent in parents.split(",")]
+    return edges
+
+
+def _bare(name: str) -> str:
+    return name.strip().strip('"')
+
+
+def _unwritable(title: str, name: str, what: str) -> DataError:
+    return DataError(f"{title} has no names with {what}; rename {short(name)!r}.")
+
+
+def _unreadable(title: str) -> DataError:
+    return DataError(f"The {title} text cannot be read; write one graph anew.")

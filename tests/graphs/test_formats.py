@@ -1,0 +1,301 @@
+"""Graphs go to other programs and come back, or are refused in one sentence."""
+
+import doctest
+import importlib
+
+import networkx as nx
+import numpy as np
+import pytest
+from causallearn.graph.GeneralGraph import GeneralGraph
+from causallearn.graph.GraphNode import GraphNode
+from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import privcore
+from privcore import PDAG, export_graph, import_graph
+from privcore.cli import main
+from privcore.data import read_true_graph
+from privcore.errors import DataError, ParameterError
+from privcore.graphs.formats import FORMATS, TEXT_FORMATS
+from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pdags
+
+# pgmpy is tested in tests/peers, which has an environment of its own.
+READ = [name for name, form in FORMATS.items() if form.read and name != "pgmpy"]
+DAG_ONLY = {"gml", "bif"}
+
+
+def edges(graph):
+    """The edges whatever the order of the nodes."""
+    return (
+        set(graph.named_directed()),
+        {frozenset(pair) for pair in graph.named_undirected()},
+        {frozenset(pair) for pair in graph.named_bidirected()},
+    )
+
+
+def same(one, other):
+    return set(one.nodes) == set(other.nodes) and edges(one) == edges(other)
+
+
+def one_sentence(error):
+    return str(error).endswith(".") and "\n" not in str(error) and len(str(error)) < 400
+
+
+@pytest.mark.parametrize("name", READ)
+@given(graph=dags() | cpdags() | pdags())
+@example(graph=PDAG(("b", "a"), frozenset({(0, 1)})))
+def test_a_graph_comes_back_or_is_refused_in_a_sentence(name, graph):
+    refusal = FORMATS[name].refusal(graph)
+    if refusal is None:
+        assert same(import_graph(export_graph(graph, name), name), graph)
+    else:
+        assert one_sentence(refusal)
+
+
+@pytest.mark.parametrize("name", READ)
+@given(data=st.data())
+def test_ordinary_names_are_never_refused(name, data):
+    graphs = dags if name in DAG_ONLY else cpdags
+    if name == "bif":
+        # Its readers do not tell capitals apart.
+        graph = data.draw(graphs(PLAIN_NAMES.map(str.lower)))
+    else:
+        graph = data.draw(graphs(PLAIN_NAMES))
+    assert import_graph(export_graph(graph, name), name).nodes == graph.nodes
+
+
+@pytest.mark.parametrize("name", ["networkx", "causal-learn"])
+@given(graph=pdags())
+def test_objects_hold_every_graph(name, graph):
+    assert import_graph(export_graph(graph, name), name) == graph
+
+
+@given(graph=cpdags())
+def test_networkx_does_with_it_what_it_does_with_its_own(graph):
+    network = export_graph(graph, "networkx")
+    assert list(network) == list(graph.nodes)
+    both = {frozenset(pair) for pair in network.edges if network.has_edge(*reversed(pair))}
+    assert both == {frozenset(pair) for pair in graph.named_undirected()}
+    # Without the attribute, arcs both ways say the same.
+    assert same(import_graph(nx.DiGraph(list(network.edges)), "networkx"), without_alone(graph))
+
+
+def without_alone(graph):
+    """The graph without nodes that have no edge, which a list of edges does not name."""
+    kept = {
+        name for pair in graph.skeleton for name in (graph.nodes[pair[0]], graph.nodes[pair[1]])
+    }
+    return PDAG.from_names(
+        [name for name in graph.nodes if name in kept],
+        graph.named_directed(),
+        graph.named_undirected(),
+        graph.named_bidirected(),
+    )
+
+
+@given(graph=pdags(PLAIN_NAMES))
+def test_causal_learn_reads_the_text_and_writes_one_that_is_read(graph, tmp_path_factory):
+    file = tmp_path_factory.mktemp("tetrad") / "graph.txt"
+    file.write_text(export_graph(graph, "tetrad"), encoding="utf-8")
+    theirs = txt2generalgraph(str(file))
+    assert same(import_graph(theirs, "causal-learn"), graph)
+    assert same(import_graph(str(theirs), "tetrad"), graph)
+    made = export_graph(graph, "causal-learn")
+    assert (made.graph == theirs.graph).all() or made.get_node_names() != theirs.get_node_names()
+
+
+def test_causal_learn_says_what_is_directed():
+    graph = PDAG.from_names("abcd", ["ab"], ["bc"], ["cd"])
+    made = export_graph(graph, "causal-learn")
+    a, b, c, d = made.get_nodes()
+    assert made.is_directed_from_to(a, b)
+    assert not made.is_directed_from_to(b, a)
+    assert made.is_undirected_from_to(b, c)
+    assert made.is_adjacent_to(c, d)
+    assert not made.is_directed_from_to(c, d)
+    assert not made.is_undirected_from_to(c, d)
+
+
+def test_the_result_of_their_pc_is_read():
+    from causallearn.search.ConstraintBased.PC import pc
+
+    sample = privcore.load_network("cancer").sample(3_000, seed=1)
+    found = pc(np.column_stack(sample.values).astype(float), 0.01, "gsq", show_progress=False)
+    graph = import_graph(found, "causal-learn")
+    assert len(graph.nodes) == 5
+    assert len(graph.skeleton) == found.G.get_num_edges()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("dag { x -> y }", {"x -> y"}),
+        ('dag {\nx [exposure,pos="1,0"]\ny [outcome]\nx -> y [beta=0.5]\n}', {"x -> y"}),
+        ("dag{ x -> y -> z ; z <- w }", {"x -> y", "y -> z", "w -> z"}),
+        ('dag { bb="0,0,1,1" x -> {y z} }', {"x -> y", "x -> z"}),
+        ("pdag { x -- y ; z -> y }", {"z -> y", "x -- y"}),
+        ('dag G { "two words" -> y "alone" }', {"two words -> y"}),
+        ('dag { "a \\"b\\"" -> c }', {'a "b" -> c'}),
+        ("dag { }", set()),
+    ],
+)
+def test_the_grammar_of_dagitty(text, wanted):
+    graph = import_graph(text, "dagitty")
+    directed, undirected = graph.named_directed(), graph.named_undirected()
+    assert wanted == {f"{a} -> {b}" for a, b in directed} | {f"{a} -- {b}" for a, b in undirected}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "says"),
+    [
+        ("mag { x <-> y }", "dagitty", "begin with dag or pdag"),
+        ("dag { x <-> y }", "dagitty", "name that cause"),
+        ("pdag { x @-> y }", "dagitty", "circle"),
+        ("dag { x -> }", "dagitty", "cannot be read"),
+        ("dag { -> x }", "dagitty", "cannot be read"),
+        ("dag { x -> y", "dagitty", "cannot be read"),
+        ("dag { x -> y } }", "dagitty", "cannot be read"),
+        ("dag { x [pos", "dagitty", "cannot be read"),
+        ('dag { "x }', "dagitty", "cannot be read"),
+        ("dag { x -> y y -> x }", "dagitty", "two edges between"),
+        ("dag { x -> x }", "dagitty", "to itself"),
+        ("", "dagitty", "begin with dag"),
+        ("1. a --> b", "tetrad", "Graph Nodes"),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a o-> b\n", "tetrad", "circle"),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a --> c\n", "tetrad", "not among the nodes"),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. a b\n", "tetrad", "cannot be read"),
+        ("Graph Nodes:\na;a\n\nGraph Edges:\n", "tetrad", "two nodes called"),
+        ("graph [", "gml", "cannot be read"),
+        ("network a { }", "bif", "cannot be read"),
+        (3, "bif", "give its text"),
+        ("a", "networkx", "no networkx Graph"),
+        (3, "causal-learn", "no causal-learn GeneralGraph"),
+        (nx.MultiDiGraph([("a", "b")]), "networkx", "make the multigraph"),
+        (nx.DiGraph([(1, "1")]), "networkx", "two nodes called"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_a_sentence(text, name, says):
+    with pytest.raises(DataError, match=says) as refused:
+        import_graph(text, name)
+    assert one_sentence(refused.value)
+
+
+@pytest.mark.parametrize("name", [*TEXT_FORMATS, *READ])
+@given(text=st.text(max_size=60) | st.text(st.sampled_from('dag{} a->-<"[]=;+\\\n'), max_size=20))
+def test_any_text_is_a_graph_or_one_sentence(name, text):
+    for source in (text, f"dag {{{text}}}", f"Graph Nodes:\na;b\n\nGraph Edges:\n1. {text}"):
+        try:
+            proper = isinstance(import_graph(source, name), PDAG)
+        except (DataError, ParameterError) as error:
+            proper = one_sentence(error)
+        assert proper
+
+
+def test_a_text_of_attributes_after_the_edges_is_left_aside():
+    text = (
+        "Graph Nodes:\nx;y;z\n\nGraph Edges:\n1. x --> y dd nl\n2. y --- z\n\n"
+        "Graph Attributes:\nScore: -12.3\n"
+    )
+    graph = import_graph(text, "tetrad")
+    assert edges(graph) == ({("x", "y")}, {frozenset("yz")}, set())
+    assert import_graph(text.replace(";", ","), "tetrad") == graph
+
+
+def test_circles_of_a_general_graph_are_refused():
+    from causallearn.graph.Edge import Edge
+    from causallearn.graph.Endpoint import Endpoint
+
+    nodes = [GraphNode("a"), GraphNode("b")]
+    made = GeneralGraph(nodes)
+    made.add_edge(Edge(*nodes, Endpoint.CIRCLE, Endpoint.ARROW))
+    with pytest.raises(DataError, match="circle"):
+        import_graph(made, "causal-learn")
+
+
+CHAIN = PDAG.from_names("abc", ["ab"], ["bc"])
+CYCLE = PDAG.from_names("abc", ["ab", "bc", "ca"])
+BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
+
+
+@pytest.mark.parametrize(
+    ("graph", "name", "says"),
+    [
+        (CHAIN, "bif", "no edges with no direction, such as that between 'b' and 'c'"),
+        (CHAIN, "gml", "choose one of networkx, causal-learn, pgmpy, dagitty"),
+        (BOTH, "dagitty", "no edges with both directions"),
+        (CYCLE, "bif", "no directed cycles"),
+        (CYCLE, "dagitty", "no directed cycles"),
+        (PDAG(("two words",)), "bif", "rename 'two words'"),
+        (PDAG(("two words",)), "tetrad", "rename 'two words'"),
+        (PDAG(("A", "a")), "bif", "rename one"),
+        (PDAG(("()",)), "gml", "rename"),
+        (PDAG(("a\\",)), "dagitty", "backslash"),
+    ],
+)
+def test_a_format_says_what_it_cannot_hold(graph, name, says):
+    with pytest.raises(DataError, match=says) as refused:
+        export_graph(graph, name)
+    assert one_sentence(refused.value)
+    assert FORMATS[name].refusal(graph) == str(refused.value)
+
+
+def test_a_format_that_is_not_there_is_refused():
+    with pytest.raises(ParameterError, match="choose one of networkx"):
+        export_graph(CHAIN, "word")
+    with pytest.raises(ParameterError, match="JSON is not read"):
+        import_graph("{}", "json")
+
+
+HALF = 200_000
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("dag {" + '"' * HALF, "dagitty"),
+        ('dag { "' + "\\" * HALF, "dagitty"),
+        ("dag {" + "[" * HALF, "dagitty"),
+        ("dag {" + "{" * HALF, "dagitty"),
+        ("dag { a" + " ->" * HALF, "dagitty"),
+        ("Graph Nodes:\na;b\n\nGraph Edges:\n1. " + " --> " * HALF, "tetrad"),
+        ("Graph Nodes:\n" + "a;" * HALF + "\n\nGraph Edges:\n1. a --> a", "tetrad"),
+        ("variable " * HALF, "bif"),
+        ("variable" + " " * HALF, "bif"),
+    ],
+    ids=lambda value: value[:12].strip(),
+)
+def test_a_hostile_text_takes_no_longer_than_its_size(text, name):
+    with pytest.raises(DataError) as refused:
+        import_graph(text, name)
+    assert one_sentence(refused.value)
+
+
+def test_a_true_graph_may_be_the_text_of_tetrad_or_causal_learn():
+    graph = PDAG.from_names("abc", ["ab", "cb"])
+    names = ("a", "b", "c")
+    wanted = {("a", "b"), ("c", "b")}
+    for text in (export_graph(graph, "tetrad"), str(export_graph(graph, "causal-learn"))):
+        assert set(read_true_graph(text.encode(), "truth.txt", names)) == wanted
+    text = export_graph(CHAIN, "tetrad").encode()
+    with pytest.raises(DataError, match="undirected"):
+        read_true_graph(text, "truth.txt", names)
+    with pytest.raises(DataError, match="'c', which is not a column"):
+        read_true_graph(export_graph(graph, "tetrad").encode(), "truth.txt", ("a", "b"))
+
+
+def test_a_run_on_the_command_line_prints_its_graph(capsys):
+    words = ["discover", "--network", "cancer", "--rows", "2000", "--algorithm", "pc"]
+    assert main([*words, "--format", "tetrad"]) == 0
+    graph = import_graph(capsys.readouterr().out, "tetrad")
+    data = privcore.load_network("cancer").sample(2000, seed=1)
+    assert same(graph, privcore.discover(data, "pc").graph)
+    assert main([*words, "--format", "networkx"]) != 0
+    assert "choose one of dagitty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", ["objects", "texts", "formats"])
+def test_examples_of_docstrings_run(module):
+    result = doctest.testmod(importlib.import_module(f"privcore.graphs.{module}"))
+    assert result.attempted
+    assert not result.failed
