@@ -5,11 +5,12 @@ PYTHON := $(shell command -v python3.11 || command -v python3)
 APP := .venv
 TEST := .venv-test
 DOCS := .venv-docs
+PEERS := .venv-peers
 
 # Two processes; a file stays with one of them, and the browser journeys together (tests/conftest.py).
 PYTEST := $(TEST)/bin/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: app test test-all lint docs clean
+.PHONY: app test test-all test-peers lint docs clean
 
 app: $(APP)/.installed
 	$(APP)/bin/python -m streamlit run app.py
@@ -18,8 +19,12 @@ test: lint
 	$(PYTEST) -m "not long"
 
 # Property tests run in both, here with all of their examples.
-test-all: test
+test-all: test test-peers
 	$(PYTEST) -m "long or hypothesis" --hypothesis-profile full
+
+# Graphs to and from libraries that want other versions than the engine is tested with.
+test-peers: $(PEERS)/.installed
+	$(PEERS)/bin/python -m pytest tests/peers
 
 lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .
@@ -31,12 +36,13 @@ docs: $(DOCS)/.installed
 	PYTHONPATH=$(CURDIR) NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
 
 clean:
-	rm -rf $(APP) $(TEST) $(DOCS) site .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(APP) $(TEST) $(DOCS) $(PEERS) site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(APP)/.installed: requirements.txt
 $(TEST)/.installed: requirements-test.txt requirements.txt
 $(DOCS)/.installed: requirements-docs.txt requirements.txt
+$(PEERS)/.installed: requirements-peers.txt
 
 # Counting loops are compiled here, not in the first run of a user; without them numpy does it.
 # The stamp is written last, so that an installation cut short is started over.

@@ -45,6 +45,7 @@ def one_sentence(error):
 @pytest.mark.parametrize("name", READ)
 @given(graph=dags() | cpdags() | pdags())
 @example(graph=PDAG(("b", "a"), frozenset({(0, 1)})))
+@example(graph=PDAG(('say "b"', '"'), frozenset({(1, 0)})))
 def test_a_graph_comes_back_or_is_refused_in_a_sentence(name, graph):
     refusal = FORMATS[name].refusal(graph)
     if refusal is None:
@@ -194,7 +195,7 @@ def test_any_text_is_a_graph_or_one_sentence(name, text):
 
 def test_a_text_of_attributes_after_the_edges_is_left_aside():
     text = (
-        "Graph Nodes:\nx;y;z\n\nGraph Edges:\n1. x --> y dd nl\n2. y --- z\n\n"
+        "Graph Nodes:\nx;y;z\n\nGraph Edges:\n1. y <-- x dd nl\n2. y --- z\n\n"
         "Graph Attributes:\nScore: -12.3\n"
     )
     graph = import_graph(text, "tetrad")

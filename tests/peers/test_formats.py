@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from dowhy import CausalModel
 from dowhy.causal_graph import CausalGraph
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from pgmpy.base import DAG
 from pgmpy.base import PDAG as TheirPDAG
 from pgmpy.models import DiscreteBayesianNetwork
@@ -21,9 +21,6 @@ from privcore.graphs import PDAG
 from privcore.graphs.formats import FORMATS, export_graph, import_graph
 from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pdags
 
-# Each example builds models of these libraries, which takes them long.
-few = settings(max_examples=40)
-
 
 def same(one, other):
     def edges(graph):
@@ -32,7 +29,6 @@ def same(one, other):
     return set(one.nodes) == set(other.nodes) and edges(one) == edges(other)
 
 
-@few
 @given(graph=pdags() | dags() | cpdags())
 def test_pgmpy_holds_what_has_no_edge_with_both_directions(graph):
     if graph.bidirected or FORMATS["pgmpy"].refusal(graph):
@@ -44,7 +40,6 @@ def test_pgmpy_holds_what_has_no_edge_with_both_directions(graph):
     assert same(import_graph(made, "pgmpy"), graph)
 
 
-@few
 @given(graph=cpdags())
 def test_pgmpy_reads_the_kinds_of_edges(graph):
     assume(graph.undirected)
@@ -53,7 +48,6 @@ def test_pgmpy_reads_the_kinds_of_edges(graph):
     assert all(made.has_undirected_edge(a, b) for a, b in graph.named_undirected())
 
 
-@few
 @given(graph=dags())
 def test_pgmpy_finds_the_same_class(graph):
     """Their CPDAG of a DAG comes back as an equivalence class of the same skeleton."""
@@ -68,7 +62,6 @@ def test_a_bayesian_network_of_pgmpy_is_read():
     assert import_graph(network, "pgmpy").named_directed() == [("a", "b"), ("b", "c")]
 
 
-@few
 @given(graph=dags())
 def test_dowhy_reads_the_gml(graph):
     """Its parser gets the text as its models do, with the lines made one."""
@@ -96,7 +89,6 @@ def test_dowhy_identifies_an_effect_on_the_graph():
     assert found.get_backdoor_variables() == ["age"]
 
 
-@few
 @given(graph=dags())
 def test_pgmpy_reads_the_bif(graph):
     refusal = FORMATS["bif"].refusal(graph)
@@ -110,14 +102,12 @@ def test_pgmpy_reads_the_bif(graph):
     assert same(import_graph(str(BIFWriter(model)), "bif"), graph)
 
 
-@few
 @given(graph=dags(PLAIN_NAMES.map(str.lower)))
 def test_pgmpy_reads_ordinary_names_in_a_bif(graph):
     model = BIFReader(string=export_graph(graph, "bif")).get_model()
     assert same(import_graph(model, "pgmpy"), graph)
 
 
-@few
 @given(graph=dags(PLAIN_NAMES))
 def test_pgmpy_reads_and_writes_the_same_dagitty(graph):
     theirs = DAG.from_dagitty(export_graph(graph, "dagitty"))
