@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator as Place
 
 from pages.ui import charts
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.controls.uploads import NO_UPLOADS, uploads_allowed
 from pages.ui.data import charts as data_charts
 from pages.ui.data import public_domain, upload
 from pages.ui.frame import require_frame
@@ -197,8 +198,10 @@ def show(loaded: Loaded) -> None:
 st.title("Data")
 if st.session_state["data"] == UPLOAD:
     upload.panel()
-else:
+elif uploads_allowed():
     st.caption(f"To load a table of your own, choose “{UPLOAD}” as the data set on the left.")
+else:
+    st.caption(NO_UPLOADS)
 try:
     loaded = current_data()
     if loaded is not None:

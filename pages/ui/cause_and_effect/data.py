@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.ui.controls.data import UPLOAD, choose_data, current_data
 from pages.ui.controls.params import declared_controls
+from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.texts import plain
 from privcore.data import RawTable, build_dataset, infer_schema, read_table
 from privcore.data.reading import MAX_BYTES
@@ -124,13 +125,15 @@ def _two(names: list[str], key: str) -> tuple[str, str] | None:
 
 def _file() -> tuple[Pair, Key] | None:
     """A file of this page alone; it stays in this session's memory."""
-    file = st.file_uploader(
+    file = uploaded_file(
         "Table with two columns of numbers, or more",
-        type=["csv", "tsv", "tab", "txt", "parquet", "pq"],
+        endings=["csv", "tsv", "tab", "txt", "parquet", "pq"],
         key="pair_file",
-        max_upload_size=MAX_BYTES // 1_000_000,
+        megabytes=MAX_BYTES // 1_000_000,
         help="It stays on this computer, in memory, until the session ends.",
     )
+    if not uploads_allowed():
+        return None
     if file is not None:
         digest = hashlib.sha256(file.getvalue()).hexdigest()
         if st.session_state.get("_pair_raw", ("",))[0] != digest:

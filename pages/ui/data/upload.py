@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.params import number_text
+from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.data import private_domain as bought
 from pages.ui.data import public_domain
 from pages.ui.messages import problem
@@ -47,16 +48,18 @@ _MISSING: dict[Missing, str] = {
 
 def panel() -> None:
     """Draw the steps; a table that was accepted stays until another one is."""
-    file = st.file_uploader(
+    file = uploaded_file(
         "Table",
-        type=["csv", "tsv", "tab", "txt", "parquet", "pq"],
+        endings=["csv", "tsv", "tab", "txt", "parquet", "pq"],
         key=f"upload_file_{st.session_state.get('upload_round', 0)}",
-        max_upload_size=MAX_BYTES // 1_000_000,
+        megabytes=MAX_BYTES // 1_000_000,
         help="CSV, TSV or Parquet, up to 100 MB. It stays on this computer, in memory, until the "
         "session ends. Larger Parquet files are counted where they are by the command line: "
         "`python -m privcore discover --table`.",
     )
     held: _Held | None = st.session_state.get("upload_raw")
+    if not uploads_allowed():
+        return
     if file is None and held is None:
         st.info("Choose a file with a header and at least two columns.")
         return
@@ -189,20 +192,20 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     )
     left, right = st.columns(2)
     with left:
-        stated = st.file_uploader(
+        stated = uploaded_file(
             "Schema (optional)",
-            type=["json"],
+            endings=["json"],
             key="upload_schema_file",
-            max_upload_size=5,
+            megabytes=5,
             help="What is public of the table, as `python -m privcore schema` or this page wrote "
             "it. It replaces what was read off the rows.",
         )
     with right:
-        truth = st.file_uploader(
+        truth = uploaded_file(
             "True graph (optional)",
-            type=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
+            endings=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
             key="upload_truth",
-            max_upload_size=5,
+            megabytes=5,
             help="An edge list (cause,effect), DOT, GraphML, BIF or Tetrad's text over the same "
             "columns.",
         )

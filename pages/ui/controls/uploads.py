@@ -1,0 +1,32 @@
+"""Files from the user: the one place that asks for them, so that one setting turns them off.
+
+A server for strangers sets CAUSALVEIL_UPLOADS=off (docs/hosting.md).
+"""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+VARIABLE = "CAUSALVEIL_UPLOADS"
+NO_UPLOADS = (
+    "This server takes no files. For a table of your own, install CausalVeil on your computer: the "
+    "table stays there."
+)
+
+
+def uploads_allowed() -> bool:
+    """Unless the setting says anything else than "on": a word misspelt must not let files in."""
+    return os.environ.get(VARIABLE, "").strip().lower() in ("", "on")
+
+
+def uploaded_file(
+    label: str, *, endings: list[str], key: str, megabytes: int, help: str
+) -> UploadedFile | None:
+    """An uploader, or the sentence that stands in its place."""
+    if not uploads_allowed():
+        st.info(NO_UPLOADS, icon=":material/block:")
+        return None
+    return st.file_uploader(label, type=endings, key=key, max_upload_size=megabytes, help=help)

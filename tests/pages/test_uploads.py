@@ -1,0 +1,75 @@
+"""One setting turns uploads off on every page, and a sentence stands in their place."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
+
+ROOT = Path(__file__).parents[2]
+# What of Streamlit takes files, or sound and pictures as files.
+TAKES_FILES = {"file_uploader", "camera_input", "audio_input", "chat_input"}
+
+
+def start(page, **query):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    return app.switch_page(page).run()
+
+
+def said(app):
+    assert not app.exception
+    return [element.value for element in (*app.info, *app.caption)]
+
+
+PLACES = [
+    ("pages/data.py", {"data": "your table"}),
+    ("pages/data.py", {}),
+    ("pages/cause_and_effect.py", {"pair_source": "two columns of a file"}),
+]
+
+
+@pytest.mark.parametrize(("page", "query"), PLACES)
+@pytest.mark.parametrize("value", ["off", "OFF", "no", "0", "nonsense"])
+def test_turned_off_a_sentence_stands_in_its_place(page, query, value, monkeypatch):
+    monkeypatch.setenv(VARIABLE, value)
+    app = start(page, **query)
+    assert NO_UPLOADS in said(app)
+    assert not app.file_uploader
+
+
+@pytest.mark.parametrize(("page", "query"), PLACES)
+@pytest.mark.parametrize("value", [None, "", "on", " On "])
+def test_files_are_taken_otherwise(page, query, value, monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    if value is not None:
+        monkeypatch.setenv(VARIABLE, value)
+    app = start(page, **query)
+    assert NO_UPLOADS not in said(app)
+    assert len(app.file_uploader) == bool(query)
+
+
+def test_a_table_that_is_held_is_not_shown_once_uploads_are_off(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    app = start("pages/data.py", data="your table")
+    app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
+    assert any(button.label == "Use this table" for button in app.button)
+    monkeypatch.setenv(VARIABLE, "off")
+    app.run()
+    assert NO_UPLOADS in said(app)
+    assert not app.file_uploader
+    assert not any(button.label == "Use this table" for button in app.button)
+
+
+def test_one_file_alone_asks_for_files():
+    asking = [
+        path.relative_to(ROOT).as_posix()
+        for path in [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in TAKES_FILES
+    ]
+    assert asking == ["pages/ui/controls/uploads.py"]
