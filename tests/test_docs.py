@@ -147,6 +147,7 @@ def test_what_a_page_tells_to_run_runs(page, shell, request):
     run_page(page, shell)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(notebook, shell):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
