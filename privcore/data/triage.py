@@ -1,0 +1,287 @@
+"""What to do with each column of a raw table: a proposal, its reason, and other ways.
+
+A proposal looks at the rows, so that nothing of it is covered by a guarantee until its owner says
+that it is public, or it is bought.  No sentence quotes a cell.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from privcore.arrays import Vector
+from privcore.data.dates import DateReading, Part, date_format
+from privcore.data.model import MAX_LEVELS, Kind
+from privcore.data.reading import RawTable
+from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
+
+# A column with more levels than this is not used as it is.
+MANY_LEVELS = 50
+# Levels that are kept where rare ones are merged.
+KEPT_LEVELS = 12
+# Numbers with at most so many values are ordered levels.
+FEW_VALUES = 20
+# A column with fewer cells than this part of the rows is left out.
+MOST_MISSING = 0.5
+# Distinct among present cells, above which a column names its rows.
+_NAMING = 0.9
+# Text among numbers, as part of the rows, that counts as missing.
+_STRAY = 0.05
+# Part of the rows that the most frequent levels must have to be worth keeping.
+_WORTH = 0.3
+# Fewest cells of which it can be said that all are distinct.
+_ENOUGH = 20
+_IDENTIFIER = re.compile(r"(^|[_\W]|(?<=[a-z]))(id|ids|key|uuid|guid|index|number|no|nr)$", re.I)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to read a column.
+
+    label: in a few words, such as "months" or "leave out".
+    """
+
+    label: str
+    schema: ColumnSchema
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is proposed for a column, and why.
+
+    problem: in a word or two, such as "identifier"; empty if the column is used as it stands.
+    reason: one sentence.  ways: what may be done; the first is proposed.
+    """
+
+    name: str
+    problem: str
+    reason: str
+    ways: tuple[Way, ...]
+
+    @property
+    def schema(self) -> ColumnSchema:
+        """The column as proposed."""
+        return self.ways[0].schema
+
+    @property
+    def used(self) -> bool:
+        return self.schema.include
+
+
+def triage(raw: RawTable, intervals: int | None = None) -> list[Proposal]:
+    """A proposal for each column, in the table's order.
+
+    intervals: for columns of numbers; None for `usual_intervals`.
+    """
+    parts = usual_intervals(len(raw.frame), len(raw.names)) if intervals is None else intervals
+    return [propose(str(name), raw.frame[name], parts) for name in raw.frame.columns]
+
+
+def proposed_schema(proposals: Sequence[Proposal]) -> list[ColumnSchema]:
+    return [proposal.schema for proposal in proposals]
+
+
+def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
+    """A proposal for one column; intervals: into which numbers are cut."""
+    rows = len(cells)
+    counts = cells.value_counts()
+    counts = counts[counts > 0]
+    distinct, present = pd.Series(list(counts.index), dtype=object), int(counts.sum())
+    if present == 0:
+        return _left_out(name, "empty", "No row has a value, so there is nothing to test.")
+    numbers = parse_numbers(distinct)
+    numeric = bool(np.isfinite(numbers).all())
+    form = None if numeric else date_format(distinct)
+    gaps = present < rows
+    if len(counts) == 1 and not gaps:
+        return _left_out(name, "constant", "Every row has the same value.")
+    if form is not None:
+        found = _date(name, form, cells)
+    elif _names_rows(name, counts, numbers if numeric else None):
+        found = _named_rows(name, distinct)
+    elif numeric:
+        found = _numeric(name, distinct, counts.to_numpy(), numbers, intervals)
+    else:
+        found = _text(name, distinct, counts.to_numpy(), numbers, intervals)
+    if gaps:
+        found = _with_gaps(found, (rows - present) / rows, len(counts) == 1)
+    return found
+
+
+def _left_out(name: str, problem: str, reason: str, *ways: Way) -> Proposal:
+    return Proposal(name, problem, reason, (_leave_out(name), *ways))
+
+
+def _leave_out(name: str) -> Way:
+    return Way("leave out", ColumnSchema(name, "nominal", include=False))
+
+
+def _names_rows(name: str, counts: pd.Series[Any], numbers: Vector | None) -> bool:
+    """Whether a column names its rows: nearly all of its cells are distinct.
+
+    Whole numbers do so if they also follow on each other, or their column is called an identifier.
+    """
+    present = int(counts.sum())
+    if present < _ENOUGH or len(counts) < _NAMING * present:
+        return False
+    if numbers is None:
+        return True
+    whole = bool((numbers == np.round(numbers)).all())
+    close = float(np.ptp(numbers)) + 1 <= 1.5 * len(numbers)
+    return whole and (close or bool(_IDENTIFIER.search(name)))
+
+
+def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
+    words = float(distinct.str.split().str.len().mean())
+    if words >= 3:
+        return _left_out(name, "free text", "Nearly every row has a text of its own.")
+    return _left_out(
+        name, "identifier", "Nearly every row has a value of its own, as identifiers have."
+    )
+
+
+def _date(name: str, form: str, cells: pd.Series[Any]) -> Proposal:
+    ways = []
+    for part in get_args(Part):
+        reading = DateReading(form, part)
+        levels = reading.levels or tuple(sorted(reading.read(cells).dropna().unique()))
+        if len(levels) > 1:
+            label = {"month": "month of the year", "weekday": "day of the week"}.get(part, part)
+            kind: Kind = "ordinal" if part in ("quarter", "year") else "nominal"
+            schema = ColumnSchema(name, kind, levels, date=reading)
+            if len(levels) <= MANY_LEVELS:
+                ways.append(Way(label, schema))
+    reason = "Dates have too many values to be levels; a part of each can be used."
+    return Proposal(name, "date", reason, (*ways, _leave_out(name)))
+
+
+def _numeric(
+    name: str, distinct: pd.Series[Any], counts: Vector, numbers: Vector, intervals: int
+) -> Proposal:
+    order = np.argsort(numbers, kind="stable")
+    if len(numbers) <= FEW_VALUES:
+        levels = tuple(str(distinct.iloc[k]) for k in order)
+        return Proposal(
+            name,
+            "",
+            f"A number with {len(levels)} values, each a level, in their order.",
+            (Way("each value", ColumnSchema(name, "ordinal", levels)), _leave_out(name)),
+        )
+    low, high = float(numbers[order[0]]), float(numbers[order[-1]])
+    if low == high or not math.isfinite(4 * max(-low, high)):
+        return _left_out(name, "identifier", "Its numbers are too long to compute with.")
+    cuts = even_cuts(numbers[order], np.asarray(counts)[order], intervals)
+    parts = len(cuts) + 1
+    even = ColumnSchema(name, "continuous", bounds=(low, high), cut_points=cuts)
+    wide = ColumnSchema(name, "continuous", bounds=(low, high), bins=intervals)
+    whole = ColumnSchema(name, "continuous", bounds=(low, high))
+    return Proposal(
+        name,
+        "",
+        f"A number with {len(numbers):,} values: cut into {parts} intervals with about as many "
+        "rows in each.",
+        (
+            Way(f"{parts} intervals, even in rows", even),
+            Way(f"{intervals} intervals of equal width", wide),
+            Way("as a number", whole),
+            _leave_out(name),
+        ),
+    )
+
+
+def _text(
+    name: str, distinct: pd.Series[Any], counts: Vector, numbers: Vector, intervals: int
+) -> Proposal:
+    rows = float(counts.sum())
+    is_number = np.isfinite(numbers)
+    text = float(counts[~is_number].sum())
+    if int(is_number.sum()) > FEW_VALUES and text <= _STRAY * rows:
+        known = is_number.nonzero()[0]
+        found = _numeric(name, distinct.iloc[known], counts[known], numbers[known], intervals)
+        ways = tuple(
+            replace(way, schema=replace(way.schema, missing=way.schema.include))
+            for way in found.ways
+            if way.label != "as a number"
+        )
+        return Proposal(
+            name,
+            "text among numbers",
+            f"{int(text):,} rows have text where the others have numbers; they count as missing.",
+            ways,
+        )
+    levels = tuple(sorted(str(value) for value in distinct))
+    each = Way("each value", ColumnSchema(name, "nominal", levels))
+    if len(levels) <= MANY_LEVELS:
+        return Proposal(name, "", f"{len(levels)} levels.", (each, _leave_out(name)))
+    kept = [str(value) for value in distinct.iloc[:KEPT_LEVELS]]
+    share = float(counts[:KEPT_LEVELS].sum()) / rows
+    merged = Way(
+        f"{KEPT_LEVELS} most frequent levels, the rest merged",
+        ColumnSchema(name, "nominal", (*sorted(kept), OTHER_LEVEL)),
+    )
+    others = (each,) if len(levels) <= MAX_LEVELS else ()
+    if share < _WORTH:
+        reason = f"{len(levels):,} levels, and the most frequent are {share:.0%} of the rows."
+        return _left_out(name, "many levels", reason, merged, *others)
+    reason = (
+        f"{len(levels):,} levels are too many to test; the {KEPT_LEVELS} most frequent are "
+        f"{share:.0%} of the rows."
+    )
+    return Proposal(name, "many levels", reason, (merged, _leave_out(name), *others))
+
+
+def _with_gaps(found: Proposal, share: float, single: bool) -> Proposal:
+    """The proposal for a column of which some cells are missing; single: it has one other value."""
+    ways = tuple(
+        replace(way, schema=replace(way.schema, missing=True)) if way.schema.include else way
+        for way in found.ways
+        if way.label != "as a number"
+    )
+    reason = f"{found.reason} {share:.1%} of the rows have no value, which is a level of its own."
+    if share > MOST_MISSING and found.used:
+        reason = f"{share:.0%} of the rows have no value."
+        return Proposal(
+            found.name, "mostly missing", reason, (_leave_out(found.name), *_without_leaving(ways))
+        )
+    if not found.used:
+        reason = found.reason
+    problem = found.problem or ("one value" if single else "")
+    return Proposal(found.name, problem, reason, ways)
+
+
+def _without_leaving(ways: tuple[Way, ...]) -> tuple[Way, ...]:
+    return tuple(way for way in ways if way.schema.include)
+
+
+def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
+    """Cut points that leave about as many rows in each interval, at least one point.
+
+    values: distinct, increasing, shape (m,), m > 1.  counts: rows of each.
+    No interval has less than half of its even share of the rows, unless there are only two.
+    """
+    total = float(counts.sum())
+    cuts: list[float] = []
+    left, inside = total, 0.0
+    for value, count in zip(values, counts, strict=True):
+        share = left / (parts - len(cuts))
+        # A value that would overshoot by more than it falls short begins the next interval.
+        enough = inside + count / 2 > share and inside >= total / (2 * parts)
+        if enough and len(cuts) < parts - 1 and left - inside >= total / (2 * parts):
+            cuts.append(float(value))
+            left, inside = left - inside, 0.0
+        inside += float(count)
+    if cuts:
+        return tuple(cuts)
+    most = int(np.argmax(counts))
+    return (float(values[most + 1] if most + 1 < len(values) else values[most]),)
+
+
+def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:
+    """Into how many intervals numbers are cut, from public facts alone."""
+    return 4
