@@ -59,7 +59,7 @@ def build_dataset(
     whatever `Dataset` refuses; ParameterError for another `missing`.
     """
     schema = used_columns(schema, raw.names, missing)
-    frame = raw.frame[[column.name for column in schema]]
+    frame = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in schema})
     strict = [column.name for column in schema if not column.has_missing_level]
     gaps = {str(k): int(v) for k, v in frame[strict].isna().sum().items() if v}
     if gaps and missing == "refuse":

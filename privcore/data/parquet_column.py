@@ -126,6 +126,11 @@ def coded(cells: Cells, name: str, wanted: ColumnSchema | None, *, gaps: bool) -
     gaps: whether missing values are a level, also of columns whose schema has none for them.
     Raises DataError for a column that cannot be read in this way.
     """
+    if wanted is not None and wanted.date is not None:
+        raise DataError(
+            f"Column {short(name)!r} is read as a part of a date, which a table that is counted where "
+            "it is does not do; put that part in a column of its own, or leave the column out."
+        )
     if wanted is not None and wanted.kind == "continuous":
         return _numeric(cells, wanted, gaps)
     distinct = cells.distinct()

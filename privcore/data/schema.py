@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privcore.data.dates import DateReading
 from privcore.data.model import MAX_LEVELS, Kind
 from privcore.data.reading import RawTable
 from privcore.text import short
@@ -32,6 +33,7 @@ class ColumnSchema:
     cut_points: inner boundaries, increasing.  bins: number of equal-width intervals in the bounds.
     missing: whether missing values are a level of the column, `(missing)`; of a categorical one it
         may stand among the levels instead.
+    date: of a column of dates, which part of each is kept; levels are then of that part.
     declared: whether the levels, or the bounds and cuts, are public.
     """
 
@@ -42,6 +44,7 @@ class ColumnSchema:
     cut_points: tuple[float, ...] = ()
     bins: int | None = None
     missing: bool = False
+    date: DateReading | None = None
     declared: bool = False
     include: bool = True
 
@@ -54,6 +57,19 @@ class ColumnSchema:
     def has_missing_level(self) -> bool:
         """Whether missing values are a level, so that they are no reason to refuse a row."""
         return self.missing or MISSING_LEVEL in self.levels
+
+    def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
+        """The cells that levels and intervals are made of: parts of dates, and numbers.
+
+        Where missing values are a level, what is no number in a column of numbers is missing, too.
+        """
+        if self.date is not None:
+            return self.date.read(cells)
+        if self.kind == "continuous" and self.has_missing_level:
+            owner, distinct = pd.factorize(cells)
+            known = np.append(np.isfinite(parse_numbers(pd.Series(distinct, dtype=object))), False)
+            return cells.where(known[owner])
+        return cells
 
 
 def infer_schema(raw: RawTable) -> list[ColumnSchema]:

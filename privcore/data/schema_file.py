@@ -4,12 +4,15 @@
         {"name": "smoke", "levels": ["no", "yes"]},
         {"name": "stage", "kind": "ordinal", "levels": ["I", "II", "III", "(other)"]},
         {"name": "age", "bounds": [0, 120], "bins": 4, "missing": true},
-        {"name": "dose", "cut_points": [10, 50]}
+        {"name": "dose", "cut_points": [10, 50]},
+        {"name": "visit", "date": "ISO8601", "part": "weekday"}
      ],
      "confirmed": "… SHA-256 of the columns …"}
 
 A column with a kind and neither levels, bounds nor cut points, such as {"name": "age", "kind":
-"continuous", "bins": 4}, has them bought from the rows (see `bought_domain`).
+"continuous", "bins": 4}, has them bought from the rows (see `bought_domain`).  A column with a date
+format and a part of the date, month, weekday, quarter or year, is read as that part; months and
+weekdays need no levels.
 
 Columns of the table that are not listed are left out.  A list of columns without the object around
 it will do as well.  `confirmed` is what the owner's confirmation is kept as: it is one of these
@@ -25,11 +28,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from privcore.data.dates import DateReading
 from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError
 from privcore.text import short
 
-_KEYS = {"name", "kind", "levels", "bounds", "bins", "cut_points", "missing"}
+_KEYS = {"name", "kind", "levels", "bounds", "bins", "cut_points", "missing", "date", "part"}
 
 
 def read_schema(content: bytes) -> list[ColumnSchema]:
@@ -82,6 +86,8 @@ def _entries(schema: Sequence[ColumnSchema]) -> list[dict[str, Any]]:
             entry |= {"bins": column.bins} if column.bins else {}
             entry |= {"cut_points": list(column.cut_points)} if column.cut_points else {}
             entry |= {"missing": True} if column.missing else {}
+            if column.date is not None:
+                entry |= {"date": column.date.format, "part": column.date.part}
             entries.append(entry)
     return entries
 
@@ -104,7 +110,8 @@ def _column(entry: Any, position: int) -> ColumnSchema:
             f"Column {name!r} of the schema has {short(unknown[0])!r}, which means nothing there; "
             f"use {', '.join(sorted(_KEYS))}."
         )
-    levels = _levels(entry, name)
+    date = _date(entry, name)
+    levels = _levels(entry, name) or (date.levels if date else ())
     kind = entry.get("kind", "nominal" if levels else "continuous")
     if kind not in ("nominal", "ordinal", "continuous"):
         raise DataError(
@@ -135,7 +142,20 @@ def _column(entry: Any, position: int) -> ColumnSchema:
         cut_points=_numbers(entry, "cut_points", name),
         bins=bins,
         missing=missing,
+        date=date,
     )
+
+
+def _date(entry: Mapping[str, Any], name: str) -> DateReading | None:
+    form, part = entry.get("date"), entry.get("part")
+    if form is None and part is None:
+        return None
+    if not isinstance(form, str) or not isinstance(part, str):
+        raise DataError(
+            f"Column {name!r} of the schema needs both a date format, such as ISO8601 or %d.%m.%Y, "
+            "and a part: month, weekday, quarter or year."
+        )
+    return DateReading(form, part)  # type: ignore[arg-type]  # It checks the part itself.
 
 
 def _levels(entry: Mapping[str, Any], name: str) -> tuple[str, ...]:

@@ -83,8 +83,14 @@ def triage(raw: RawTable, intervals: int | None = None) -> list[Proposal]:
     return [propose(str(name), raw.frame[name], parts) for name in raw.frame.columns]
 
 
-def proposed_schema(proposals: Sequence[Proposal]) -> list[ColumnSchema]:
-    return [proposal.schema for proposal in proposals]
+def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnSchema]:
+    """The columns as `triage` proposes them; those that are left out have include=False."""
+    return [proposal.schema for proposal in triage(raw, intervals)]
+
+
+def left_out(proposals: Sequence[Proposal]) -> dict[str, str]:
+    """Why columns are not used, by name."""
+    return {p.name: f"{p.problem}: {p.reason}" for p in proposals if not p.used}
 
 
 def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
@@ -260,26 +266,46 @@ def _without_leaving(ways: tuple[Way, ...]) -> tuple[Way, ...]:
 
 
 def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
-    """Cut points that leave about as many rows in each interval, at least one point.
+    """Round cut points that leave about as many rows in each interval, at least one point.
 
     values: distinct, increasing, shape (m,), m > 1.  counts: rows of each.
-    No interval has less than half of its even share of the rows, unless there are only two.
+    No interval has less than about half of its even share of the rows, unless there are only two.
     """
-    total = float(counts.sum())
+    below = np.append(0.0, np.cumsum(counts))
+    total = float(below[-1])
+    share = total / parts
     cuts: list[float] = []
-    left, inside = total, 0.0
-    for value, count in zip(values, counts, strict=True):
-        share = left / (parts - len(cuts))
-        # A value that would overshoot by more than it falls short begins the next interval.
-        enough = inside + count / 2 > share and inside >= total / (2 * parts)
-        if enough and len(cuts) < parts - 1 and left - inside >= total / (2 * parts):
-            cuts.append(float(value))
-            left, inside = left - inside, 0.0
-        inside += float(count)
-    if cuts:
-        return tuple(cuts)
-    most = int(np.argmax(counts))
-    return (float(values[most + 1] if most + 1 < len(values) else values[most]),)
+    start = 0.0
+    while len(cuts) < parts - 1:
+        # What is left is shared anew, since one value may hold more than a share.
+        aim = start + (total - start) / (parts - len(cuts))
+        inside = (below > start) & (below - start >= share / 2) & (total - below >= share / 2)
+        candidates = np.flatnonzero(inside)
+        if not candidates.size:
+            break
+        best = int(candidates[np.argmin(np.abs(below[candidates] - aim))])
+        near = candidates[np.abs(below[candidates] - below[best]) <= share / 10]
+        cuts.append(round_number(float(values[near[0] - 1]), float(values[near[-1]])))
+        start = float(below[np.searchsorted(values, cuts[-1], side="left")])
+    if not cuts:
+        most = int(np.argmax(counts))
+        at = most + 1 if most + 1 < len(values) else most
+        cuts = [round_number(float(values[at - 1]), float(values[at]))]
+    return tuple(cuts)
+
+
+def round_number(low: float, high: float) -> float:
+    """The number with the fewest digits above `low` and at most `high`."""
+    for power in range(math.ceil(math.log10(max(abs(low), abs(high)))) + 1, -330, -1):
+        for step in (5, 2, 1):
+            # Powers of ten are exact as divisors where they are not as factors.
+            unit = float(f"{step}e{power}")
+            number = float(f"{(math.floor(low / unit) + 1) * unit:.15g}")
+            if low < number <= high:
+                return number
+        if 10.0**power < (high - low) * 1e-3:
+            break
+    return high
 
 
 def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:

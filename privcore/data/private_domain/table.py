@@ -56,7 +56,8 @@ class StatedTable:
         bought, no row makes `with_domain` fail.
         """
         used = used_columns(schema, raw.names, missing)
-        cells = raw.frame[[column.name for column in used]].copy()
+        cells = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in used})
+        used = [replace(column, date=None) for column in used]
         for column in used:
             if column.kind == "continuous":
                 cells.loc[np.isnan(cell_numbers(cells[column.name])), column.name] = None
