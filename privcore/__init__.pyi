@@ -6,6 +6,7 @@ from .api import discover as discover
 from .api import read_table as read_table
 from .api import release as release
 from .api import sweep as sweep
+from .api import triage as triage
 from .data.model import Dataset as Dataset
 from .data.network import NETWORKS as NETWORKS
 from .data.network import load_network as load_network

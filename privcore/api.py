@@ -1,4 +1,4 @@
-"""What `import privcore` offers: five functions over the engine.
+"""What `import privcore` offers: six functions over the engine.
 
 >>> import privcore
 >>> data = privcore.load_network("asia").sample(20_000, seed=1)
@@ -11,7 +11,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,11 @@ import pandas as pd
 
 from privcore.algorithms import engine, get_algorithm
 from privcore.algorithms.search.result import Discovery
-from privcore.data import ColumnSchema, Dataset, Missing, build_dataset, infer_schema
+from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset
 from privcore.data import reading as files
 from privcore.data.schema_file import read_schema
+from privcore.data.triage import Proposal, choose, left_out
+from privcore.data.triage import triage as proposals_for
 from privcore.errors import DataError, ParameterError
 from privcore.evaluation.sweeps.sweep import SweepPlan, TableData, run_sweep
 from privcore.privacy.mechanisms import SecureNoise
@@ -40,7 +44,7 @@ def read_table(
     *,
     schema: Sequence[ColumnSchema] | Path | str | None = None,
     columns: Collection[str] | None = None,
-    missing: Missing = "refuse",
+    missing: Missing | None = None,
 ) -> Dataset:
     """A table as a data set.
 
@@ -48,10 +52,11 @@ def read_table(
         source: a data frame, or the path of a CSV, TSV or Parquet file.
         schema: what is public of each column (its kind; its levels, or its bounds), as a list, or
             as the path of a JSON file that its owner has confirmed (`causalveil schema`).  Without
-            one it is read from the rows.  No guarantee covers that, and every guarantee says so.
-        columns: the columns to use; all if None.
-        missing: what to do with missing cells: "refuse" them, "drop" their rows, or make them a
-            "level" of their own.
+            one it is what `triage` proposes from the rows.  No guarantee covers that, and every
+            guarantee says so; columns that are left out are named in a warning.
+        columns: the columns to use; None for all that can be used.
+        missing: what to do with missing cells: make them a "level" of their own, "drop" their
+            rows, or "refuse" them.  None for a level without a schema, and to refuse with one.
 
     Returns:
         The data set: n rows of coded levels and of numbers within their bounds.
@@ -67,15 +72,17 @@ def read_table(
         >>> data.n, data.names
         (3, ('smokes', 'age'))
     """
-    if isinstance(source, pd.DataFrame):
-        name, content = "table", source.to_csv(index=False).encode()
-        raw = files.read_table(content, "table.csv", encoding="utf-8")
-    else:
-        name, content = Path(source).stem, _bytes_of(source)
-        raw = files.read_table(content, Path(source).name)
-    if isinstance(schema, Path | str):
-        schema = read_schema(_bytes_of(schema))
-    wanted = list(infer_schema(raw) if schema is None else schema)
+    name = "table" if isinstance(source, pd.DataFrame) else Path(source).stem
+    raw = _raw(source)
+    if schema is None:
+        proposals = choose(proposals_for(raw), columns)
+        for column, reason in left_out(proposals).items():
+            warnings.warn(f"Left out: {short(column)} ({reason})", UserWarning, stacklevel=2)
+        proposed = [proposal.schema for proposal in proposals]
+        if missing is not None:
+            proposed = [replace(column, missing=False) for column in proposed]
+        return build_dataset(raw, proposed, name=name, missing=missing or "refuse")
+    wanted = list(read_schema(_bytes_of(schema)) if isinstance(schema, Path | str) else schema)
     if columns is not None:
         absent = [column for column in columns if column not in raw.names]
         if absent:
@@ -84,7 +91,38 @@ def read_table(
                 f"{', '.join(short(column, 20) for column in raw.names)}."
             )
         wanted = [column for column in wanted if column.name in columns]
-    return build_dataset(raw, wanted, name=name, missing=missing)
+    return build_dataset(raw, wanted, name=name, missing=missing or "refuse")
+
+
+def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
+    """What to do with each column of a table: a proposal, its reason, and other ways.
+
+    Args:
+        source: a data frame, or the path of a CSV, TSV or Parquet file.
+
+    Returns:
+        One proposal for each column.  Its `ways` are schemas for `read_table`; the first is what
+        `read_table` does by itself.
+
+    Raises:
+        DataError: for a file that is no table.
+
+    Example:
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"day": ["2024-01-31", "2024-02-01"] * 9, "ward": ["a", "b"] * 9})
+        >>> for proposal in triage(frame):
+        ...     print(proposal.name, proposal.problem or "fine", proposal.ways[0].label, sep=": ")
+        day: date: month of the year
+        ward: fine: each value
+    """
+    return proposals_for(_raw(source))
+
+
+def _raw(source: pd.DataFrame | Path | str) -> RawTable:
+    if isinstance(source, pd.DataFrame):
+        content = source.to_csv(index=False).encode()
+        return files.read_table(content, "table.csv", encoding="utf-8")
+    return files.read_table(_bytes_of(source), Path(source).name)
 
 
 def discover(

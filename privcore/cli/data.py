@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +18,6 @@ from privcore.data import (
     StructuralExample,
     build_dataset,
     example_parameters,
-    infer_schema,
     intervals,
     load_network,
     read_table,
@@ -27,6 +28,7 @@ from privcore.data.private_domain.plan import OWN_DELTA, SHARE, Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import MAX_BYTES, MEMORY
 from privcore.data.schema_file import read_schema
+from privcore.data.triage import choose, left_out, merge_rare, triage
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
 from privcore.text import short
@@ -73,14 +75,23 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument(
         "--intervals",
         metavar="K",
-        help="cut numeric columns into so many equal intervals of their bounds, or `none` "
-        "(examples: none; files: 4)",
+        help="cut numeric columns into so many intervals, or `none`: of a file with about as many "
+        "rows in each, else of equal width (examples: none; files: by rows and columns)",
+    )
+    data.add_argument("--columns", metavar="A,B,…", help="of a file, the columns to use")
+    data.add_argument("--drop", metavar="A,B,…", help="of a file, columns to leave out")
+    data.add_argument("--index", metavar="NAME", help="of a file, the column that names its rows")
+    data.add_argument(
+        "--merge-rare",
+        metavar="ROWS",
+        help="of a file, merge levels that fewer rows have into `(other)`",
     )
     data.add_argument(
         "--missing",
-        choices=("refuse", "drop", "level"),
-        default="refuse",
-        help="what to do with missing values (refuse)",
+        choices=("level", "drop", "refuse"),
+        default=None,
+        help="missing values: a level of their own, rows left out, or refused (level, and refuse "
+        "for columns that --schema gives no such level)",
     )
     data.add_argument("--truth", metavar="FILE", help="the true graph, to compare with")
     example = command.add_argument_group("of an example")
@@ -176,7 +187,7 @@ def load_table(options: argparse.Namespace) -> ParquetTable:
         open_parquet(
             options.table,
             _schema(options),
-            missing=options.missing,
+            missing=options.missing or "refuse",
             memory=_bytes_of(options.memory),
         ),
         options,
@@ -234,7 +245,7 @@ def stated_table(options: argparse.Namespace) -> StatedTable | None:
         schema,
         name=path.name,
         purchase=Purchase(share, delta),
-        missing=options.missing,
+        missing=options.missing or "refuse",
         true_edges=read_true_graph(file_bytes(truth), truth.name, names) if truth else None,
     )
 
@@ -252,14 +263,52 @@ def _with_truth(dataset: Data, options: argparse.Namespace) -> Data:
 
 def _read_file(options: argparse.Namespace) -> Dataset:
     raw = raw_table(options)
-    schema = _schema(options) or infer_schema(raw)
-    if options.intervals is not None:
+    name = Path(options.csv).name
+    schema = _schema(options)
+    if schema is None:
+        schema = _proposed(raw, options)
+    else:
+        given = [option for option in _ON_PROPOSALS if getattr(options, option) is not None]
+        if given:
+            raise ParameterError(
+                f"--{given[0].replace('_', '-')} is for a file without --schema, which says which "
+                "columns are used; leave it out."
+            )
+    if options.schema is not None and options.intervals is not None:
         bins = intervals_of(options)
         schema = [
             replace(column, bins=bins) if column.kind == "continuous" else column
             for column in schema
         ]
-    return build_dataset(raw, schema, name=Path(options.csv).name, missing=options.missing)
+    return build_dataset(raw, schema, name=name, missing=options.missing or "refuse")
+
+
+_ON_PROPOSALS = ("columns", "drop", "index", "merge_rare")
+
+
+def _proposed(raw: RawTable, options: argparse.Namespace) -> list[ColumnSchema]:
+    """What is proposed for the columns of a file; what is left out is told on standard error."""
+    whole_numbers = options.intervals == "none"
+    proposals = choose(
+        triage(raw, intervals_of(options)),
+        None if options.columns is None else _listed(options.columns),
+        [*_listed(options.drop), *([] if options.index is None else [options.index])],
+    )
+    for name, reason in left_out(proposals).items():
+        print(f"Left out: {short(name)} ({reason})", file=sys.stderr)
+    schema = [proposal.schema for proposal in proposals]
+    if whole_numbers:
+        schema = [replace(column, cut_points=(), bins=None) for column in schema]
+    if options.merge_rare is not None:
+        schema = merge_rare(raw, schema, whole(options.merge_rare, "merge-rare"))
+    if options.missing is not None:
+        schema = [replace(column, missing=False) for column in schema]
+    return schema
+
+
+def _listed(text: str | None) -> list[str]:
+    """Names in a list with commas; one that holds a comma is in double quotes."""
+    return [] if not text else [name.strip() for name in next(csv.reader([text]))]
 
 
 def raw_table(options: argparse.Namespace) -> RawTable:

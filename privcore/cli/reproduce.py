@@ -77,7 +77,15 @@ def _table(options: argparse.Namespace, reproduction: Reproduction) -> Dataset |
         raise ParameterError(f"{reproduction.name} brings its own data; leave --table out.")
     # Read as `--csv` of other commands, a missing value being a level of its own.
     file = argparse.Namespace(
-        csv=options.table, intervals=None, schema=None, missing="level", truth=None
+        csv=options.table,
+        intervals=None,
+        schema=None,
+        columns=None,
+        drop=None,
+        index=None,
+        merge_rare=None,
+        missing="level",
+        truth=None,
     )
     return load_file(file)
 

@@ -30,7 +30,7 @@ MAX_BYTES = 100_000_000
 MAX_CELLS = 50_000_000
 # Bytes that a table may take, unless told otherwise.
 MEMORY = 4 << 30
-_MISSING = {"", "na", "n/a", "nan", "null", "?"}
+_MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "?", "*", "."}
 # A line of a text file is taken apart as a whole: in characters.
 _MAX_LINE = 10_000_000
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?+|\n)|[^\r\n]++")
@@ -124,7 +124,7 @@ def read_table(
     encoding: to use instead of the detected one; some (Western and Central European) cannot be
         told apart from the bytes alone.
     memory: bytes that the table may take, of a text file beside the file itself.
-    Cells that are empty or say NA, N/A, NaN, null or ? are missing.
+    Cells that are empty or say NA, N/A, #N/A, NaN, null, ?, * or . are missing.
     Raises DataError if it is empty, too large, no table, or has bad column names.
     """
     if len(content) > MAX_BYTES:
@@ -289,6 +289,8 @@ def _read_text(content: bytes, filename: str, encoding: str | None, memory: _Mem
                 continue
             if not header:
                 header = [name.strip() for name in row]
+                # pandas writes its index without a name, and reads it back under this one.
+                header[0] = header[0] or "Unnamed: 0"
                 check_names(header)
                 codes = [_Codes(memory) for _ in header]
                 continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -19,7 +19,9 @@ from privcore.arrays import Vector
 from privcore.data.dates import DateReading, Part, date_format
 from privcore.data.model import MAX_LEVELS, Kind
 from privcore.data.reading import RawTable
-from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
+from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
+from privcore.errors import DataError, ParameterError
+from privcore.text import short
 
 # A column with more levels than this is not used as it is.
 MANY_LEVELS = 50
@@ -37,6 +39,7 @@ _STRAY = 0.05
 _WORTH = 0.3
 # Fewest cells of which it can be said that all are distinct.
 _ENOUGH = 20
+_PANDAS_INDEX = {"Unnamed: 0", "__index_level_0__"}
 _IDENTIFIER = re.compile(r"(^|[_\W]|(?<=[a-z]))(id|ids|key|uuid|guid|index|number|no|nr)$", re.I)
 
 
@@ -88,9 +91,60 @@ def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnS
     return [proposal.schema for proposal in triage(raw, intervals)]
 
 
+def choose(
+    proposals: Sequence[Proposal],
+    columns: Collection[str] | None = None,
+    drop: Collection[str] = (),
+) -> list[Proposal]:
+    """The proposals for the columns that somebody wants.
+
+    columns: to be used, even where it is proposed to leave them out; None for those proposed.
+    drop: to be left out.
+    Raises DataError for a name that is no column, and for a wanted column that has no usable form.
+    """
+    names = [proposal.name for proposal in proposals]
+    for wanted in (*(columns or ()), *drop):
+        if wanted not in names:
+            listed = ", ".join(short(name, 20) for name in names)
+            raise DataError(f"There is no column {short(wanted)!r}; there are {listed}.")
+    chosen = []
+    for proposal in proposals:
+        asked = columns is not None and proposal.name in columns
+        if proposal.name in drop or (columns is not None and not asked):
+            chosen.append(replace(proposal, ways=(_leave_out(proposal.name),)))
+            continue
+        ways = [way for way in proposal.ways if way.schema.include]
+        if asked and not ways:
+            raise DataError(
+                f"Column {short(proposal.name)!r} cannot be used ({proposal.problem}); leave it out."
+            )
+        chosen.append(replace(proposal, ways=(ways[0],)) if asked else proposal)
+    return chosen
+
+
 def left_out(proposals: Sequence[Proposal]) -> dict[str, str]:
-    """Why columns are not used, by name."""
-    return {p.name: f"{p.problem}: {p.reason}" for p in proposals if not p.used}
+    """Why columns are not used, by name; those that were not wanted have no reason."""
+    return {p.name: f"{p.problem}: {p.reason}" for p in proposals if not p.used and p.problem}
+
+
+def merge_rare(raw: RawTable, schema: Sequence[ColumnSchema], rows: int) -> list[ColumnSchema]:
+    """The schema with levels of nominal columns that fewer than `rows` rows have in "(other)".
+
+    Raises ParameterError unless rows is at least 2.
+    """
+    if rows < 2:
+        raise ParameterError(f"merge-rare is {rows}; it must be at least 2.")
+    merged = []
+    for column in schema:
+        if column.include and column.kind == "nominal" and column.levels:
+            counts = column.read(raw.frame[column.name]).value_counts()
+            rare = {level for level in column.levels if counts.get(level, 0) < rows}
+            kept = [level for level in column.levels if level not in rare]
+            if len(rare - {OTHER_LEVEL, MISSING_LEVEL}) > 0:
+                own = (level for level in kept if level != OTHER_LEVEL)
+                column = replace(column, levels=(*own, OTHER_LEVEL))
+        merged.append(column)
+    return merged
 
 
 def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
@@ -134,6 +188,8 @@ def _names_rows(name: str, counts: pd.Series[Any], numbers: Vector | None) -> bo
     Whole numbers do so if they also follow on each other, or their column is called an identifier.
     """
     present = int(counts.sum())
+    if name in _PANDAS_INDEX and len(counts) == present:
+        return True
     if present < _ENOUGH or len(counts) < _NAMING * present:
         return False
     if numbers is None:

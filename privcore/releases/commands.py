@@ -97,14 +97,15 @@ def _example_code(dataset: Dataset, data_seed: int) -> str:
 
 
 def _file_code(dataset: Dataset) -> str:
-    schema = "infer_schema(raw)"
+    schema = "proposed_schema(raw)"
     first = ""
     if _uncut(dataset):
         first = "from dataclasses import replace\n"
-        schema = "[replace(column, bins=None) for column in infer_schema(raw)]"
+        schema = "[replace(c, bins=None, cut_points=()) for c in proposed_schema(raw)]"
     return (
         f"{first}from pathlib import Path\n\n"
-        "from privcore.data import build_dataset, infer_schema, read_table\n\n"
+        "from privcore.data import build_dataset, read_table\n"
+        "from privcore.data.triage import proposed_schema\n\n"
         f"path = Path({dataset.name!r})\n"
         "raw = read_table(path.read_bytes(), path.name)\n"
         f"dataset = build_dataset(raw, {schema}, name=path.name)\n"
