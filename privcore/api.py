@@ -20,6 +20,7 @@ from typing import Any
 import pandas as pd
 
 from privcore.algorithms import engine, get_algorithm
+from privcore.algorithms.registry import RECOMMENDED
 from privcore.algorithms.search.result import Discovery
 from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset
 from privcore.data import reading as files
@@ -35,8 +36,6 @@ from privcore.releases.release import release as charged_release
 from privcore.text import short
 
 Table = Dataset | pd.DataFrame | Path | str
-# What the product recommends: docs/experiments has the measurements.
-RECOMMENDED = "moment-search"
 
 
 def read_table(

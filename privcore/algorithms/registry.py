@@ -40,6 +40,9 @@ ALGORITHMS: dict[str, Algorithm] = {
     )
 }
 
+# What is run where nobody says otherwise: docs/experiments has the measurements.
+RECOMMENDED = MOMENT_SEARCH.name
+
 
 def get_algorithm(name: str) -> Algorithm:
     """The algorithm called `name`; raises ParameterError if there is none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -186,7 +185,7 @@ def load_table(options: argparse.Namespace) -> ParquetTable:
     return _with_truth(
         open_parquet(
             options.table,
-            _schema(options),
+            stated_schema(options),
             missing=options.missing or "refuse",
             memory=_bytes_of(options.memory),
         ),
@@ -205,7 +204,7 @@ def _bytes_of(text: str) -> int:
     return int(gibibytes * 2**30)
 
 
-def _schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
+def stated_schema(options: argparse.Namespace) -> list[ColumnSchema] | None:
     """What --schema says; raises DataError if it says of a column its kind alone."""
     if options.schema is None:
         return None
@@ -264,7 +263,7 @@ def _with_truth(dataset: Data, options: argparse.Namespace) -> Data:
 def _read_file(options: argparse.Namespace) -> Dataset:
     raw = raw_table(options)
     name = Path(options.csv).name
-    schema = _schema(options)
+    schema = stated_schema(options)
     if schema is None:
         schema = _proposed(raw, options)
     else:
@@ -287,15 +286,14 @@ _ON_PROPOSALS = ("columns", "drop", "index", "merge_rare")
 
 
 def _proposed(raw: RawTable, options: argparse.Namespace) -> list[ColumnSchema]:
-    """What is proposed for the columns of a file; what is left out is told on standard error."""
+    """What is proposed for the columns of a file; `options.left_out` gets those not used."""
     whole_numbers = options.intervals == "none"
     proposals = choose(
         triage(raw, intervals_of(options)),
         None if options.columns is None else _listed(options.columns),
         [*_listed(options.drop), *([] if options.index is None else [options.index])],
     )
-    for name, reason in left_out(proposals).items():
-        print(f"Left out: {short(name)} ({reason})", file=sys.stderr)
+    options.left_out = left_out(proposals)
     schema = [proposal.schema for proposal in proposals]
     if whole_numbers:
         schema = [replace(column, cut_points=(), bins=None) for column in schema]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
+from pathlib import Path
 
-from privcore.cli.data import load_file, whole
+from privcore.cli.data import raw_table, stated_schema, whole
+from privcore.data import Dataset, build_dataset, infer_schema
 from privcore.errors import ParameterError
 from privcore.pairwise import (
     GENERATORS,
@@ -112,9 +115,19 @@ def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
         raise ParameterError(f"--{named} is for --generator; leave it out.")
     if options.x is None or options.y is None:
         raise ParameterError("--csv needs --x COLUMN and --y COLUMN.")
-    # Columns keep their numbers, and there is no true graph to compare with.
-    options.intervals, options.truth = "none", None
-    return Pair.from_dataset(load_file(options), options.x, options.y)
+    return Pair.from_dataset(_file(options), options.x, options.y)
+
+
+def _file(options: argparse.Namespace) -> Dataset:
+    """The file's two columns, with their numbers as they are; all of them if not both are there."""
+    raw = raw_table(options)
+    schema = stated_schema(options) or infer_schema(raw)
+    pair = {options.x, options.y} & set(raw.names)
+    schema = [
+        replace(column, bins=None, include=len(pair) < 2 or column.name in pair)
+        for column in schema
+    ]
+    return build_dataset(raw, schema, name=Path(options.csv).name, missing=options.missing)
 
 
 def _words(result: Inference) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from privcore.algorithms import discover, get_algorithm
 from privcore.algorithms.engine import TEST_LIMIT, source_of
+from privcore.algorithms.registry import RECOMMENDED
 from privcore.algorithms.work import DEGREE, estimate
 from privcore.cli.data import (
     add_data_options,
@@ -17,7 +18,6 @@ from privcore.cli.data import (
     whole,
 )
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.counts import NumericRows
 from privcore.data.model import Described
 from privcore.graphs.formats import TEXT_FORMATS, text_format
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
@@ -30,15 +30,14 @@ from privcore.releases import (
 )
 from privcore.releases.findings import confidence_text, told_apart
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
+from privcore.text import short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     add_data_options(command)
     add_purchase_options(command)
     run = command.add_argument_group("run")
-    run.add_argument(
-        "--algorithm", help="see `algorithms` (priv-pc; privpc-star for columns of numbers)"
-    )
+    run.add_argument("--algorithm", help=f"see `algorithms` ({RECOMMENDED})")
     run.add_argument("--seed", default="1", help="seed of the simulated noise (1)")
     run.add_argument("--secure", action="store_true", help="secure noise, no seed")
     add_parameter_options(run)
@@ -76,8 +75,7 @@ def _run(options: argparse.Namespace) -> None:
         _estimate(options, dataset)
         return
     source = source_of(dataset)
-    usual = "privpc-star" if isinstance(source, NumericRows) else "priv-pc"
-    algorithm = get_algorithm(options.algorithm or usual)
+    algorithm = get_algorithm(options.algorithm or RECOMMENDED)
     parameters = parameters_of(options, algorithm)
     noise: NoiseSource | None = None
     if algorithm.private:
@@ -96,16 +94,19 @@ def _run(options: argparse.Namespace) -> None:
     reference = non_private_reference(source, result)
     references = references_of(dataset, reference)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)
+    unused = getattr(options, "left_out", {})
     if options.json:
-        print(json.dumps(report, indent=1, ensure_ascii=False))
+        print(json.dumps({**report, "left_out": unused}, indent=1, ensure_ascii=False))
         return
+    for name, reason in unused.items():
+        print(f"left out: {short(name)} ({reason.rstrip('.')})")
     notes = [large_delta_sentence(result.guarantee, dataset.n), effect_sentence(result, dataset.n)]
     print("\n".join([_words(report), *filter(None, notes)]))
 
 
 def _estimate(options: argparse.Namespace, dataset: Described) -> None:
     """Tests and time of the run that the options ask for, from what is public of the data."""
-    name = options.algorithm or "priv-pc"
+    name = options.algorithm or RECOMMENDED
     parameters = parameters_of(options, get_algorithm(name))
     degree = DEGREE.default if options.degree is None else options.degree
     found = estimate(dataset.n, dataset.levels, name, parameters, degree=degree)

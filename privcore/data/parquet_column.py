@@ -128,8 +128,8 @@ def coded(cells: Cells, name: str, wanted: ColumnSchema | None, *, gaps: bool) -
     """
     if wanted is not None and wanted.date is not None:
         raise DataError(
-            f"Column {short(name)!r} is read as a part of a date, which a table that is counted where "
-            "it is does not do; put that part in a column of its own, or leave the column out."
+            f"Column {short(name)!r} is read as a part of a date, which --table does not do; put "
+            "that part in a column of its own, or leave the column out."
         )
     if wanted is not None and wanted.kind == "continuous":
         return _numeric(cells, wanted, gaps)

@@ -116,9 +116,17 @@ def choose(
         ways = [way for way in proposal.ways if way.schema.include]
         if asked and not ways:
             raise DataError(
-                f"Column {short(proposal.name)!r} cannot be used ({proposal.problem}); leave it out."
+                f"Column {short(proposal.name)!r} cannot be used ({proposal.problem}); leave it "
+                "out."
             )
         chosen.append(replace(proposal, ways=(ways[0],)) if asked else proposal)
+    unused = left_out(chosen)
+    if unused and sum(proposal.used for proposal in chosen) < 2:
+        first, reason = next(iter(unused.items()))
+        raise DataError(
+            f"Fewer than 2 of the {len(chosen)} columns can be used; {short(first)!r}, for "
+            f"example, is left out ({reason.rstrip('.')})."
+        )
     return chosen
 
 
@@ -158,6 +166,7 @@ def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
     numbers = parse_numbers(distinct)
     numeric = bool(np.isfinite(numbers).all())
     form = None if numeric else date_format(distinct)
+    rows_of: Vector = counts.to_numpy().astype(np.float64)
     gaps = present < rows
     if len(counts) == 1 and not gaps:
         return _left_out(name, "constant", "Every row has the same value.")
@@ -166,9 +175,9 @@ def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
     elif _names_rows(name, counts, numbers if numeric else None):
         found = _named_rows(name, distinct)
     elif numeric:
-        found = _numeric(name, distinct, counts.to_numpy(), numbers, intervals)
+        found = _numeric(name, distinct, rows_of, numbers, intervals)
     else:
-        found = _text(name, distinct, counts.to_numpy(), numbers, intervals)
+        found = _text(name, distinct, rows_of, numbers, intervals)
     if gaps:
         found = _with_gaps(found, (rows - present) / rows, len(counts) == 1)
     return found
@@ -200,7 +209,7 @@ def _names_rows(name: str, counts: pd.Series[Any], numbers: Vector | None) -> bo
 
 
 def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
-    words = float(distinct.str.split().str.len().mean())
+    words = float(distinct.map(lambda text: len(str(text).split())).mean())
     if words >= 3:
         return _left_out(name, "free text", "Nearly every row has a text of its own.")
     return _left_out(

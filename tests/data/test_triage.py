@@ -1,0 +1,216 @@
+"""What is proposed for the columns of a table, and what the proposals make of its cells."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcore.data import build_dataset, read_table
+from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL
+from privcore.data.schema_file import read_schema, schema_json
+from privcore.data.triage import (
+    choose,
+    even_cuts,
+    merge_rare,
+    proposed_schema,
+    round_number,
+    triage,
+)
+from privcore.errors import DataError, ParameterError
+
+ROWS = 400
+
+
+def raw_of(**columns):
+    frame = pd.DataFrame(columns)
+    return read_table(frame.to_csv(index=False).encode(), "t.csv")
+
+
+def clinic(seed=0):
+    generator = np.random.default_rng(seed)
+    days = pd.Timestamp("2023-01-02") + pd.to_timedelta(generator.integers(0, 700, ROWS), unit="D")
+    age = generator.normal(50, 18, ROWS).clip(0, 100).round(1)
+    return raw_of(
+        patient_id=np.arange(10_000, 10_000 + ROWS),
+        admitted=days.strftime("%d.%m.%Y"),
+        ward=generator.choice(["a", "b", "c"], ROWS),
+        city=[f"city {k}" for k in np.minimum(generator.geometric(0.05, ROWS), 80)],
+        age=age,
+        smoker=np.where(generator.random(ROWS) < 0.3, None, generator.choice(["no", "yes"], ROWS)),
+        remark=[f"patient {k} feels a little better" for k in range(ROWS)],
+        country=["X"] * ROWS,
+        implant=np.where(generator.random(ROWS) < 0.8, None, "yes"),
+        dose=np.where(generator.random(ROWS) < 0.01, "unknown", (age * 3).round(1).astype(str)),
+        token=[f"{k:x}" for k in generator.permutation(10**6)[:ROWS]],
+    )
+
+
+@pytest.fixture(scope="module")
+def table():
+    return clinic()
+
+
+@pytest.fixture(scope="module")
+def proposals(table):
+    return {proposal.name: proposal for proposal in triage(table)}
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("patient_id", "identifier"),
+        ("admitted", "date"),
+        ("ward", ""),
+        ("city", "many levels"),
+        ("age", ""),
+        ("smoker", ""),
+        ("remark", "free text"),
+        ("country", "constant"),
+        ("implant", "mostly missing"),
+        ("dose", "text among numbers"),
+        ("token", "identifier"),
+    ],
+)
+def test_each_problem_is_told(proposals, name, problem):
+    assert proposals[name].problem == problem
+    assert proposals[name].reason.endswith(".")
+    if problem:
+        assert proposals[name].used == (problem in ("date", "many levels", "text among numbers"))
+
+
+def test_no_sentence_quotes_a_cell(table, proposals):
+    for name, proposal in proposals.items():
+        cells = {cell for cell in table.frame[name].dropna().unique() if len(cell) > 3}
+        assert not any(cell in proposal.reason for cell in cells)
+
+
+def test_what_is_proposed_can_be_built(table):
+    dataset = build_dataset(table, proposed_schema(table), name="t")
+    assert dataset.names == ("admitted", "ward", "city", "age", "smoker", "dose")
+    assert set(dataset.undeclared) == set(dataset.names)
+    levels = {column.name: column.levels for column in dataset.columns}
+    assert levels["admitted"][0] == "January"
+    assert OTHER_LEVEL in levels["city"]
+    assert levels["smoker"] == ("no", "yes", MISSING_LEVEL)
+    assert levels["dose"][-1] == MISSING_LEVEL
+    # 20 to 30 % in each of the intervals.
+    codes = dataset.values[dataset.names.index("age")]
+    assert np.bincount(codes).min() > ROWS / len(levels["age"]) / 2
+
+
+def test_every_way_of_every_column_can_be_built(table, proposals):
+    ward = proposals["ward"].schema
+    for proposal in proposals.values():
+        for way in proposal.ways:
+            if way.schema.include and proposal.name != "ward":
+                dataset = build_dataset(table, [ward, way.schema], name="t")
+                assert dataset.n == ROWS
+
+
+def test_a_schema_of_dates_goes_through_a_file(table):
+    schema = [column for column in proposed_schema(table) if column.include]
+    again = read_schema(schema_json(schema).encode())
+    assert again == schema
+    weekday = b'[{"name": "admitted", "date": "%d.%m.%Y", "part": "weekday"}, {"name": "ward", '
+    weekday += b'"levels": ["a", "b", "c"]}]'
+    stated = read_schema(weekday)
+    days = build_dataset(table, stated, name="t").values[0]
+    texts = table.frame["admitted"].astype(str)
+    assert np.array_equal(days, pd.to_datetime(texts, format="%d.%m.%Y").dt.weekday)
+    for part in ("century", 3):
+        with pytest.raises(DataError):
+            read_schema(f'[{{"name": "admitted", "date": "ISO8601", "part": "{part}"}}]'.encode())
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%Y-%m-%dT%H:%M:%S", "%d %b %Y", "%B %d, %Y"],
+)
+def test_dates_are_recognised_as_they_are_written(written):
+    days = pd.date_range("2021-01-01", periods=300)
+    raw = raw_of(day=days.strftime(written), other=["a", "b"] * 150)
+    proposal = triage(raw)[0]
+    assert proposal.problem == "date"
+    months = proposal.schema.read(raw.frame["day"])
+    assert list(months) == list(days.strftime("%B"))
+
+
+@pytest.mark.parametrize("index", ["Unnamed: 0", ""])
+def test_the_index_that_pandas_writes_is_no_variable(index):
+    frame = pd.DataFrame({"a": ["x", "y", "y"], "b": ["u", "u", "v"]})
+    content = frame.to_csv(index_label=index or None).encode()
+    first, *others = triage(read_table(content, "t.csv"))
+    assert (first.name, first.problem, first.used) == ("Unnamed: 0", "identifier", False)
+    assert all(proposal.used for proposal in others)
+
+
+def test_a_number_of_which_most_rows_have_one_value_is_cut_there():
+    gains = np.where(np.arange(1000) < 970, 0, np.arange(1000))
+    raw = raw_of(gain=gains, other=["a", "b"] * 500)
+    cuts = triage(raw)[0].schema.cut_points
+    assert len(cuts) == 1
+    assert 0 < cuts[0] <= 970
+
+
+@given(
+    counts=st.lists(st.integers(1, 50), min_size=2, max_size=60),
+    parts=st.integers(2, 10),
+    scale=st.sampled_from([1e-9, 0.37, 1.0, 1e12]),
+    shift=st.sampled_from([0.0, -5.5, 1e6]),
+)
+def test_cuts_are_even_and_part_the_values(counts, parts, scale, shift):
+    values = (np.arange(len(counts)) + shift) * scale
+    cuts = even_cuts(values, np.array(counts, float), parts)
+    assert 1 <= len(cuts) < parts
+    assert list(cuts) == sorted(set(cuts))
+    sizes = np.bincount(np.searchsorted(cuts, values, side="right"), counts, len(cuts) + 1)
+    assert sizes.min() > 0
+    if len(cuts) > 1:
+        assert sizes.min() >= sum(counts) / parts * 0.4 - 1e-9
+
+
+@given(
+    low=st.floats(-1e12, 1e12, allow_subnormal=False),
+    width=st.floats(1e-9, 1e6, allow_subnormal=False),
+)
+def test_a_round_number_lies_above_the_one_and_not_above_the_other(low, width):
+    high = low + width
+    if low < high:
+        assert low < round_number(low, high) <= high
+
+
+def test_round_numbers_are_short():
+    assert round_number(38.2, 41.7) == 40
+    assert round_number(0.0071, 0.0094) == 0.008
+    assert round_number(-3.0, 0.5) == 0
+    assert round_number(1023, 1023.5) == 1023.5
+
+
+def test_columns_are_chosen_by_name(table, proposals):
+    wanted = choose(list(proposals.values()), ["age", "implant"])
+    assert [proposal.name for proposal in wanted if proposal.used] == ["age", "implant"]
+    kept = choose(list(proposals.values()), drop=["age"])
+    assert "age" not in [proposal.name for proposal in kept if proposal.used]
+    for columns, drop in ((["agee"], ()), (None, ["agee"])):
+        with pytest.raises(DataError, match="no column 'agee'"):
+            choose(list(proposals.values()), columns, drop)
+    with pytest.raises(DataError, match="cannot be used \\(identifier\\)"):
+        choose(list(proposals.values()), ["age", "patient_id"])
+
+
+def test_a_table_without_two_usable_columns_is_refused():
+    raw = raw_of(a=["x"] * 30, b=["u", "v"] * 15)
+    with pytest.raises(DataError, match="'a', for example, is left out \\(constant"):
+        choose(triage(raw))
+
+
+def test_rare_levels_are_merged(table, proposals):
+    counts = table.frame["city"].value_counts()
+    each = next(w.schema for w in proposals["city"].ways if w.label == "each value")
+    (merged,) = merge_rare(table, [each], 10)
+    assert set(merged.levels) == {*counts[counts >= 10].index, OTHER_LEVEL}
+    (same,) = merge_rare(table, [proposals["ward"].schema], 2)
+    assert same == proposals["ward"].schema
+    with pytest.raises(ParameterError, match="merge-rare"):
+        merge_rare(table, [each], 1)
