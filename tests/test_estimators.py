@@ -138,7 +138,11 @@ def test_without_a_random_state_the_noise_is_secure(frame):
         (lambda frame: privcore.MomentSearch(epsilon=-1).fit(frame), ParameterError, "epsilon is"),
         (lambda frame: privcore.PC(random_state=-1).fit(frame), ParameterError, "random-state is"),
         (lambda frame: privcore.PC(score="x").fit(frame), ParameterError, "one of z-star"),
-        (lambda frame: privcore.PC().fit(frame.assign(one="1")), DataError, "the same value"),
+        (
+            lambda frame: privcore.PC().fit(frame[["wet"]].assign(one="1")),
+            DataError,
+            "the same value",
+        ),
         (lambda frame: privcore.PC().graph_, AttributeError, "call fit first"),
     ],
 )

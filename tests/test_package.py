@@ -169,7 +169,7 @@ def test_a_data_frame_is_read_as_its_file_would_be(tmp_path):
     ("call", "error", "says"),
     [
         (lambda: privcore.read_table("nowhere.csv"), DataError, "cannot be read"),
-        (lambda: privcore.read_table(FRAME), DataError, "missing"),
+        (lambda: privcore.read_table(FRAME, missing="refuse"), DataError, "missing"),
         (lambda: privcore.read_table(FRAME, columns=["wage"]), DataError, "'wage'"),
         (lambda: privcore.discover(FRAME.dropna(), "magic"), ParameterError, "magic"),
         (lambda: privcore.discover(FRAME.dropna(), speed=3), ParameterError, "speed"),
