@@ -17,7 +17,7 @@ from privcore.text import short
 
 _ALL: tuple[Kind, ...] = ("directed", "undirected", "bidirected")
 _NOT_BOTH: tuple[Kind, ...] = ("directed", "undirected")
-_WITHOUT = {"undirected": "no direction", "bidirected": "both directions"}
+_ENDS = {"undirected": "without a direction", "bidirected": "with both directions"}
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,17 @@ class Format:
         """The graph in this format; raises DataError where it cannot hold it."""
         for a, b, kind in named_edges(graph):
             if kind not in self.carries:
-                others = [f.name for f in FORMATS.values() if kind in f.carries]
+                alike = (f for f in FORMATS.values() if bool(f.suffix) == bool(self.suffix))
+                others = [f.name for f in alike if kind in f.carries]
                 raise DataError(
-                    f"{self.title} has no edges with {_WITHOUT[kind]}, such as that between "
+                    f"{self.title} holds no edge {_ENDS[kind]}, such as that between "
                     f"{short(a)!r} and {short(b)!r}; direct it, or choose one of "
                     f"{', '.join(others)}."
                 )
         if "bidirected" not in self.carries and not graph.undirected:
             directed = nx.DiGraph(graph.named_directed())
             if not nx.is_directed_acyclic_graph(directed):
-                raise DataError(f"{self.title} has no directed cycles; remove an edge of it.")
+                raise DataError(f"{self.title} holds no directed cycle; remove an edge of it.")
         return self.write(graph)
 
     def refusal(self, graph: PDAG) -> str | None:
@@ -110,9 +111,8 @@ def export_graph(graph: PDAG, to: str) -> Any:
         3
         >>> export_graph(chain, "bif")
         Traceback (most recent call last):
-        privcore.errors.DataError: BIF has no edges with no direction, such as that between 'b' \
-and 'c'; direct it, or choose one of networkx, causal-learn, pgmpy, dagitty, tetrad, json, \
-graphml, dot, csv.
+        privcore.errors.DataError: BIF holds no edge without a direction, such as that between \
+'b' and 'c'; direct it, or choose one of dagitty, tetrad, json, graphml, dot, csv.
     """
     return get_format(to).export(graph)
 

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -20,6 +21,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.graphs.formats import FORMATS, TEXT_FORMATS
 from tests.graphs.random_graphs import PLAIN_NAMES, cpdags, dags, pdags
 
+ROOT = Path(__file__).parents[2]
 # pgmpy is tested in tests/peers, which has an environment of its own.
 READ = [name for name, form in FORMATS.items() if form.read and name != "pgmpy"]
 DAG_ONLY = {"gml", "bif"}
@@ -222,11 +224,11 @@ BOTH = PDAG.from_names("abc", ["ab"], [], ["bc"])
 @pytest.mark.parametrize(
     ("graph", "name", "says"),
     [
-        (CHAIN, "bif", "no edges with no direction, such as that between 'b' and 'c'"),
-        (CHAIN, "gml", "choose one of networkx, causal-learn, pgmpy, dagitty"),
-        (BOTH, "dagitty", "no edges with both directions"),
-        (CYCLE, "bif", "no directed cycles"),
-        (CYCLE, "dagitty", "no directed cycles"),
+        (CHAIN, "bif", "no edge without a direction, such as that between 'b' and 'c'"),
+        (CHAIN, "gml", "choose one of dagitty, tetrad"),
+        (BOTH, "dagitty", "no edge with both directions"),
+        (CYCLE, "bif", "no directed cycle"),
+        (CYCLE, "dagitty", "no directed cycle"),
         (PDAG(("two words",)), "bif", "rename 'two words'"),
         (PDAG(("two words",)), "tetrad", "rename 'two words'"),
         (PDAG(("A", "a")), "bif", "rename one"),
@@ -293,6 +295,16 @@ def test_a_run_on_the_command_line_prints_its_graph(capsys):
     assert same(graph, privcore.discover(data, "pc").graph)
     assert main([*words, "--format", "networkx"]) != 0
     assert "choose one of dagitty" in capsys.readouterr().err
+
+
+def test_the_table_of_the_documentation_is_the_registry():
+    page = (ROOT / "docs" / "how-to" / "graphs.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    written = [(name.strip("`"), carries, read) for name, _, carries, read in rows]
+    assert written == [
+        (name, ", ".join(form.carries), "yes" if form.read else "no")
+        for name, form in FORMATS.items()
+    ]
 
 
 @pytest.mark.parametrize("module", ["objects", "texts", "formats"])

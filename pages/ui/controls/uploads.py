@@ -1,6 +1,6 @@
 """Files from the user: the one place that asks for them, so that one setting turns them off.
 
-A server for strangers sets CAUSALVEIL_UPLOADS=off (docs/hosting.md).
+A server for strangers sets CAUSALVEIL_UPLOADS=off (docs/how-to/hosting.md).
 """
 
 from __future__ import annotations

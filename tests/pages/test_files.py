@@ -1,4 +1,4 @@
-"""One setting turns uploads off on every page, and a sentence stands in their place."""
+"""Files of the dashboard: one setting takes none, and Discover gives graphs in every text."""
 
 import ast
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
+from privcore.graphs.formats import TEXT_FORMATS
 
 ROOT = Path(__file__).parents[2]
 # What of Streamlit takes files, or sound and pictures as files.
@@ -73,3 +74,14 @@ def test_one_file_alone_asks_for_files():
         if isinstance(node, ast.Attribute) and node.attr in TAKES_FILES
     ]
     assert asking == ["pages/ui/controls/uploads.py"]
+
+
+def test_discover_has_a_button_for_every_text():
+    app = start("pages/discover.py", data="asia", rows="20000", discover_tab="Export & code")
+    said(app)
+    buttons = {button.label: button for button in app.get("download_button")}
+    assert {form.title for form in TEXT_FORMATS.values()} <= set(buttons)
+    # Of this network the class has an edge without a direction, however much is known.
+    refused = {label for label, button in buttons.items() if button.disabled}
+    assert refused == {"GML (DoWhy)", "BIF"}
+    assert "holds no edge without a direction" in buttons["BIF"].help
