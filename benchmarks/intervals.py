@@ -3,8 +3,8 @@
     python -m benchmarks.intervals [--first 9000] [--graphs 3] [--columns 15]
         [--rows 5000,20000,50000] [--epsilons 1] [--intervals 2,3,4,6,8]
 
-For each number of rows and each ε: mean skeleton and CPDAG F1 of moment search with every column cut
-into as many intervals of about as many rows each, with numbers as they are (0), and what
+For each number of rows and each ε: mean skeleton and CPDAG F1 of moment search with every column
+cut into as many intervals of about as many rows each, with numbers as they are (0), and what
 `usual_intervals` would choose.  Graph and data have one seed, from --first; noise has that seed
 plus 500.
 """
@@ -23,7 +23,7 @@ from privcore.data.triage import even_cuts, usual_intervals
 
 
 def cut_evenly(dataset: Dataset, parts: int) -> Dataset:
-    """The data set with every column cut as an uploaded table's would be; 0 parts for not at all."""
+    """The data set with every column cut as an uploaded table's would be; 0 for not at all."""
     if not parts:
         return dataset
     cuts = {}
