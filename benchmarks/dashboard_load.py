@@ -36,7 +36,7 @@ import psutil
 from playwright.async_api import async_playwright
 
 from benchmarks.dashboard_sessions import BrowserSession, Session, WireSession
-from privcore.releases.ledger.data_directory import VARIABLE
+from privcore.releases.ledger.ledger import VARIABLE
 
 _ROOT = Path(__file__).resolve().parents[1]
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")

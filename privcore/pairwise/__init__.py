@@ -1,7 +1,6 @@
 """The direction between two numeric variables, from additive noise models with private scores."""
 
-from privcore.pairwise.generator_parameters import GENERATORS, generator_parameters
-from privcore.pairwise.generators import PairGenerator
+from privcore.pairwise.generators import GENERATORS, PairGenerator, generator_parameters
 from privcore.pairwise.inference import (
     baseline,
     decide_many,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from privcore.errors import ParameterError
 from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.privacy.mechanisms.sieve_errors import error_probabilities
+from privcore.privacy.mechanisms.sieve_examine import error_probabilities
 from privcore.teaching.composition import COMPOSITION, composition_curves
 from privcore.teaching.lesson import ChoiceAnswer, Lesson, NumberAnswer, Task
 from privcore.teaching.noise import NOISE, noise_panel

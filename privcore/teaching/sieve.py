@@ -13,8 +13,12 @@ from privcore.algorithms.search.common import checked_rows
 from privcore.arrays import Vector
 from privcore.independence import SCORES
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales, SimulatedNoise
-from privcore.privacy.mechanisms.sieve_errors import ErrorProbabilities, error_probabilities
-from privcore.privacy.mechanisms.sieve_examine import amplified, before_amplification
+from privcore.privacy.mechanisms.sieve_examine import (
+    ErrorProbabilities,
+    amplified,
+    before_amplification,
+    error_probabilities,
+)
 from privcore.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
 
 AXES = ("epsilon", "tweak", "rate")
@@ -164,7 +168,7 @@ def _code(values: Mapping[str, Any]) -> str:
     return f"""import numpy as np
 
 from privcore.teaching.sieve import round_scales
-from privcore.privacy.mechanisms.sieve_errors import error_probabilities
+from privcore.privacy.mechanisms.sieve_examine import error_probabilities
 
 x = np.array({[float(x) for x in _FINE[v["against"]]]!r})
 errors = [

@@ -15,9 +15,8 @@ from scipy.stats import chisquare
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts
 from privcore.counts import external as external_module
-from privcore.counts.column_groups import CELLS, joint_columns
 from privcore.counts.distinct import distinct_rows, merged, unpacked, words
-from privcore.counts.external import ExternalCounts, count_external
+from privcore.counts.external import CELLS, ExternalCounts, count_external, joint_columns
 from privcore.counts.sharded import ShardedRows
 from privcore.data import load_network
 from privcore.errors import DataError, ParameterError

@@ -6,7 +6,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.counts.demand import asked_of_families, asked_of_groups
+from privcore.counts.projections import asked_of_families, asked_of_groups
 
 MOST_COLUMNS = 9
 

@@ -13,8 +13,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.algorithms import registry as algorithms
 from privcore.errors import ParameterError
 from privcore.evaluation.audits import RELEASES, audit
-from privcore.evaluation.audits.listening import Listening
-from privcore.evaluation.audits.release_trial import ReleaseTrial
+from privcore.evaluation.audits.release_trial import Listening, ReleaseTrial
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 

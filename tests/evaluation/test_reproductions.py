@@ -25,7 +25,7 @@ from privcore.evaluation.papers import (
     reproduce,
 )
 from privcore.evaluation.papers.engine import collect
-from privcore.evaluation.papers.kusner_numbers import TABLE_2_CELLS
+from privcore.evaluation.papers.kusner import TABLE_2_CELLS
 from privcore.evaluation.papers.recounting import Recounted
 from privcore.evaluation.papers.results import FOLDER, as_csv, as_json, as_texts, shipped
 from privcore.evaluation.papers.sweeps import Measured

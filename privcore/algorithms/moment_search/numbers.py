@@ -15,8 +15,8 @@ from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values,
 from privcore.algorithms.moment_search.dags.order_search import search_orders
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan, plan_numbers
 from privcore.algorithms.moment_search.release.numeric_moments import NumericMoments
+from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
 from privcore.algorithms.moment_search.steps import between, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run

@@ -13,9 +13,7 @@ from privcore.algorithms.moment_search.likelihood.visible import (
     visible_in_whole,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.numbers_plan import plan_numbers
-from privcore.algorithms.moment_search.release.plan import plan_moments
-from privcore.algorithms.moment_search.release.whole_plan import plan_whole
+from privcore.algorithms.moment_search.release.plan import plan_moments, plan_numbers, plan_whole
 from privcore.counts import MixedRows, MomentSource, has_levels
 
 

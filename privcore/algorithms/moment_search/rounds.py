@@ -5,10 +5,13 @@ What one round of tables shows decides which tables the next one counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+
 from privcore.algorithms.moment_search.dags.arrow_confidence import ON_LEVELS
+from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.explaining import explaining_search, sparsest_dag
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
-from privcore.algorithms.moment_search.likelihood.table_choice import choose_tables
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_moments
@@ -18,6 +21,45 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Spent
 from privcore.privacy.accounting.events import Event
+
+# Cells of a table of more than four columns.  The noise on every count that is read from a table
+# grows with the cells of the whole: a test on few of many columns has the noise of all.
+_MANY_CELLS = 4000
+_FEW_COLUMNS = 4
+
+
+def choose_tables(
+    adjacent: Mapping[int, set[int]],
+    dag: Parents,
+    strength: Callable[[int, int], float],
+    levels: Sequence[int],
+    cells: float,
+) -> list[tuple[int, ...]]:
+    """Sets of columns to count: each column with its neighbours, the strongest first.
+
+    cells: of a table, at most; sets of many columns have fewer.  What does not fit goes into
+    further tables of the same column.  Beside these, each column with its causes in the best DAG
+    so far, where that fits.  Sets within others are left out.
+    """
+    families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
+    chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
+    for column, around in adjacent.items():
+        left = sorted(around, key=lambda other: (-strength(column, other), other))
+        while left:
+            table, size, rest = [column], levels[column], []
+            for other in left:
+                most = cells if len(table) < _FEW_COLUMNS else min(cells, _MANY_CELLS)
+                if size * levels[other] <= most:
+                    table.append(other)
+                    size *= levels[other]
+                else:
+                    rest.append(other)
+            if len(table) == 1:
+                break
+            chosen.add(frozenset(table))
+            left = rest
+    return sorted(tuple(sorted(t)) for t in chosen if not any(t < other for other in chosen))
+
 
 # What an edge costs beside its score between rounds, per row, against what is wrong in scores.
 _BETWEEN_ROUNDS = 0.003

@@ -22,8 +22,8 @@ from privcore.algorithms.moment_search.likelihood.whole_evidence import (
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.release.plan import WholePlan, plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
-from privcore.algorithms.moment_search.release.whole_plan import WholePlan, plan_whole
 from privcore.algorithms.moment_search.steps import (
     Found,
     between,

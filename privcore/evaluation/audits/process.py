@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import Any
 
-from privcore.evaluation.audits.batches import perform
+from privcore.evaluation.audits.simulate import perform
 
 
 def main() -> None:

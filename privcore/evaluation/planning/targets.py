@@ -21,7 +21,7 @@ from privcore.counts import PublicColumns
 from privcore.errors import ParameterError
 from privcore.evaluation.planning.surrogate import Shape
 from privcore.privacy.mechanisms import SieveScales, SparseVectorScales
-from privcore.privacy.mechanisms.sieve_errors import ErrorProbabilities, error_probabilities
+from privcore.privacy.mechanisms.sieve_examine import ErrorProbabilities, error_probabilities
 
 LOW, HIGH = 0.01, 1000.0
 _NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")

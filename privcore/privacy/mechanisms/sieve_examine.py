@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms.gaussian import check_at_least_0
@@ -145,3 +146,33 @@ class SieveAndExamine:
         else:
             self._vector.reuse_threshold()
         return Answer(above, noisy, self._threshold)
+
+
+class ErrorProbabilities(NamedTuple):
+    """type_one: an independent pair is kept; type_two: a dependent pair is deleted."""
+
+    type_one: float
+    type_two: float
+
+
+def error_probabilities(scales: SieveScales, tweak: float, distance: float) -> ErrorProbabilities:
+    """For scores that lie `distance` above (type I) or below (type II) the threshold, or beyond.
+
+    Of the first question of a round, exact where Theorem 2 of Wang, Pang & Song 2020 bounds them;
+    its own exponent for type II errors is four times too large (docs/proofs/sieve_errors.md).
+
+    tweak, distance: at least 0, in units of the score.  Sub-sampling is left aside: the score on
+    the sub-sample is taken for that on all rows.
+    """
+    a, b = scales.first.threshold, scales.first.query
+    passed = 1 - _tail(distance + tweak, a, b)
+    kept = 1 - passed * (1 - 0.5 * math.exp(-distance / scales.examine))
+    deleted = _tail(distance - tweak, a, b) * 0.5 * math.exp(-distance / scales.examine)
+    return ErrorProbabilities(kept, deleted)
+
+
+def _tail(x: float, a: float, b: float) -> float:
+    """P(A + B > x) of independent Laplace variables of scales a ≠ b."""
+    if x < 0:
+        return 1 - _tail(-x, a, b)
+    return (b * b * math.exp(-x / b) - a * a * math.exp(-x / a)) / (2 * (b * b - a * a))

@@ -13,7 +13,12 @@ Whitehouse, Ramdas, Rogers & Wu 2023).
 
 from __future__ import annotations
 
+import csv
 import hmac
+import io
+import json
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -27,9 +32,7 @@ from privcore.releases.ledger.checks import (
     checked_name,
     checked_total,
 )
-from privcore.releases.ledger.data_directory import data_directory
 from privcore.releases.ledger.entries import Books
-from privcore.releases.ledger.export import as_csv, as_json
 from privcore.releases.ledger.store import transaction
 from privcore.releases.ledger.sums import (
     Budget,
@@ -41,7 +44,70 @@ from privcore.releases.ledger.sums import (
     spending_of,
 )
 from privcore.releases.ledger.witnesses import FILE, certificates_folder
-from privcore.text import short
+from privcore.text import short, spreadsheet_cell
+
+VARIABLE = "CAUSALVEIL_DATA_DIR"
+
+
+def data_directory() -> Path:
+    """The directory that CAUSALVEIL_DATA_DIR names, or the platform's place for a user's data.
+
+    That is %LOCALAPPDATA% on Windows, ~/Library/Application Support on macOS, and elsewhere
+    $XDG_DATA_HOME, or ~/.local/share (XDG Base Directory Specification).  Raises LedgerError for
+    the home directory of a user that there is not.
+    """
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError:
+            raise LedgerError(
+                f"{VARIABLE} is {short(chosen, 200)!r}, in the home directory of an unknown user; "
+                "name another directory."
+            ) from None
+    home = Path.home()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "CausalVeil"
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / "CausalVeil"
+    return Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "causalveil"
+
+
+_COLUMNS = (
+    "sequence",
+    "time",
+    "budget",
+    "algorithm",
+    "epsilon",
+    "delta",
+    "rho",
+    "state",
+    "certificate",
+    "parameters",
+)
+
+
+def as_csv(charges: Sequence[Mapping[str, Any]]) -> str:
+    """One line for each charge, parameters as JSON."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for charge in charges:
+        texts = {name: "" if charge[name] is None else str(charge[name]) for name in _COLUMNS}
+        texts["parameters"] = json.dumps(charge["parameters"], ensure_ascii=False)
+        writer.writerow([spreadsheet_cell(texts[name]) for name in _COLUMNS])
+    return out.getvalue()
+
+
+def as_json(
+    totals: Sequence[Mapping[str, Any]],
+    charges: Sequence[Mapping[str, Any]],
+    spending: Mapping[str, Mapping[str, Any]],
+) -> str:
+    """Every total that was ever set, every charge, and what each budget has spent."""
+    described = {"totals": totals, "charges": charges, "spending": spending}
+    return json.dumps(described, indent=1, ensure_ascii=False)
+
 
 _WAIT = 10.0
 

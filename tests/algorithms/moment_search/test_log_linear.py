@@ -10,13 +10,12 @@ from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.likelihood import margins
-from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear
+from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear, closed, model_error
 from privcore.algorithms.moment_search.likelihood.margins import (
     fitted,
     nearest_shares,
     products,
 )
-from privcore.algorithms.moment_search.likelihood.model_errors import closed, model_error
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.release.moments import full_basis
 from privcore.algorithms.moment_search.release.releases import release_tables

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
 from privcore.algorithms.moment_search.dags.order_search import search_orders
-from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan, plan_numbers
 from privcore.algorithms.moment_search.release.numeric_moments import NumericMoments
+from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
 from privcore.counts import NumericRows
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.mechanisms import SimulatedNoise

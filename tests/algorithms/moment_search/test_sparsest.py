@@ -1,6 +1,6 @@
 """DAGs with the edges that tests ask for: what is added, in which order, and what is not."""
 
-from privcore.algorithms.moment_search.dags.sparsest import completed, fewest_edges, unexplained
+from privcore.algorithms.moment_search.explaining import completed, fewest_edges, unexplained
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 
 NONE = frozenset()

@@ -24,8 +24,8 @@ from privcore.algorithms.moment_search.likelihood.whole_evidence import (
     LikelihoodRatios,
     WholeEvidence,
 )
+from privcore.algorithms.moment_search.release.plan import plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
-from privcore.algorithms.moment_search.release.whole_plan import plan_whole
 from privcore.counts import InMemoryCounts
 from privcore.privacy.mechanisms import SimulatedNoise
 

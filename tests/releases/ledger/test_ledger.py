@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from privcore.errors import BudgetError, LedgerError, ParameterError
 from privcore.privacy.accounting import composition
-from privcore.releases.ledger.data_directory import data_directory
-from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.ledger import Ledger, data_directory
 from privcore.releases.ledger.sums import Budget, Charge, check_charge
 
 

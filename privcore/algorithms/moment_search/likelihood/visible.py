@@ -25,9 +25,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
     chi_squared_quantile,
     chosen_among,
 )
-from privcore.algorithms.moment_search.release.numbers_plan import NumbersPlan
-from privcore.algorithms.moment_search.release.plan import MomentPlan
-from privcore.algorithms.moment_search.release.whole_plan import WholePlan
+from privcore.algorithms.moment_search.release.plan import MomentPlan, NumbersPlan, WholePlan
 
 Levels = tuple[int, int]
 

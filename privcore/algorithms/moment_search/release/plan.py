@@ -6,12 +6,126 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
 from privcore.algorithms.moment_search.release.features import (
     pair_features_sensitivity,
     rounding_of_features,
 )
+from privcore.privacy.mechanisms.column_release import columns_sensitivity
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
-from privcore.rounding import down
+from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
+from privcore.rounding import down, up
+
+# Noise against chance up to which tests find as much as the likelihood of whole graphs.
+_LITTLE_NOISE_IN_CELLS = 0.01
+
+
+@dataclass(frozen=True)
+class WholePlan:
+    """n: rows.  cells: of the table.  scale: of the discrete Laplace noise on each."""
+
+    n: int
+    cells: int
+    scale: float
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise on a cell."""
+        stop = -math.expm1(-1 / self.scale)
+        return 2 * math.exp(-1 / self.scale) / (stop * stop)
+
+    @property
+    def noise(self) -> float:
+        """Its variance on a pair, as a part of what n balanced rows vary by chance."""
+        return self.cells * self.variance / self.n
+
+    @property
+    def little_noise(self) -> bool:
+        """Whether tests decide, as where tables are released in rounds, or the likelihood."""
+        return self.noise <= _LITTLE_NOISE_IN_CELLS
+
+    @property
+    def candidate_order(self) -> int:
+        """Most columns that the first search conditions on: each test may lose an edge."""
+        return 1 if self.noise > 1 else 2
+
+    @property
+    def weight(self) -> float:
+        """What is left of the information on balanced and independent columns."""
+        expected = self.n / self.cells
+        information = cell_information(np.array(expected), self.scale)
+        return expected * float(information)
+
+
+def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> WholePlan | None:
+    """None where the columns have more combinations of levels than `cells`, or there is but one.
+
+    A replaced record leaves one cell and enters another, so that scale 2/ε gives ε.
+    """
+    size = math.prod(levels)
+    if len(levels) < 2 or size > cells:
+        return None
+    return WholePlan(n, size, up(2 / epsilon))
+
+
+# Of μ², for the middle and spread of the columns.
+_SCALES_SHARE = 0.1
+# Lengths of rows, in standard deviations, each with the noise on a correlation up to which it is
+# worth it: shortening rows bends their moments a little.  docs/experiments/numbers.md.
+_RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012))
+_SHORTEST = 1.0
+
+
+@dataclass(frozen=True)
+class NumbersPlan:
+    """mu_scales, mu_moments: Gaussian-DP parameters of the two releases, whose noise on every mean
+    is scales_sigma and moments_sigma.
+
+    radius: how long rows may be, in standard deviations of their columns, over √p.
+    """
+
+    n: int
+    columns: int
+    mu_scales: float
+    mu_moments: float
+    radius: float
+
+    @property
+    def scales_sigma(self) -> float:
+        """A mean and a mean square of a number in [−1, 1] move together by 2/n at most."""
+        return planned_sigma(columns_sensitivity(self.columns, self.n), self.mu_scales)
+
+    @property
+    def moments_sigma(self) -> float:
+        """Rows in the unit ball."""
+        return planned_sigma(weighted_sensitivity(1.0, self.n), self.mu_moments)
+
+    @property
+    def correlation_noise(self) -> float:
+        """Standard deviation of the noise on a correlation, where the units fit."""
+        return self.moments_sigma * self.radius**2 * self.columns
+
+
+def plan_numbers(
+    n: int, columns: int, epsilon: float, delta: float, *, radius: float | None
+) -> NumbersPlan:
+    """radius: None for one that fits the noise."""
+    mu = planned_mu(epsilon, delta)
+    first = down(mu * math.sqrt(_SCALES_SHARE))
+    second = down(mu * math.sqrt(1 - _SCALES_SHARE))
+
+    def planned(tried: float) -> NumbersPlan:
+        return NumbersPlan(n, columns, first, second, tried)
+
+    if radius is not None:
+        return planned(radius)
+    for tried, most in _RADII:
+        if planned(tried).correlation_noise <= most:
+            return planned(tried)
+    return planned(_SHORTEST)
+
 
 # Below this many cells no table would hold more than what the pairs say already.
 LEAST_CELLS = 16

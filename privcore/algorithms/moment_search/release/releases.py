@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.whole_plan import WholePlan
+from privcore.algorithms.moment_search.release.plan import WholePlan
 from privcore.arrays import Columns
 from privcore.counts import CountSource
 from privcore.privacy.mechanisms import NoiseSource
