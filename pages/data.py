@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator as Place
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import charts
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
@@ -116,7 +116,12 @@ def pictures(loaded: Loaded) -> None:
 
 
 def level_pictures(
-    dataset: Dataset, counts: InMemoryCounts, x: int, y: int, left: Place, right: Place
+    dataset: Dataset,
+    counts: InMemoryCounts,
+    x: int,
+    y: int,
+    left: DeltaGenerator,
+    right: DeltaGenerator,
 ) -> None:
     column, given = dataset.columns[y], dataset.columns[x]
     with left:
@@ -139,7 +144,7 @@ def level_pictures(
 
 
 def number_pictures(
-    dataset: Dataset, rows: NumericRows, x: int, y: int, left: Place, right: Place
+    dataset: Dataset, rows: NumericRows, x: int, y: int, left: DeltaGenerator, right: DeltaGenerator
 ) -> None:
     column, other = dataset.columns[y], dataset.columns[x]
     with left:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui import expectation
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
-from pages.ui.data import private_domain as bought
+from pages.ui.data import private_domain
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.release import graphs as released_graphs
@@ -118,7 +118,7 @@ def steps(loaded: Loaded) -> None:
     st.subheader("1. Budget")
     budget = panels.choose_budget(ledger)
     st.subheader("2. What it will cost, and what it may show")
-    loaded, subject = bought.to_release(loaded, dict(st.session_state["parameters"]))
+    loaded, subject = private_domain.to_release(loaded, dict(st.session_state["parameters"]))
     check = plan(loaded, subject)
     if check is None:
         return

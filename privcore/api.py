@@ -22,8 +22,7 @@ import pandas as pd
 from privcore.algorithms import engine, get_algorithm
 from privcore.algorithms.registry import RECOMMENDED
 from privcore.algorithms.search.result import Discovery
-from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset
-from privcore.data import reading as files
+from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset, reading
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import Proposal, choose, left_out
 from privcore.data.triage import triage as proposals_for
@@ -120,8 +119,8 @@ def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
 def _raw(source: pd.DataFrame | Path | str) -> RawTable:
     if isinstance(source, pd.DataFrame):
         content = source.to_csv(index=False).encode()
-        return files.read_table(content, "table.csv", encoding="utf-8")
-    return files.read_table(_bytes_of(source), Path(source).name)
+        return reading.read_table(content, "table.csv", encoding="utf-8")
+    return reading.read_table(_bytes_of(source), Path(source).name)
 
 
 def discover(
@@ -237,7 +236,7 @@ def _dataset(data: Table) -> Dataset:
 def _bytes_of(path: Path | str) -> bytes:
     try:
         with open(path, "rb") as stream:
-            return stream.read(files.MAX_BYTES + 1)
+            return stream.read(reading.MAX_BYTES + 1)
     except OSError as error:
         reason = error.strerror or "unknown cause"
         raise DataError(f"{short(path)!r} cannot be read: {reason}.") from None

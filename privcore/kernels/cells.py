@@ -1,6 +1,6 @@
 """Compiled likelihoods of noisy counts of cells; see `kernels`.
 
-For `kernels_climb`.  The laws are those of `noise_aware.cell_likelihood`; what is below rounding
+For `kernels.climb`.  The laws are those of `likelihood.cell_likelihood`; what is below rounding
 is left out where that spares most of the work.
 """
 

@@ -1,6 +1,6 @@
 """The compiled climb to the shares that make noisy counts of cells most likely; see `kernels`.
 
-For `noise_aware.table_climb`: the same steps, and most sums in the same order.
+For `likelihood.table_climb`: the same steps, and most sums in the same order.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.controls.data import Loaded, prepare
-from pages.ui.data import private_domain as bought
+from pages.ui.data import private_domain
 from pages.ui.texts import plain
 from privcore.data import ColumnSchema, Dataset
 from privcore.data.domain import domain_lines, domain_of
@@ -32,7 +32,7 @@ def panel(loaded: Loaded) -> None:
     """Every level, bound and cut point of the table in use, and the owner's confirmation."""
     schema: list[ColumnSchema] = st.session_state["upload_used"]
     if loaded.stated is not None:
-        bought.shown_domain(loaded)
+        private_domain.shown_domain(loaded)
         _agreement(loaded, schema, "I knew all of these kinds without looking at the rows.")
         return
     guessed = {column.name: column for column in st.session_state["upload_guessed"]}

@@ -15,8 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
-from pages.ui.data import private_domain as bought
-from pages.ui.data import public_domain
+from pages.ui.data import private_domain, public_domain
 from pages.ui.messages import problem
 from privcore.data import (
     ColumnSchema,
@@ -176,7 +175,7 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         "column in use must then be continuous, with bounds, and only algorithms over numeric data "
         "can run.",
     )
-    share = bought.chosen_share()
+    share = private_domain.chosen_share()
     if raw.missing:
         st.text(
             "Missing values: "
@@ -234,14 +233,16 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         if share is not None:
             table = StatedTable.state(
                 raw,
-                [bought.kind_alone(column) for column in used],
+                [private_domain.kind_alone(column) for column in used],
                 name=name,
                 purchase=Purchase(share),
                 missing=missing,
                 true_edges=edges,
             )
             used = list(table.schema)
-            public_domain.use(bought.explored(table), content, public_domain.stated(table, used))
+            public_domain.use(
+                private_domain.explored(table), content, public_domain.stated(table, used)
+            )
         else:
             public = public_domain.confirmed(used)
             dataset: Dataset = build_dataset(

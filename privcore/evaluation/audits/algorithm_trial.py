@@ -10,7 +10,7 @@ import numpy as np
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.search.model import Algorithm, NoHooks, Run
-from privcore.algorithms.search.model import Outcome as Found
+from privcore.algorithms.search.model import Outcome as RunOutcome
 from privcore.counts import CountSource
 from privcore.evaluation.audits.case import Side
 from privcore.evaluation.audits.neighbours import Pair
@@ -75,7 +75,7 @@ def repeated(
     return Outputs.of_outcomes(outcomes, codes, names, np.array(weights)[:, off])
 
 
-def _key(found: Found) -> Hashable:
+def _key(found: RunOutcome) -> Hashable:
     graph, left = found.graph, found.unreached
     return (
         graph.directed,
@@ -90,7 +90,7 @@ def _key(found: Found) -> Hashable:
     )
 
 
-def described(found: Found) -> Outcome:
+def described(found: RunOutcome) -> Outcome:
     """All that is given out in words, and numbers read from it."""
     graph = found.graph
     name = graph.nodes

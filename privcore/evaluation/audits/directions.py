@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from privcore.evaluation.audits import direction_pairs as pairs
+from privcore.evaluation.audits import direction_pairs
 from privcore.evaluation.audits.case import AuditCase, Trial, by_name
 from privcore.evaluation.audits.direction_trials import (
     DirectionPair,
@@ -76,21 +76,21 @@ _LOCAL = {"penalty": 1.0, "width": 0.25}
 _NARROW = {"width_input": 0.3, "width_residual": 0.3}
 _WIDE = {"width_input": 0.3, "width_residual": 2.0}
 _TEST: dict[str, Callable[[int], DirectionPair]] = {
-    "spearman": pairs.concordant,
-    "kendall": pairs.concordant,
-    "hsic": pairs.third_apart,
-    "hsic-root": pairs.one_apart,
-    "iqr": pairs.upper_quartile_between,
-    "iqr-ptr": pairs.upper_quartile_gap,
+    "spearman": direction_pairs.concordant,
+    "kendall": direction_pairs.concordant,
+    "hsic": direction_pairs.third_apart,
+    "hsic-root": direction_pairs.one_apart,
+    "iqr": direction_pairs.upper_quartile_between,
+    "iqr-ptr": direction_pairs.upper_quartile_gap,
 }
 # So many that the number of records to replace before a release changes steps by one.
 _TRAINING: dict[str, DirectionPair] = {
-    "spearman": pairs.one_trained(75, 2),
-    "kendall": pairs.one_trained(75, 2),
-    "hsic": pairs.one_trained(40, 20),
-    "hsic-root": pairs.one_trained(40, 20),
-    "iqr": pairs.one_trained(40, 20),
-    "iqr-ptr": pairs.one_trained(418, 10),
+    "spearman": direction_pairs.one_trained(75, 2),
+    "kendall": direction_pairs.one_trained(75, 2),
+    "hsic": direction_pairs.one_trained(40, 20),
+    "hsic-root": direction_pairs.one_trained(40, 20),
+    "iqr": direction_pairs.one_trained(40, 20),
+    "iqr-ptr": direction_pairs.one_trained(418, 10),
 }
 
 
@@ -113,7 +113,7 @@ def _case(score: str, protects: str) -> AuditCase:
 
 
 def _table(epsilon: float, delta: float) -> Trial:
-    return NoisyTables(pairs.corners(), epsilon)
+    return NoisyTables(direction_pairs.corners(), epsilon)
 
 
 _ALL = (
@@ -121,13 +121,13 @@ _ALL = (
         "private-regression",
         "Noisy table of the private regressions",
         "pairwise",
-        pairs.corners().words,
+        direction_pairs.corners().words,
         _table,
     ),
     audit_of_direction(
         "private-curves",
         "Private regressions and the root of HSIC, a training record replaced",
-        pairs.corners(),
+        direction_pairs.corners(),
         {"score": "hsic-root", "protects": "both", "penalty": 1.0, "width": 0.25, "bins": 4},
         runs=20_000,
         ci_runs=1500,

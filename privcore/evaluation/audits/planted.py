@@ -11,7 +11,7 @@ from privcore.algorithms.em_pc.algorithm import EM_PC, remove_neighbours
 from privcore.algorithms.em_pc.parameters import EMPCParameters
 from privcore.algorithms.em_pc.rounds import ProvenRounds, Removal
 from privcore.algorithms.search import common
-from privcore.algorithms.search.model import Outcome as Found
+from privcore.algorithms.search.model import Outcome as RunOutcome
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Edge, Spent
 from privcore.evaluation.audits import neighbours
@@ -97,7 +97,7 @@ def _seed_reused(epsilon: float, delta: float) -> Trial:
     return SeedReused(epsilon)
 
 
-def _leaking(run: Run[EMPCParameters]) -> Found:
+def _leaking(run: Run[EMPCParameters]) -> RunOutcome:
     """EM-PC, but for the separating sets: the most independent ones, looked up and given out."""
     recorder = common.Recorder(keep=False)
     rounds = ProvenRounds(run, recorder)
