@@ -4,15 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
+from scipy.special import chdtrc
 
-from privcore.counts import CountSource
+from privcore.arrays import Vector
+from privcore.counts import MAX_CELLS, CountSource
 from privcore.errors import ParameterError
-from privcore.independence import blocks
+from privcore.independence.frequencies import chi_squared_of, degrees_of, g_squared_of
 from privcore.independence.measure import Calibration
 from privcore.privacy.mechanisms import NoiseSource, SmoothMedian
 from privcore.rounding import up
+
+# G² and χ² on random blocks of the rows, aggregated so that one record matters little.
+#
+# One record is in one block, so it changes one block's p-value. Two ways to make the same
+# decision from the p-values of an odd number of blocks: the *votes*, how many blocks find the
+# pair independent, which change by at most 1; and the *median* p-value, with noise scaled to its
+# smooth sensitivity (Wang, Pang & Song 2020, Appendix F and Algorithm 6).
+
+
+def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
+    """Whether `block_p_values` can be asked for: their table has all strata of every block."""
+    columns = (len(source.levels) - 1, *conditioning_set, x, y)
+    return prod(source.levels[c] for c in columns) <= MAX_CELLS
+
+
+def block_p_values(
+    source: CountSource, base: str, x: int, y: int, conditioning_set: Sequence[int]
+) -> Vector:
+    """p-value of x and y given columns in each block, shape (blocks,).
+
+    source: rows with their block as the last column (`CountSource.blocked`).
+    base: "g2" or "chi2".  1 where a block has no table to test (degrees of freedom 0).
+    """
+    x, y = (x, y) if x < y else (y, x)
+    blocks = source.levels[-1]
+    columns = (len(source.levels) - 1, *sorted(conditioning_set), x, y)
+    tables = source.table(columns)
+    tables = tables.reshape(blocks, -1, *tables.shape[-2:])
+    statistic = (g_squared_of if base == "g2" else chi_squared_of)(tables)
+    degrees = degrees_of(tables)
+    tails = chdtrc(np.maximum(degrees, 1), statistic)
+    return np.asarray(np.where(degrees > 0, tails, 1.0))
+
+
+def votes(p_values: Vector, level: float) -> float:
+    """How many blocks find the pair independent: p at least the significance level."""
+    return float((p_values >= level).sum())
 
 
 @dataclass(frozen=True)
@@ -32,15 +72,13 @@ class VoteMeasure:
         return source.blocked(_checked_blocks(self.count, source.n), noise)
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        return blocks.fits(source, x, y, conditioning_set)
+        return fits(source, x, y, conditioning_set)
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         key = ("votes", self.base, self.level, *sorted((x, y)), *sorted(conditioning_set))
         return source.remember(
             key,
-            lambda: blocks.votes(
-                blocks.block_p_values(source, self.base, x, y, conditioning_set), self.level
-            ),
+            lambda: votes(block_p_values(source, self.base, x, y, conditioning_set), self.level),
         )
 
     def threshold(self, x: int, y: int) -> float:
@@ -90,15 +128,13 @@ class MedianMeasure:
         return source.blocked(_checked_blocks(self.count, source.n), noise)
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        return blocks.fits(source, x, y, conditioning_set)
+        return fits(source, x, y, conditioning_set)
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         key = ("median", self.base, *sorted((x, y)), *sorted(conditioning_set))
         return source.remember(
             key,
-            lambda: float(
-                np.median(blocks.block_p_values(source, self.base, x, y, conditioning_set))
-            ),
+            lambda: float(np.median(block_p_values(source, self.base, x, y, conditioning_set))),
         )
 
     def threshold(self, x: int, y: int) -> float:
@@ -123,7 +159,7 @@ class MedianMeasure:
         delta: float,
     ) -> float:
         make = SmoothMedian.proven if self.calibration == "proven" else SmoothMedian.published
-        values = blocks.block_p_values(source, self.base, x, y, conditioning_set)
+        values = block_p_values(source, self.base, x, y, conditioning_set)
         return make(epsilon, delta).scale(values, 0.0, 1.0)
 
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
-from privcore.pairwise.correct_decision import laplace_interval
+from scipy.optimize import brentq
+
+from privcore.pairwise.correct_decision import (
+    four_laplace_probability,
+    laplace_interval,
+    laplace_probability,
+)
 from privcore.pairwise.evaluation import Sample, Sides
 from privcore.pairwise.iqr import chosen_log_iqr
 from privcore.pairwise.model import Interval, LogRanges, ScoreRelease, smaller
@@ -17,7 +24,6 @@ from privcore.pairwise.propose_test_release import (
     release_log_iqr,
     release_threshold,
 )
-from privcore.pairwise.released import Released, exceeds, order_kept, two_noises_interval
 from privcore.pairwise.scores import floored_log, test_sensitivity
 from privcore.pairwise.training import (
     iqr_of,
@@ -30,6 +36,38 @@ from privcore.pairwise.training import (
     training_sensitivity,
 )
 from privcore.privacy.mechanisms import NoiseSource
+
+# t with P(|Lap(1) + Lap(1)| > t) = (1 + t/2)e^{−t} = 0.05.
+_TWO_NOISES = float(brentq(lambda t: (1 + t / 2) * math.exp(-t) - 0.05, 0.0, 20.0))
+
+
+class Released(NamedTuple):
+    """The fields of `ScoreRelease` that depend on the mechanism; why: it refuses, if it does."""
+
+    released: tuple[float | None, float | None]
+    scale: float
+    intervals: tuple[Interval | None, Interval | None]
+    probability: float
+    parts: LogRanges | None = None
+    why: str = ""
+
+
+def order_kept(gap: float, scale: float, noises: int = 1) -> float:
+    """Probability that one Laplace draw on each of two scores, or two, leave their order."""
+    known = laplace_probability if noises == 1 else four_laplace_probability
+    return float(known(abs(gap), scale))
+
+
+def exceeds(value: float, threshold: float, scale: float) -> float:
+    """P(value + Lap(scale) > threshold)."""
+    beyond = (threshold - value) / scale
+    return 0.5 * math.exp(-beyond) if beyond > 0 else 1 - 0.5 * math.exp(beyond)
+
+
+def two_noises_interval(value: float, scale: float) -> Interval:
+    """Around a sum with two Laplace draws; it holds the exact sum with probability 95 %."""
+    return value - _TWO_NOISES * scale, value + _TWO_NOISES * scale
+
 
 # Scores that add up logarithms of interquartile ranges, released.
 #

@@ -26,10 +26,10 @@ from privcore.evaluation.papers import (
 )
 from privcore.evaluation.papers.engine import collect
 from privcore.evaluation.papers.kusner import TABLE_2_CELLS
-from privcore.evaluation.papers.recounting import Recounted
 from privcore.evaluation.papers.results import FOLDER, as_csv, as_json, as_texts, shipped
 from privcore.evaluation.papers.sweeps import Measured
 from privcore.evaluation.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
+from privcore.evaluation.papers.wang import Recounted
 from privcore.evaluation.papers.xu_adult import coarse
 from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan
 from privcore.graphs import PDAG

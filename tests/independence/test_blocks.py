@@ -11,7 +11,7 @@ from scipy import stats
 
 from privcore.counts import InMemoryCounts
 from privcore.independence import SCORES, frequencies
-from privcore.independence.blocks import block_p_values, votes
+from privcore.independence.block_measures import block_p_values, votes
 from privcore.privacy.mechanisms import SimulatedNoise
 
 LEVELS = (3, 2, 2)

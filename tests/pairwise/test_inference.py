@@ -18,7 +18,7 @@ from privcore.pairwise import (
     split,
 )
 from privcore.pairwise.correct_decision import laplace_probability
-from privcore.pairwise.released import two_noises_interval
+from privcore.pairwise.releases import two_noises_interval
 from privcore.pairwise.report import caution
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.pairwise.configurations import PROVEN, PUBLISHED, pair_of
