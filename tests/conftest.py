@@ -10,6 +10,8 @@ for _library in ("OMP", "OPENBLAS", "MKL"):
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+from privcore.kernels import compiled  # noqa: E402
+
 # How long an example takes depends on what else the machine does; tests never assert on time.
 # `make test` makes fewer examples, `make test-all` runs the property tests again with all of them.
 settings.register_profile("quick", deadline=None, max_examples=30)
@@ -25,3 +27,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         browser = item.get_closest_marker("browser")
         group = "browser" if browser else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    """Runs count as in a process that has been up for a second; that numpy gives the same is for
+    tests that switch the kernels off (`tests/counts/kernel_switch.py`)."""
+    compiled.start(wait=True)

@@ -32,6 +32,7 @@ from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.privacy.mechanisms.sieve_examine import before_amplification
 from privcore.releases import non_private_reference, references_of, run_report
 from privcore.releases.accounts import PROMISED, accounts
+from tests.examples import examples
 from tests.transcripts import assert_same, both, neighbours, pair_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -377,7 +378,7 @@ def random_dataset(seed, p, n):
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     p=st.integers(2, 6),
@@ -474,7 +475,7 @@ def check_transcripts(name, asked, one, other, seed):
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(drawn=neighbours, epsilon=st.sampled_from([0.3, 3.0, 40.0]))
 def test_on_neighbours_the_result_follows_from_the_noisy_outputs(name, drawn, epsilon):
     one, other, seed = pair_of(drawn)
@@ -483,7 +484,7 @@ def test_on_neighbours_the_result_follows_from_the_noisy_outputs(name, drawn, ep
 
 
 @pytest.mark.parametrize("name", [name for name in PRIVATE if ALGORITHMS[name].needs != "tables"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     row=st.lists(st.floats(-1, 1), min_size=3, max_size=3),

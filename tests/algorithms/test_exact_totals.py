@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms.engine import checked_parameters, planned_delta, planned_events
 from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
+from tests.examples import examples
 from tests.transcripts import Recorder
 
 PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
@@ -97,7 +98,7 @@ def public(name, levels, n):
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     epsilon=st.one_of(st.floats(-2, 2).map(lambda k: 10**k), st.sampled_from(UNLUCKY)),
     delta=st.sampled_from([1e-12, 1e-6, 1e-3]),
@@ -167,7 +168,7 @@ def test_one_release_s_scale_keeps_to_the_promise(name, asked, epsilon):
 
 
 @pytest.mark.parametrize("name", ["laplace-pc", "svt-pc", "priv-pc", "sg-pc"])
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(epsilon=st.floats(0.1, 30))
 @example(epsilon=0.7)
 def test_every_test_s_scale_is_at_least_as_planned(name, epsilon):

@@ -18,6 +18,7 @@ from privcore.data.parquet import open_parquet
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from tests.counts.sources import Pieces, dataset, schema_of, write_parquet
+from tests.examples import examples
 
 WHERE_CELLS_ARE_LIMITED = (
     "privcore.counts.source",
@@ -46,7 +47,7 @@ def counted(source, x, y, within):
         return None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 2**16),
     levels=st.lists(st.integers(1, 5), min_size=4, max_size=4),
@@ -228,7 +229,7 @@ def test_no_table_of_a_domain_makes_blocks_fail(algorithm, score):
 
 
 @given(log_scale=st.floats(-18, 12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_noise_of_any_scale_that_a_median_may_ask_for(log_scale):
     """Its scale depends on the rows, so that none may be refused."""
     assert np.isfinite(SecureNoise().laplace(0.5, 10.0**log_scale))

@@ -14,6 +14,7 @@ from privcore.data import Column, Dataset, load_network
 from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import cpdag_of_names
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
+from tests.examples import examples
 
 
 def sampled(network, rows, seed=3):
@@ -113,7 +114,7 @@ def test_a_small_budget_buys_one_release():
 
 
 @pytest.mark.filterwarnings("error")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     n=st.sampled_from([2, 5, 300]),

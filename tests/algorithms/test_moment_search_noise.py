@@ -14,6 +14,7 @@ from privcore.data import Column, Dataset
 from privcore.privacy.mechanisms import SecureNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
+from tests.examples import examples
 from tests.transcripts import Recorder
 
 
@@ -45,7 +46,7 @@ def planned_mu(result):
     return math.sqrt(math.fsum(1 / event.value**2 for event in result.planned))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     levels=st.lists(st.integers(2, 4), min_size=3, max_size=6),
     n=st.integers(2_000, 10_000),
@@ -62,7 +63,7 @@ def test_the_noise_on_counts_is_never_less_than_planned(levels, n, epsilon, delt
     assert gaussian_delta(epsilon, math.hypot(*shares(noise.calls, levels))) <= delta
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     p=st.integers(2, 12),
     n=st.integers(100, 3_000),
@@ -79,7 +80,7 @@ def test_the_noise_on_moments_is_never_less_than_planned(p, n, epsilon, delta):
     assert gaussian_delta(epsilon, mu) <= delta
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     levels=st.lists(st.integers(2, 4), min_size=2, max_size=5),
     epsilon=st.floats(0.01, 100),

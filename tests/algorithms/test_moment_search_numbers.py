@@ -18,6 +18,7 @@ from privcore.graphs import cpdag_of_names
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
+from tests.examples import examples
 from tests.transcripts import Recorder, Replay
 
 BOUNDS = ((-1.0, 1.0),) * 3
@@ -104,7 +105,7 @@ def test_the_releases_have_the_noise_that_was_derived():
     assert result.guarantee.epsilon == 0.7
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     row=st.lists(st.floats(-1, 1), min_size=3, max_size=3),

@@ -25,6 +25,7 @@ from privcore.independence import SCORES, z_threshold
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms import SimulatedNoise, SmoothMedian
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
+from tests.examples import examples
 
 STREAM = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc", "curate")
 
@@ -223,7 +224,7 @@ def test_what_is_left_undone_is_a_bound(asia, name):
     assert 0 <= result.unreached.first <= result.unreached.last <= 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     pairs=st.integers(1, 200),
     p=st.integers(3, 20),

@@ -20,6 +20,7 @@ from privcore.independence import ScoreMeasure, get_score
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 from tests.transcripts import (
     Recorder,
     Replay,
@@ -109,7 +110,7 @@ TABLES = [
 
 # Without any parameters all algorithms are tried in test_conformance.
 @pytest.mark.parametrize(("algorithm", "parameters"), [case for case in TABLES if case[1]])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(drawn=neighbours, epsilon=st.sampled_from([0.3, 3.0, 40.0]), pure=st.booleans())
 def test_the_result_is_a_function_of_the_noisy_outputs(algorithm, parameters, drawn, epsilon, pure):
     one, other, seed = pair_of(drawn)
@@ -139,7 +140,7 @@ def sampled_pair(drawn):
 
 
 @pytest.mark.parametrize(("algorithm", "parameters"), SAMPLED)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     drawn=st.tuples(st.integers(0, 10_000), st.just(60), record),
     epsilon=st.sampled_from([3.0, 40.0]),
@@ -215,7 +216,7 @@ PURE = [
 
 
 @pytest.mark.parametrize(("algorithm", "parameters"), PURE)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(drawn=neighbours, epsilon=st.sampled_from([0.3, 3.0, 40.0]))
 def test_a_pure_transcript_s_loss_keeps_to_the_total(algorithm, parameters, drawn, epsilon):
     """Noisy values, selections and releases added up: at most ε, whatever the outputs."""
@@ -232,7 +233,7 @@ def test_a_pure_transcript_s_loss_keeps_to_the_total(algorithm, parameters, draw
 @pytest.mark.parametrize(
     ("algorithm", "parameters"), [case for case in TABLES if case[0] in ("laplace-pc", "curate")]
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(drawn=neighbours, epsilon=st.sampled_from([0.3, 3.0]))
 def test_what_noisy_tests_could_tell_composes_to_the_total(algorithm, parameters, drawn, epsilon):
     """With δ > 0: the steps' own worst losses, composed anew, stay within (ε, δ)."""
@@ -244,7 +245,7 @@ def test_what_noisy_tests_could_tell_composes_to_the_total(algorithm, parameters
         assert composition.total(steps, 1e-4) <= epsilon * (1 + 1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(drawn=neighbours, epsilon=st.sampled_from([0.3, 3.0, 40.0]))
 @pytest.mark.parametrize("algorithm", ["sg-pc", "privpc-star", "moment-search"])
 def test_gaussian_transcripts_keep_to_the_total(algorithm, drawn, epsilon):
@@ -263,7 +264,7 @@ def test_gaussian_transcripts_keep_to_the_total(algorithm, drawn, epsilon):
     assert gaussian_delta(epsilon, math.sqrt(squares)) <= 1e-5 * (1 + 1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     row=st.lists(st.floats(-1, 1), min_size=3, max_size=3),
@@ -290,7 +291,7 @@ def test_numeric_rows_keep_to_the_total(seed, row, mechanism, centring):
         assert gaussian_delta(2.0, mu) <= 1e-5 * (1 + 1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     row=st.lists(st.floats(-1, 1), min_size=3, max_size=3),

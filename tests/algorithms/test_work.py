@@ -17,6 +17,7 @@ from privcore.algorithms.work import (
 )
 from privcore.data import load_network
 from privcore.errors import ParameterError
+from tests.examples import examples
 
 SEARCHING = [name for name in ALGORITHMS if searches_by_tests(name)]
 
@@ -62,7 +63,7 @@ class Coins(Decision):
         return np.random.default_rng([self._seed, x, y, *given]).random() < 0.2
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 999), limit=st.integers(1, 60), stable=st.booleans())
 def test_a_limit_cuts_the_same_search_short(seed, limit, stable):
     names = tuple("abcdef")

@@ -49,15 +49,15 @@ def browser():
 
 
 class Server:
-    """`streamlit run app.py` on a free port, with its log."""
+    """`streamlit run app.py` on a free port, with its log, and ledgers in a folder of its own."""
 
-    def __init__(self, log):
+    def __init__(self, folder):
+        self.data, self.log = folder / "data", folder / "server.log"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.log = log
-        with log.open("wb") as out:
+        with self.log.open("wb") as out:
             self.process = subprocess.Popen(
                 [
                     sys.executable,
@@ -72,6 +72,7 @@ class Server:
                     "none",
                 ],
                 cwd=ROOT,
+                env={**os.environ, "CAUSALVEIL_DATA_DIR": str(self.data)},
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
@@ -83,7 +84,7 @@ class Server:
                         return
             except OSError:
                 time.sleep(0.1)
-        raise RuntimeError(f"the server did not start: {log.read_text()}")
+        raise RuntimeError(f"the server did not start: {self.log.read_text()}")
 
     def stop(self):
         self.process.terminate()
@@ -96,37 +97,68 @@ class Server:
 @pytest.fixture
 def cold_server(tmp_path):
     """A server that no session has visited."""
-    server = Server(tmp_path / "server.log")
+    server = Server(tmp_path)
     yield server
     server.stop()
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("server") / "server.log")
+    running = Server(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
 
 
+_VIEW = {"viewport": {"width": 1400, "height": 1000}, "accept_downloads": True}
+
+
+@pytest.fixture(scope="session")
+def tabs(browser):
+    """A tab for each colour scheme that all journeys share: it has Streamlit's scripts compiled."""
+    return {}
+
+
 @pytest.fixture
-def visit(browser):
-    """Open a page in a fresh context; afterwards, nothing may have left this machine."""
-    contexts, requests, errors = [], [], []
+def visit(browser, tabs):
+    """Open a page, which is a session of its own; afterwards, nothing may have left this machine.
+
+    The first visit of a journey is in the shared tab, others each in a browser context of theirs.
+    """
+    contexts, pages, requests, errors = [], [], [], []
+
+    def asked(request):
+        requests.append(request.url)
+
+    def failed(error):
+        errors.append(str(error))
 
     def open_page(url, *, scheme="light"):
-        context = browser.new_context(
-            color_scheme=scheme, viewport={"width": 1400, "height": 1000}, accept_downloads=True
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("pageerror", lambda error: errors.append(str(error)))
+        page = tabs.get(scheme)
+        if page is None or page.is_closed():
+            page = tabs[scheme] = browser.new_context(color_scheme=scheme, **_VIEW).new_page()
+        elif page in pages:
+            contexts.append(browser.new_context(color_scheme=scheme, **_VIEW))
+            page = contexts[-1].new_page()
+        pages.append(page)
+        page.on("request", asked)
+        page.on("pageerror", failed)
         page.goto(url)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
+    for page in tabs.values():
+        if not page.is_closed():
+            for other in page.context.pages:
+                if other is not page:
+                    other.close()
+            # The session ends here, as it does when a tab is closed.
+            page.goto("about:blank")
+            page.context.clear_cookies()
+            if page in pages:
+                page.remove_listener("request", asked)
+                page.remove_listener("pageerror", failed)
     outside = [u for u in requests if urlparse(u).hostname not in ("127.0.0.1", None)]
     assert outside == []
     assert errors == []

@@ -8,40 +8,31 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, Server, settle
+from tests.browser.conftest import ROOT, settle
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def own_server(tmp_path, monkeypatch):
-    """A server whose ledger is in a folder of the test."""
-    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
-    server = Server(tmp_path / "server.log")
-    yield server
-    server.stop()
 
 
 def shown(page, text):
     expect(page.get_by_text(text).first).to_be_visible(timeout=60_000)
 
 
-def privcore(*words):
+def privcore(server, *words):
     return subprocess.run(
         [sys.executable, "-m", "privcore", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env=os.environ.copy(),
+        env={**os.environ, "CAUSALVEIL_DATA_DIR": str(server.data)},
         check=False,
     )
 
 
-def test_from_a_table_to_a_certificate(own_server, visit, tmp_path):
+def test_from_a_table_to_a_certificate(server, visit, tmp_path):
     path = tmp_path / "study.csv"
     rows = [f"{i % 2},{(i + (i % 5 == 0)) % 2},{i % 3 % 2}" for i in range(600)]
     path.write_text("a,b,c\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    page = visit(f"{own_server.url}/data?data=your+table")
+    page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
     page.locator("input[type=file]").first.set_input_files(path)
     page.get_by_role("button", name="Use this table").click(timeout=60_000)
@@ -66,7 +57,7 @@ def test_from_a_table_to_a_certificate(own_server, visit, tmp_path):
         page.get_by_role("button", name="Certificate (JSON, signed)").click()
     certificate = tmp_path / "certificate.json"
     caught.value.save_as(certificate)
-    told = privcore("verify", str(certificate))
+    told = privcore(server, "verify", str(certificate))
     assert told.returncode == 0, told.stderr
     document = json.loads(certificate.read_text(encoding="utf-8"))
     text = json.dumps(document)
@@ -74,4 +65,4 @@ def test_from_a_table_to_a_certificate(own_server, visit, tmp_path):
     assert "tests_run" not in text
     broken = tmp_path / "broken.json"
     broken.write_text(certificate.read_text(encoding="utf-8").replace('"a"', '"z"', 1))
-    assert privcore("verify", str(broken)).returncode == 2
+    assert privcore(server, "verify", str(broken)).returncode == 2

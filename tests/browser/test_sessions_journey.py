@@ -124,17 +124,17 @@ def workers_of(server):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
 @pytest.mark.skipif(processors() < 2, reason="one processor makes the runs without a process")
-def test_a_sweep_ends_with_the_tab_that_looked_at_it(cold_server, visit):
-    page = visit(f"{cold_server.url}/tradeoff?data=asia&sweep_seeds=100&sweep_density=6")
+def test_a_sweep_ends_with_the_tab_that_looked_at_it(server, visit):
+    page = visit(f"{server.url}/tradeoff?data=asia&sweep_seeds=100&sweep_density=6")
     settle(page, "Trade-off")
     page.get_by_role("button", name="Run", exact=True).click()
     runs = re.compile(r"[1-9][\d,]* of [\d,]+ runs about")
     expect(page.get_by_text(runs).first).to_be_visible(timeout=60_000)
-    assert workers_of(cold_server)
+    assert workers_of(server)
     page.close()
     # Alone, it takes minutes; not asked whether anybody looks, up to a quarter of an hour.
     for _ in range(300):
-        if not workers_of(cold_server):
+        if not workers_of(server):
             break
         time.sleep(0.1)
-    assert workers_of(cold_server) == []
+    assert workers_of(server) == []

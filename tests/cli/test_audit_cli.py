@@ -36,6 +36,7 @@ def test_json_is_the_same_for_the_same_seed(capsys):
     assert found[0]["claim"] == {"epsilon": 1.0, "delta": 0.0}
 
 
+@pytest.mark.long
 def test_all_of_them(capsys):
     assert main(["audit", "--all", "--runs", "40", "--json"]) == 0
     names = [result["name"] for result in json.loads(capsys.readouterr().out)]

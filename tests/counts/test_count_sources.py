@@ -30,6 +30,7 @@ from tests.counts.sources import (
     sharded,
     write_parquet,
 )
+from tests.examples import examples
 
 LEVELS = (2, 3, 4, 2, 5)
 rows = hnp.arrays(
@@ -52,7 +53,7 @@ def every_source(data, ends, folder):
     }
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(rows=rows, ends=ends, asked=st.lists(some, min_size=1, max_size=4))
 def test_every_source_gives_the_same_tables(rows, ends, asked):
     data = dataset(rows, LEVELS)
@@ -75,7 +76,7 @@ def test_every_source_gives_the_same_tables(rows, ends, asked):
                 ), name
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(rows=rows, ends=ends, seed=st.integers(0, 99), share=st.floats(0.05, 1.0))
 def test_what_is_handed_over_draws_as_memory_does(rows, ends, seed, share):
     data = dataset(rows, LEVELS)
@@ -101,7 +102,7 @@ def test_what_is_handed_over_draws_as_memory_does(rows, ends, seed, share):
         assert (drawn[0] <= memory.table(range(5))).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(rows=rows, ends=ends, data=st.data())
 def test_sampled_rows_are_the_rows_asked_for(rows, ends, data):
     table = dataset(rows, LEVELS)
@@ -128,7 +129,7 @@ def test_sub_samples_by_row_number_are_uniform(monkeypatch):
         assert chisquare([drawn[s] for s in everything]).pvalue > 1e-6
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     levels=st.lists(st.integers(1, 1000), min_size=1, max_size=30),
     n=st.integers(1, 40),
@@ -212,7 +213,9 @@ def test_every_algorithm_gives_the_same_result_on_files(asia, name):
     assert passed.guarantee == expected.guarantee
 
 
-@pytest.mark.parametrize("name", ["priv-pc", "sg-pc", "curate"])
+@pytest.mark.parametrize(
+    "name", ["priv-pc", pytest.param("sg-pc", marks=pytest.mark.long), "curate"]
+)
 def test_sub_sampling_needs_no_unique_rows(asia, name):
     memory, files = asia
     given = {"epsilon": 3.0, "rate": 0.5}

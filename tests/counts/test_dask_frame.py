@@ -94,7 +94,10 @@ def test_a_worker_killed_while_it_counts_changes_nothing(client, partitions, tmp
     assert killed not in client.run(os.getpid).values()
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.long) if n == "moment-search" else n for n in RUNS],
+)
 def test_the_same_result_to_the_last_bit(partitions, name):
     check(external(ShardedRows(partitions)), name)
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from privcore.counts import encoding
 from privcore.counts.encoding import combine, joint_key, merged_rows, unique_rows
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 
 BOTH = pytest.mark.parametrize("kernels", [False, True])
 
@@ -34,7 +35,7 @@ def tables(draw):
 
 
 @BOTH
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(table=tables())
 def test_unique_rows_are_those_of_a_loop(kernels, table):
     codes, levels = table
@@ -46,7 +47,7 @@ def test_unique_rows_are_those_of_a_loop(kernels, table):
 
 
 @BOTH
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(table=tables(), seed=st.integers(0, 1000))
 def test_merged_rows_are_those_of_a_loop(kernels, table, seed):
     codes, levels = table

@@ -12,6 +12,7 @@ from privcore.counts.cache import Cache
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.examples import examples
 
 LEVELS = (2, 3, 4, 2, 3)
 
@@ -69,7 +70,7 @@ def test_unique_rows_of_asia():
     assert counts.n == 100_000
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(rows=rows, seed=st.integers(0, 100), data=st.data())
 def test_subsamples_are_part_of_the_rows(rows, seed, data):
     counts = InMemoryCounts.from_dataset(dataset(rows))

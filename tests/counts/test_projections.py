@@ -10,6 +10,7 @@ from privcore.counts.packed import pack
 from privcore.counts.projections import Projections
 from privcore.independence.order_scan import scan_order
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 
 LEVELS = (2, 3, 4, 2, 5, 3, 2, 7, 2, 3)
 # Neighbours of each column while nothing is separated.
@@ -44,7 +45,7 @@ def counted(codes, weights, columns):
 
 
 @BOTH
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 30))
 def test_tables_do_not_depend_on_what_was_merged_before(kernels, data, seed):
     codes, weights = rows_of(seed)

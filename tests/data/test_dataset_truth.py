@@ -10,6 +10,7 @@ from privcore.data.dot import edges_of_dot
 from privcore.errors import DataError
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml
 from privcore.graphs.pdag import PDAG
+from tests.examples import examples
 
 NAMES = ("a", "b", "c")
 CHAIN = (("a", "b"), ("b", "c"))
@@ -155,7 +156,7 @@ def test_what_is_no_dot_is_said_to_be_none(text):
 words = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1, max_size=6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=5))
 def test_dot_is_read_as_a_maintained_reader_does(pairs):
     def quoted(name):

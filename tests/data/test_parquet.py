@@ -20,6 +20,7 @@ from privcore.counts.sql import ParquetRows
 from privcore.data import ColumnSchema, build_dataset, infer_schema, read_table
 from privcore.data.parquet import open_parquet
 from privcore.errors import DataError, ParameterError, PrivcoreError
+from tests.examples import examples
 
 dask = pytest.importorskip("dask")
 
@@ -102,7 +103,7 @@ def frame_of(columns):
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(columns=frames(), missing=st.sampled_from(["refuse", "drop", "level"]))
 def test_without_a_schema(columns, missing):
     content = parquet(frame_of(columns))
@@ -128,7 +129,7 @@ schemas = st.tuples(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(columns=frames(), missing=st.sampled_from(["refuse", "drop", "level"]), chosen=schemas)
 def test_with_a_schema(columns, missing, chosen):
     content = parquet(frame_of(columns))

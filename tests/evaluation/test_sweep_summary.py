@@ -19,6 +19,7 @@ from privcore.evaluation.sweeps.sweep import (
     smallest_epsilon,
     summarise,
 )
+from tests.examples import examples
 
 F1 = "truth_skeleton_f1"
 
@@ -102,7 +103,7 @@ def test_refused_runs_are_counted_apart():
     assert np.isnan(line["mean"])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=7), st.integers(0, 8))
 def test_the_least_budget(eighths, target):
     means = [value / 8 for value in eighths]

@@ -18,6 +18,7 @@ from privcore.graphs import PDAG, cpdag_of_dag, orient, topological_order
 from privcore.graphs.meek import apply_meek_rules, apply_meek_rules_in_turn
 from privcore.graphs.orientation import ColliderRule, ConflictRule, read_triples
 from privcore.graphs.pdag import ordered
+from tests.examples import examples
 from tests.graphs.random_dags import names, random_dag
 
 RULES = get_args(ColliderRule)
@@ -168,7 +169,7 @@ def contradictory(draw):
     return PDAG(names(p), undirected=frozenset(kept)), sets
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     case=contradictory(),
     rule=st.sampled_from(RULES),

@@ -13,6 +13,7 @@ from privcore.counts import InMemoryCounts
 from privcore.independence import SCORES, frequencies
 from privcore.independence.block_measures import block_p_values, votes
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.examples import examples
 
 LEVELS = (3, 2, 2)
 
@@ -32,7 +33,7 @@ def source_of(records, block, count):
 record = st.tuples(*[st.integers(0, k - 1) for k in LEVELS])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     records=st.lists(record, min_size=6, max_size=40),
     replacement=record,
@@ -71,7 +72,7 @@ def test_one_record_can_move_a_vote():
     assert other - one == 1
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     p_values=st.lists(st.floats(0, 1), min_size=1, max_size=15).filter(lambda v: len(v) % 2),
     level=st.floats(0, 1),

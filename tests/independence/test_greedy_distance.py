@@ -15,6 +15,7 @@ from privcore.independence.greedy_distance import greedy_distance, p_value
 from privcore.independence.order_scan import critical_values
 from privcore.kernels import compiled
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 
 LEVELS = st.sampled_from([1e-3, 0.01, 0.05, 0.3])
 
@@ -45,14 +46,14 @@ def clear(table, level, size=64):
         return compiled.ready().greedy_removals(table.copy(), critical_values(level, size), 32)[1]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(table=tables(), level=LEVELS)
 def test_kernel_and_numpy_agree(table, level):
     fast, slow = both_ways(table, level)
     assert fast == slow
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(table=arrays(np.int64, (2, 2, 3), elements=st.integers(0, 20_000)), level=LEVELS)
 def test_they_agree_over_thousands_of_removals(table, level):
     fast, slow = both_ways(table, level)

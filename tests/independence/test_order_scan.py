@@ -19,6 +19,7 @@ from privcore.errors import Cancelled
 from privcore.independence import get_score, order_scan
 from privcore.kernels import compiled
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 
 ROOT = Path(__file__).parents[2]
 SCORES = pytest.mark.parametrize("score", ["g2", "chi2"])
@@ -57,7 +58,7 @@ def both_ways(make, given_parameters):
     return fast, slow
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     p=st.integers(2, 8),

@@ -16,6 +16,7 @@ from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.tie_correction import corrected, share_for_tests
 from privcore.counts import InMemoryCounts
 from privcore.independence import SCORES, ScoreMeasure, ranks, z_threshold
+from tests.examples import examples
 
 
 def p_value(z):
@@ -26,7 +27,7 @@ def bound(delta):
     return 2 * ndtr(delta) - 1
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(z=st.floats(-40, 40), change=st.floats(-3, 3))
 def test_p_values_move_by_no_more_than_the_bound(z, change):
     moved = abs(p_value(z + change) - p_value(z))

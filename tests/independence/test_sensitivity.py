@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.independence import SCORES, ranks
+from tests.examples import examples
 
 PROVEN = [name for name, score in SCORES.items() if score.proven]
 
@@ -34,7 +35,7 @@ record = st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4))
 
 
 @pytest.mark.parametrize("name", PROVEN)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(records=st.lists(record, min_size=2, max_size=40), replacement=record, data=st.data())
 def test_replacing_one_record_keeps_to_the_bound(name, records, replacement, data):
     position = data.draw(st.integers(0, len(records) - 1))

@@ -1,5 +1,6 @@
 """The panel Advice of the page Discover."""
 
+from privcore.evaluation.planning.surrogate import Surrogates
 from tests.pages.test_app import clean, start
 
 
@@ -7,7 +8,9 @@ def press(app, label):
     return clean(next(b for b in app.button if b.label.startswith(label)).click().run())
 
 
-def test_advice_is_asked_for_and_followed():
+def test_advice_is_asked_for_and_followed(monkeypatch):
+    """On two surrogates for each algorithm; the page draws five."""
+    monkeypatch.setattr("pages.ui.expectation.Surrogates", lambda shape: Surrogates(shape, (1, 2)))
     app = clean(
         start(data="cancer", rows="1000", algorithm="svt-pc", discover_tab="Advice", epsilon="2")
     )

@@ -34,7 +34,13 @@ def short(monkeypatch):
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize(("kind", "name"), ALL)
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(*case, marks=pytest.mark.long) if case[1] == "moment-search-tables" else case
+        for case in ALL
+    ],
+)
 def test_every_registered_audit_is_drawn(kind, name):
     app = start(name)
     assert app.session_state["audit_kind"] == kind

@@ -14,6 +14,7 @@ from pages.ui.graphs.view import graph_html, legend_html
 from pages.ui.theme import EDGES, PALETTES
 from privcore.graphs import PDAG
 from privcore.graphs.layout import shared_layout
+from tests.examples import examples
 
 NAMES = ("a", "</script><img src=x onerror=alert(1)>", "🙂", 'q"uo\\te', "x" * 200)
 GRAPH = PDAG(NAMES, frozenset({(0, 1), (2, 1)}), frozenset({(3, 4)}))
@@ -77,7 +78,7 @@ def test_nothing_is_fetched_and_only_known_scripts_may_run(theme):
     assert "script-src 'sha256-" in policy
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(names=st.lists(st.text(min_size=1, max_size=30), min_size=2, max_size=4, unique=True))
 def test_any_name_stays_inside_the_data(names):
     graph = PDAG(tuple(names), frozenset({(0, 1)}))

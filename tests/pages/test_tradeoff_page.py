@@ -91,7 +91,7 @@ def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
 
 
 def test_no_algorithm_chosen_is_said():
-    app = start()
+    app = few()
     app.multiselect(key="sweep_algorithms").set_value([]).run()
     assert "Choose at least one" in app.info[0].value
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from privcore.errors import ParameterError
 from privcore.pairwise import scores
+from tests.examples import examples
 
 WIDTHS = [(0.02, 0.02), (0.1, 0.5), (1.0, 2.0)]
 RANK = {"spearman": scores.spearman, "kendall": scores.kendall}
@@ -43,7 +44,7 @@ def bound(name, m):
 
 
 @pytest.mark.parametrize("name", SCORES)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(rest=st.lists(record, min_size=1, max_size=25), one=record, other=record)
 def test_replacing_one_record_keeps_to_the_bound(name, rest, one, other):
     m = len(rest) + 1
@@ -102,7 +103,7 @@ def test_hsic_comes_to_a_half_of_its_bound():
     assert moved / bound("hsic", m) == pytest.approx(32 / 27 / math.sqrt(6), rel=0.02)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     rest=st.lists(st.tuples(*[st.sampled_from([-1.0, 0.0, 1.0])] * 2), min_size=1, max_size=40),
     one=st.tuples(*[st.sampled_from([-1.0, 0.0, 1.0])] * 2),

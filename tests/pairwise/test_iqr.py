@@ -24,6 +24,7 @@ from privcore.pairwise.propose_test_release import (
 )
 from privcore.pairwise.scores import LEAST_IQR, log_iqr
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
+from tests.examples import examples
 
 # False-alarm rate of each statistical test over seeds (the seeds are fixed).
 ALARM = 1e-6
@@ -100,7 +101,7 @@ def test_changes_to_leave_is_the_exact_distance(seed):
         assert changes_to_leave(values, interval) == least_changes(values.tolist(), interval)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(rest=values_of, one=st.floats(-2, 2), other=st.floats(-2, 2))
 def test_the_distance_changes_by_at_most_one_between_neighbours(rest, one, other):
     """Both conditions on a distance: within an interval, and where a neighbour lies outside."""

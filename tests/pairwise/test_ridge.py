@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from privcore.errors import ParameterError
 from privcore.pairwise import ridge
+from tests.examples import examples
 
 number = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, -0.3, 0.0, 0.3, 1.0]))
 record = st.tuples(number, number)
@@ -74,7 +75,7 @@ def shift_of(records, other, penalty, width):
     return np.abs(before - after).max()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     records=st.lists(record, min_size=1, max_size=12),
     other=record,

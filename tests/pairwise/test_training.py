@@ -15,6 +15,7 @@ from privcore.errors import ParameterError
 from privcore.pairwise import scores, training
 from privcore.pairwise.propose_test_release import intervals_around
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.examples import examples
 
 value = st.one_of(st.floats(-2, 2), st.sampled_from([-2.0, -0.5, 0.0, 0.5, 2.0]))
 shifts = st.sampled_from([1e-4, 0.01, 0.1, 1.0])
@@ -37,7 +38,7 @@ def kernel_score(name, inputs, residuals, width):
 
 
 @pytest.mark.parametrize("name", ["hsic", "hsic-root"])
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(drawn=neighbours(), width=st.sampled_from([0.05, 0.2, 1.0]))
 def test_kernel_scores_keep_to_their_training_sensitivity(name, drawn, width):
     inputs, before, after, shift = drawn
@@ -76,7 +77,7 @@ def test_the_published_sensitivity_is_far_larger():
         training.training_sensitivity("kendall", 10, 0.1, 0.01, "proven")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(drawn=neighbours())
 def test_the_distance_of_ranks_changes_by_at_most_one_in_training_records(drawn):
     _, before, after, shift = drawn
@@ -85,7 +86,7 @@ def test_the_distance_of_ranks_changes_by_at_most_one_in_training_records(drawn)
     assert abs(one - other) <= 1
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(drawn=neighbours())
 def test_ranks_stay_while_the_distance_is_above_zero(drawn):
     inputs, before, after, shift = drawn
@@ -168,7 +169,7 @@ def test_thresholds_need_a_budget(epsilon, delta):
         training.stable_threshold(epsilon, delta)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(drawn=neighbours())
 def test_ranges_move_by_at_most_two_shifts(drawn):
     _, before, after, shift = drawn
@@ -188,7 +189,7 @@ def test_the_range_is_that_of_the_score():
         assert scores.floored_log(training.iqr_of(values)) == scores.log_iqr(values)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(drawn=neighbours())
 def test_the_distance_of_a_range_fits_propose_test_release(drawn):
     """It changes by at most 1 within an interval, and is at most 1 if a neighbour leaves it."""

@@ -20,6 +20,7 @@ from privcore.teaching.equivalence import STRUCTURES, equivalence_class, markov_
 from privcore.teaching.p_space import p_against_z
 from privcore.teaching.sieve import AXES, printed_costs, round_scales, sieve_errors
 from privcore.teaching.subsampling import subsampling_curves
+from tests.examples import examples
 
 ALARM = 1e-6
 
@@ -59,7 +60,7 @@ def test_a_round_s_scales_are_for_the_rows_it_looks_at():
 
 
 @given(epsilon=st.floats(0.05, 20))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_signal_over_noise_is_largest_at_rate_one(epsilon):
     found = subsampling_curves(epsilon, 1000)
     assert (np.diff(found.ratio) > 0).all()
@@ -119,7 +120,7 @@ def test_all_accountants_and_only_on_request_the_slow_one():
     np.testing.assert_allclose(basic.epsilons, 0.5 * basic.counts)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     columns=st.integers(3, 12),
     orders=st.integers(1, 6),
@@ -159,7 +160,7 @@ def all_dags(cpdag):
     return sorted(found)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(chosen=st.lists(st.booleans(), min_size=10, max_size=10), order=st.permutations(range(5)))
 def test_the_dags_of_a_class_against_brute_force(chosen, order):
     pairs = [(order[i], order[j]) for i in range(5) for j in range(i + 1, 5)]

@@ -9,6 +9,7 @@ from scipy import stats
 from privcore.errors import ParameterError
 from privcore.independence import SCORES
 from privcore.teaching.sensitivity import LEVELS, PRESETS, sensitivity_playground
+from tests.examples import examples
 
 records = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3))
 wide = st.tuples(st.integers(0, LEVELS - 1), st.integers(0, LEVELS - 1), st.integers(0, 2))
@@ -21,7 +22,7 @@ def scores(table):
     return {score.name: score for score in table.scores}
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(rows=tables, position=st.integers(0, 100), replacement=st.one_of(records, wide))
 def test_no_move_exceeds_a_proven_bound(rows, position, replacement):
     found = sensitivity_playground(rows, position % len(rows), replacement)

@@ -16,13 +16,14 @@ from privcore.algorithms.gradients.noisy_gradients import (
 )
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.column_release import columns_sensitivity, release_columns
+from tests.examples import examples
 
 weights = hnp.arrays(float, (4, 4), elements=st.floats(-1.5, 1.5))
 row = hnp.arrays(float, 4, elements=st.floats(-1e3, 1e3))
 unit = hnp.arrays(float, 4, elements=st.floats(-1, 1))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     weights,
     st.lists(weights, min_size=1, max_size=4),
@@ -88,7 +89,7 @@ def test_the_best_trial_has_the_least_loss_and_penalty():
     assert best_trial(zero, trials, np.array([-0.09, -0.05]), penalty) is zero
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(unit, unit)
 def test_means_and_squares_move_no_more_than_means(old, new):
     change = np.linalg.norm(np.concatenate((old - new, old**2 - new**2)))

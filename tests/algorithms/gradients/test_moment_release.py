@@ -14,6 +14,7 @@ from privcore.privacy.mechanisms.moment_release import (
     weighted_sensitivity,
 )
 from privcore.privacy.mechanisms.second_moments import upper_triangle
+from tests.examples import examples
 
 direction = hnp.arrays(float, 3, elements=st.floats(-1, 1))
 
@@ -24,7 +25,7 @@ def released(x, radius):
     return np.outer(full, full)[upper_triangle(3, centred=True)]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(direction, direction, st.floats(0.05, 2.0))
 def test_no_pair_of_rows_exceeds_the_sensitivity(x, y, radius):
     change = np.linalg.norm(released(x, radius) - released(y, radius))

@@ -18,6 +18,7 @@ from privcore.algorithms.gradients.clipped_gradients import (
 )
 from privcore.algorithms.gradients.least_squares import least_squares, linearised
 from privcore.errors import DataError
+from tests.examples import examples
 
 weights = hnp.arrays(float, (4, 4), elements=st.floats(-1.5, 1.5))
 row = hnp.arrays(float, 4, elements=st.floats(-1e3, 1e3))
@@ -112,7 +113,7 @@ def test_clipped_means_agree_with_a_loop_over_records(monkeypatch):
     )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(weights, row, row, st.integers(1, 30), st.floats(0.01, 100), st.integers(0, 5))
 def test_replacing_one_record_moves_the_clipped_mean_by_2c_over_n(w, old, new, n, clip, seed):
     others = np.random.default_rng(seed).normal(size=(n - 1, 4))

@@ -24,6 +24,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
     chi_squared_quantile,
 )
 from privcore.data import Column, Dataset, load_network
+from tests.examples import examples
 
 RULES = Rules(level=0.05, candidates=0.1, reference=0.1, max_parents=3, arrows=ON_LEVELS)
 
@@ -133,7 +134,7 @@ def test_a_scale_of_arrows_is_symmetric_monotone_and_bounded(apart, more):
     assert (ON_NUMBERS.confidence(apart) - ON_LEVELS.confidence(apart)) * apart >= 0
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     freedom=st.floats(0.5, 500),
     level=st.floats(1e-8, 0.1),

@@ -9,6 +9,7 @@ from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS, search_dag
 from privcore.errors import DataError
 from privcore.graphs import topological_order
+from tests.examples import examples
 
 
 def random_score(seed):
@@ -55,7 +56,7 @@ def around(columns, edges):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     columns=st.integers(1, 6),

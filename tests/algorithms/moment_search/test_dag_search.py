@@ -14,6 +14,7 @@ from privcore.algorithms.moment_search.release.plan import LEAST_CELLS, plan_mom
 from privcore.errors import DataError
 from privcore.graphs import topological_order
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
+from tests.examples import examples
 
 
 def random_score(seed):
@@ -62,7 +63,7 @@ def test_with_patience_the_best_of_all_dags_is_found(seed):
     assert sum(score(c, ps) for c, ps in enumerate(found)) == pytest.approx(best)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 10_000), columns=st.integers(2, 7), most=st.integers(1, 3))
 def test_the_result_is_a_dag_within_its_limits(seed, columns, most):
     generator = np.random.default_rng(seed)
@@ -85,7 +86,7 @@ def test_nothing_to_see_is_never_significant():
     assert Statistic(0.0, 0.0, 0.0).noncentrality == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     n=st.integers(10, 10**6),
     levels=st.lists(st.integers(2, 6), min_size=2, max_size=40),

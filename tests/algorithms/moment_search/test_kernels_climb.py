@@ -15,6 +15,7 @@ from privcore.algorithms.moment_search.likelihood.table_climb import Layout, cli
 from privcore.data import load_network
 from privcore.kernels import compiled
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 
 SCALES = [0.05, 0.4, 2.0, 4.9, 20.0, 50.0]
 
@@ -100,7 +101,7 @@ def test_they_agree_where_the_climb_is_over_at_once():
     assert fast.found.total == pytest.approx(slow.found.total, rel=1e-8)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     noisy=st.one_of(st.integers(-300, 300), st.integers(-1_000, 100_000)),
     log_expected=st.floats(-9, 5),
@@ -121,7 +122,7 @@ def test_likelihoods_of_a_cell_are_the_same(noisy, log_expected, scale):
     assert slopes[0] == pytest.approx(slow.slopes[0], rel=1e-9, abs=close * (1 / scale + 1))
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=examples(1_000), deadline=None)
 @given(x=st.one_of(st.floats(-40, 40), st.floats(-1e5, 40)))
 @example(x=-20.0)
 @example(x=np.nextafter(-20.0, 0.0))

@@ -23,6 +23,7 @@ from privcore.data import load_network
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import counted, data, of_pairs, of_tables
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 
 
 def shares(seed, levels, spread=0.5):
@@ -54,7 +55,7 @@ def test_a_fitted_table_has_the_margins_and_no_other_term(compiled):
 
 
 @given(seed=st.integers(0, 10_000), columns=st.integers(1, 4))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_kernels_and_numpy_fit_and_count_the_same(seed, columns):
     generator = np.random.default_rng(seed)
     levels = tuple(int(r) for r in generator.integers(2, 5, columns))

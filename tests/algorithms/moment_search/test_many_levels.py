@@ -15,6 +15,7 @@ from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvi
 from privcore.algorithms.moment_search.likelihood.statistic import paired_statistic
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from tests.algorithms.moment_search.releasing import data, of_pairs, of_tables
+from tests.examples import examples
 
 
 def positive(generator, groups, size):
@@ -32,7 +33,7 @@ sizes = st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5), st.in
 
 
 @given(seed=st.integers(0, 10_000), shape=sizes)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_mean_and_variance_are_those_with_the_noise_as_it_is(seed, shape):
     """Against the matrices written out: of WCW, its trace and that of its square."""
     parts, noise = problem(seed, *shape)
@@ -51,7 +52,7 @@ def test_mean_and_variance_are_those_with_the_noise_as_it_is(seed, shape):
 
 
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_of_noise_that_is_independent_they_are_the_same(seed):
     generator = np.random.default_rng(seed)
     parts = generator.normal(size=(2, 3, 4))

@@ -12,6 +12,7 @@ from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.examples import examples
 
 LEVELS = (2, 3, 2)
 CELLS = 12
@@ -40,7 +41,7 @@ def released(source, seed, sigma=20.0, sets=(((0, 1, 2), 7.0), ((0, 2), 3.0))):
     return found
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     levels=st.lists(st.integers(2, 4), min_size=2, max_size=4),
     seed=st.integers(0, 1_000),

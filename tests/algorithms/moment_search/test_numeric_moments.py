@@ -18,6 +18,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
 from privcore.privacy.mechanisms.second_moments import upper_triangle
+from tests.examples import examples
 
 QUIET = 1e9
 
@@ -77,7 +78,7 @@ def test_without_noise_the_score_is_bic_s_form(parents):
     assert found == pytest.approx(deviance - 7 * len(parents), abs=0.01 + 1e-4 * deviance)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 1_000), mu=st.sampled_from([0.3, 3.0, QUIET]), penalty=st.floats(0, 20))
 def test_gains_are_what_a_further_cause_adds_to_the_score(seed, mu, penalty):
     evidence = noisy_moments(rows(seed), mu, seed, penalty, radius=1.5)
@@ -136,7 +137,7 @@ pairs_of_rows = st.integers(1, 6).flatmap(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(pairs_of_rows)
 def test_a_row_moves_means_and_mean_squares_by_no_more_than_claimed(drawn):
     one, other = (np.array([*row, *np.square(row)]) for row in drawn)
@@ -159,7 +160,7 @@ rows_and_units = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(rows_and_units)
 def test_whatever_the_units_a_row_moves_the_moments_by_no_more_than_claimed(drawn):
     """One row of two replaced, in any units that the first release may say."""
@@ -186,7 +187,7 @@ def test_rows_in_other_units_are_those_counted():
     assert found == pytest.approx(expected, abs=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     p=st.integers(2, 100),
     n=st.integers(100, 10**7),
@@ -203,7 +204,7 @@ def test_both_releases_together_are_the_total(p, n, epsilon, delta, radius):
     assert 1 <= plan_numbers(n, p, epsilon, delta, radius=None).radius <= 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(p=st.integers(2, 100), n=st.integers(100, 10**7), epsilon=st.floats(0.01, 50))
 def test_the_less_noise_the_longer_rows_may_be(p, n, epsilon):
     radius = plan_numbers(n, p, epsilon, 1e-6, radius=None).radius

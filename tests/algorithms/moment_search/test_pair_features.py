@@ -11,6 +11,7 @@ from privcore.algorithms.moment_search.release.features import (
     pair_features_sensitivity,
     sum_zero_basis,
 )
+from tests.examples import examples
 
 
 def features(record, levels):
@@ -27,7 +28,7 @@ def test_codes_tell_equal_from_different_levels(levels):
     assert basis @ basis.T == pytest.approx(np.eye(levels) - 1 / levels)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.integers(2, 4), min_size=1, max_size=5))
 def test_the_sensitivity_is_the_largest_change_of_all_pairs_of_records(levels):
     """Exact, so neither exceeded nor wasteful: columns differ or not, whatever their levels."""
@@ -39,7 +40,7 @@ def test_the_sensitivity_is_the_largest_change_of_all_pairs_of_records(levels):
     assert pair_features_sensitivity(levels) == pytest.approx(max(changes), abs=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(2, 6), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=9

@@ -28,6 +28,7 @@ from privcore.algorithms.moment_search.release.plan import plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
 from privcore.counts import InMemoryCounts
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.examples import examples
 
 LEVELS = (2, 3, 2)
 EMPTY, CHAIN = (frozenset(),) * 3, (frozenset(), frozenset({0}), frozenset({1}))
@@ -44,7 +45,7 @@ def likelihood(count, expected, scale):
     return CellLikelihood(np.array([float(count)]), scale).at(np.array([expected]))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(expected=st.floats(1e-4, 9.9), scale=st.floats(0.1, 4.9), above=st.floats(-6, 6))
 def test_of_small_cells_it_is_exact(expected, scale, above):
     count = round(expected + above * (scale + math.sqrt(expected)))
@@ -55,7 +56,7 @@ def test_of_small_cells_it_is_exact(expected, scale, above):
     assert found.slopes[0] == pytest.approx((rise[0] - rise[1]) / (2 * step), rel=1e-4, abs=1e-5)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(expected=st.floats(30, 1e4), scale=st.floats(1.0, 40.0), above=st.floats(-3, 3))
 def test_of_large_cells_it_is_nearly_so(expected, scale, above):
     """The normal law in the place of Poisson's, within what its skewness makes of it."""
@@ -68,7 +69,7 @@ def test_of_large_cells_it_is_nearly_so(expected, scale, above):
     assert found.slopes[0] == pytest.approx((rise[0] - rise[1]) / (2 * step), rel=1e-3, abs=1e-6)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     count=st.floats(-1e6, 1e6).map(round), expected=st.floats(1e-9, 1e6), scale=st.floats(0.02, 1e4)
 )
@@ -133,7 +134,7 @@ def test_no_shares_near_those_found_are_more_likely(scale):
         assert -2 * cells.at(there).total > fit.deviance - 0.1
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=st.integers(0, 1_000), scale=st.sampled_from([0.3, 4.0, 25.0]))
 def test_equivalent_dags_are_as_likely(seed, scale):
     table = noisy(sampled(4_000, seed, "chain"), scale, seed)

@@ -16,6 +16,7 @@ from privcore.data.schema import OTHER_LEVEL, ColumnSchema
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
+from tests.examples import examples
 from tests.transcripts import Recorder
 
 COLUMNS = (
@@ -164,7 +165,7 @@ def assert_valid(columns):
 cells = st.one_of(st.sampled_from(NASTY), st.floats(allow_nan=True).map(str), st.text(max_size=3))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     rows=st.lists(st.tuples(cells, cells, cells, cells), min_size=2, max_size=30),
     epsilon=st.sampled_from([1e-4, 0.2, 50.0, 1e4]),

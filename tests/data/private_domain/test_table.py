@@ -20,6 +20,7 @@ from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
 from tests.data.private_domain.test_buying import NASTY
+from tests.examples import examples
 
 KINDS = (
     ColumnSchema("a", "nominal", declared=True),
@@ -52,7 +53,7 @@ UTF8 = st.text(st.characters(codec="utf-8"), max_size=2)
 cells = st.one_of(st.sampled_from([c for c in NASTY if c and c != "\ud800"]), UTF8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     table=st.lists(st.tuples(cells, cells, cells), min_size=2, max_size=20),
     seed=st.integers(0, 10**6),
@@ -85,7 +86,7 @@ def test_what_is_not_shown_falls_to_other():
     assert dataset.basis.startswith("released from the rows")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(cell=st.tuples(cells, cells, cells), place=st.integers(0, 19), seed=st.integers(0, 99))
 def test_neighbours_are_neighbours_under_every_domain(cell, place, seed):
     """So that the run's guarantee holds on rows that are coded by what was bought."""

@@ -16,6 +16,7 @@ from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import NAMES, by_rounds, side_by_side
 from privcore.privacy.accounting.divergences import orders, renyi_curve
 from privcore.privacy.accounting.events import KINDS, Event, total_rho
+from tests.examples import examples
 
 DELTA = 1e-6
 
@@ -92,7 +93,7 @@ def randomised_response_delta(epsilon, count, whole):
     return np.maximum(one - math.exp(whole) * other, 0).sum()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     epsilon=st.floats(0.01, 2.0),
     count=st.integers(1, 60),

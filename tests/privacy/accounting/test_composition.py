@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition, plan_rounds
+from tests.examples import examples
 
 DELTA = 1e-6
 
@@ -33,7 +34,7 @@ def test_published_figures(epsilon, rounds, classic, zcdp, simple):
     assert composition.zcdp_classic(rho, DELTA) == pytest.approx(simple, rel=1e-3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(epsilon=st.floats(0.01, 1.0), rounds=st.integers(1, 40))
 def test_never_below_the_exact_composition(epsilon, rounds):
     """The optimal composition of pure-DP steps, from dp-accounting, bounds all of ours below."""

@@ -23,6 +23,7 @@ from privcore.independence.score_measure import ScoreMeasure
 from privcore.privacy.mechanisms.column_release import columns_sensitivity, release_columns
 from privcore.privacy.mechanisms.second_moments import l2_sensitivity, upper_triangle
 from tests.counts.kernel_switch import counting_with
+from tests.examples import examples
 from tests.transcripts import Recorder
 
 seeds = st.integers(0, 10_000)
@@ -47,7 +48,7 @@ def random_rows(seed, n, p):
     return rows
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds, p=st.integers(1, 6), radius=st.floats(0.01, 3), n=st.integers(1, 10**12))
 def test_rows_in_fixed_point_keep_to_the_box_and_to_the_ball_exactly(seed, p, radius, n):
     step, rows = fixed_point.step_of(n), random_rows(seed, 20, p)
@@ -61,7 +62,7 @@ def test_rows_in_fixed_point_keep_to_the_box_and_to_the_ball_exactly(seed, p, ra
     assert (again[::-1] == found[3:8]).all()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(seed=seeds, p=st.integers(1, 5), n=st.sampled_from([3, 200, 5_000]))
 def test_sums_of_moments_are_exact_in_any_order(seed, p, n):
     rows = fixed_point.within(random_rows(seed, n, p), 1.5, fixed_point.step_of(n))
@@ -79,7 +80,7 @@ def source_of(rows):
     return NumericRows(tuple(f"x{k}" for k in range(p)), ((-1.0, 1.0),) * p, rows)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds, p=st.integers(1, 5), n=st.integers(2, 300), centred=st.booleans())
 def test_moments_of_neighbours_keep_to_the_bound_exactly(seed, p, n, centred):
     before = random_rows(seed, n, p)
@@ -101,7 +102,7 @@ def test_levels_and_numbers_give_the_same_moments_bit_for_bit():
     assert (counts.moments(1.2) == rows.moments(1.2)).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=seeds, d=st.integers(2, 6), n=st.integers(1, 200), clip=st.floats(0.01, 20))
 def test_gradients_and_slopes_of_neighbours_keep_to_the_bound_exactly(seed, d, n, clip):
     """One row replaced, and the others in another order."""
@@ -124,7 +125,7 @@ def test_gradients_and_slopes_of_neighbours_keep_to_the_bound_exactly(seed, d, n
     assert apart(*pair) <= Fraction(slopes_sensitivity(clip, len(trials), n)) ** 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(seed=seeds, d=st.integers(2, 8), clip=st.floats(1e-3, 50))
 def test_no_gradient_of_a_record_is_longer_than_the_clip(seed, d, clip):
     """Rows whose gradient is almost all on the diagonal lose most to cancellation."""
@@ -137,7 +138,7 @@ def test_no_gradient_of_a_record_is_longer_than_the_clip(seed, d, clip):
     assert squares(gradient) <= (Fraction(clip) * (1 + Fraction(1, 2**50))) ** 2
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(seed=seeds, p=st.integers(1, 6), n=st.integers(2, 200))
 def test_column_statistics_of_neighbours_keep_to_the_bound_exactly(seed, p, n):
     before = random_rows(seed, n, p)

@@ -21,9 +21,10 @@ from privcore.privacy.mechanisms.gaussian import (
     gaussian_mu,
     planned_mu,
 )
+from tests.examples import examples
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(epsilon=st.floats(0, 20), mu=st.floats(0.01, 10))
 def test_delta_agrees_with_an_independent_library(epsilon, mu):
     library = privacy_loss_mechanism.GaussianPrivacyLoss(1 / mu)
@@ -48,7 +49,7 @@ def test_sigma_is_the_smallest(epsilon, delta):
     assert gaussian_mu(epsilon, delta) == pytest.approx(3.0 / sigma)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(mu=st.floats(0.01, 20), delta=st.floats(1e-12, 0.5))
 def test_epsilon_inverts_delta(mu, delta):
     epsilon = gaussian_epsilon(mu, delta)
@@ -153,7 +154,7 @@ def exactly(epsilon, mu, digits=200):
         return (near - mpmath.exp(e) * far) / 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     epsilon=st.floats(-8, 4).map(lambda k: 10**k),
     delta=st.one_of(st.floats(-40, -0.01).map(lambda k: 10**k), st.sampled_from([0.5, 1e-6])),
@@ -167,7 +168,7 @@ def test_conversions_keep_to_the_promise_in_exact_arithmetic(epsilon, delta):
     assert found == 0 or exactly(math.nextafter(found, 0), mu) > delta
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(epsilon=st.floats(0, 50), mu=st.floats(1e-6, 50))
 def test_delta_is_rounded_up_by_one_double_at_most(epsilon, mu):
     exact, found = exactly(epsilon, mu, 400), gaussian_delta(epsilon, mu)

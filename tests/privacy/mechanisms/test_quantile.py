@@ -19,6 +19,7 @@ from privcore.privacy.mechanisms.quantile import (
     private_quantile,
     quantile_utilities,
 )
+from tests.examples import examples
 
 # False-alarm rate of each statistical test over seeds (the seeds are fixed).
 ALARM = 1e-6
@@ -61,7 +62,7 @@ def test_utilities_count_the_records_to_replace(q, m):
         assert (found == nearest).all()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     rest=st.lists(st.floats(-3, 3), max_size=30),
     one=st.floats(-3, 3),

@@ -19,6 +19,7 @@ from privcore.privacy.mechanisms.second_moments import (
     l2_sensitivity,
     upper_triangle,
 )
+from tests.examples import examples
 
 ROUNDING = 1e-9
 
@@ -42,7 +43,7 @@ rows_in_the_box = st.integers(1, 6).flatmap(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(rows=rows_in_the_box, n=st.integers(1, 10_000), centred=st.booleans())
 def test_replacing_one_row_keeps_to_the_bounds(rows, n, centred):
     one, other = rows
@@ -52,7 +53,7 @@ def test_replacing_one_row_keeps_to_the_bounds(rows, n, centred):
     assert np.linalg.norm(change) <= l2_sensitivity(p, n, centred=centred) + ROUNDING
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(rows=rows_in_the_box, radius=st.floats(0.05, 2.0), centred=st.booleans())
 def test_rows_of_bounded_norm_keep_to_theirs(rows, radius, centred):
     one, other = (clipped(row, radius) for row in rows)

@@ -24,6 +24,7 @@ from privcore.privacy.mechanisms.selection import (
     rho_of_selection,
     select,
 )
+from tests.examples import examples
 
 LIMIT = 50.0
 # False-alarm rate of each statistical test over seeds (the seeds are fixed).
@@ -37,7 +38,7 @@ utilities_of = st.integers(1, 8).flatmap(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(pair=utilities_of)
 def test_count_utilities_are_one_sensitive(pair):
     one = np.array(pair[0])
@@ -125,7 +126,7 @@ def renyi(p, q, order):
     return float(logsumexp(order * np.log(p) + (1 - order) * np.log(q))) / (order - 1)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(pair=utilities_of, epsilon=st.floats(0.05, 4), order=st.floats(1.05, 30))
 def test_the_exponential_mechanism_s_zcdp(pair, epsilon, order):
     one = np.array(pair[0])
@@ -265,7 +266,7 @@ def changes(make, records, neighbour, order):
 
 
 @pytest.mark.parametrize("score", [name for name, score in SCORES.items() if score.proven])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     records=st.lists(record, min_size=3, max_size=30),
     replacement=record,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from privcore.privacy.mechanisms.smooth_median import SmoothMedian, smooth_bound
+from tests.examples import examples
 
 
 def neighbours(grid, m):
@@ -64,7 +65,7 @@ def test_the_bound_is_smooth_on_all_small_data(m, beta):
         assert max(ratios) == pytest.approx(math.exp(beta))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     rest=st.lists(st.floats(0, 1), min_size=0, max_size=14).filter(lambda v: len(v) % 2 == 0),
     one=st.floats(0, 1),
@@ -126,7 +127,7 @@ def closed_form(epsilon, delta):
     return epsilon / (2 * math.log(2 / delta))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(epsilon=st.floats(1e-3, 1.0), delta=st.floats(1e-15, 0.7))
 def test_the_closed_form_holds_up_to_one_and_is_never_larger(epsilon, delta):
     beta = closed_form(epsilon, delta)
@@ -135,7 +136,7 @@ def test_the_closed_form_holds_up_to_one_and_is_never_larger(epsilon, delta):
     assert SmoothMedian.proven(epsilon, delta).beta >= beta * (1 - 1e-9)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(epsilon=st.floats(1e-3, 1e4), delta=st.floats(1e-15, 0.7))
 def test_a_closed_form_that_holds_at_every_epsilon(epsilon, delta):
     """β = ln(1 + ε/(2 ln(2/δ))) needs less than δ/2, and the calibration is never smaller."""

@@ -12,6 +12,7 @@ from privcore.errors import BudgetError, LedgerError, ParameterError
 from privcore.privacy.accounting import composition
 from privcore.releases.ledger.ledger import Ledger, data_directory
 from privcore.releases.ledger.sums import Budget, Charge, check_charge
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_delta_is_kept_too(ledger):
     charge(ledger)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     total=st.floats(1e-3, 10),
     asked=st.lists(st.floats(1e-12, 3), min_size=1, max_size=60),

@@ -21,6 +21,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.ledger.store import APPLICATION, MIGRATIONS
 from privcore.releases.ledger.witnesses import head_file
+from tests.examples import examples
 
 FORK = multiprocessing.get_context("fork")
 
@@ -369,7 +370,7 @@ def test_a_head_that_is_none_is_said(ledger, said):
     assert head_file(ledger.path).exists()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_no_bit_of_an_entry_can_be_turned(data):
     """In memory: the same reading of the entries as at every opening."""
