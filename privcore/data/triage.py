@@ -249,7 +249,7 @@ def _numeric(
         return _left_out(name, "identifier", "Its numbers are too long to compute with.")
     cuts = even_cuts(numbers[order], np.asarray(counts)[order], intervals)
     parts = len(cuts) + 1
-    even = ColumnSchema(name, "continuous", bounds=(low, high), cut_points=cuts)
+    even = ColumnSchema(name, "continuous", bounds=(low, high), cut_points=cuts, bins=parts)
     wide = ColumnSchema(name, "continuous", bounds=(low, high), bins=intervals)
     whole = ColumnSchema(name, "continuous", bounds=(low, high))
     return Proposal(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from contextlib import suppress
 from dataclasses import replace
 
 import pandas as pd
@@ -22,16 +23,15 @@ from privcore.data import (
     Dataset,
     RawTable,
     build_dataset,
-    infer_schema,
     read_table,
     read_true_graph,
-    table_warnings,
 )
 from privcore.data.building import Missing
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import ENCODINGS, MAX_BYTES
 from privcore.data.schema_file import read_schema
+from privcore.data.triage import Proposal, triage
 from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
@@ -39,10 +39,12 @@ _SEPARATOR = "; "
 # A table as read, after what it was read from: its digest, the file's name, the encoding.
 _Held = tuple[tuple[str, str, str | None], RawTable]
 _MISSING: dict[Missing, str] = {
-    "refuse": "refuse, and say where they are",
-    "drop": "leave out rows with any",
     "level": "a level of its own",
+    "drop": "leave out rows with any",
+    "refuse": "refuse, and say where they are",
 }
+# Questions that are asked one by one; what is beyond is in the table of columns.
+_MOST_QUESTIONS = 12
 
 
 def panel() -> None:
@@ -98,6 +100,8 @@ def _forget() -> None:
         "upload_schema",
         "upload_used",
         "upload_guessed",
+        "upload_proposals",
+        "upload_edited",
         "upload_stated",
         "upload_confirmed",
         "_results",
@@ -116,8 +120,10 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
             read_table(content, filename, encoding=encoding),
         )
         st.session_state["upload_bytes"] = content
-        guessed = infer_schema(held[1])
+        proposals = st.session_state["upload_proposals"] = triage(held[1])
+        guessed = [proposal.schema for proposal in proposals]
         st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed
+        st.session_state.pop("upload_stated", None)
         st.session_state["upload_edits"] = st.session_state.get("upload_edits", 0) + 1
     return held[1]
 
@@ -125,24 +131,25 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
 def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     """The proposal for every column, to be corrected; notice: where messages and the way on go."""
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
-    found = f"{len(raw.frame):,} rows, {len(schema)} columns"
+    proposals: list[Proposal] = st.session_state["upload_proposals"]
+    found = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(schema)} columns"
     if raw.encoding:
         found += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
     with notice:
+        st.subheader(_summary(schema, proposals))
         st.text(found)
-        for warning in table_warnings(raw):
-            st.text(f"Note: {warning}")
+        _questions(proposals)
         go_on = st.button("Use this table", type="primary", icon=":material/check:")
     st.markdown(
-        "**How is it read?** Levels are listed in order, separated by semicolons. Numbers are "
+        "**Every column.** Levels are listed in order, separated by semicolons. Numbers are "
         "cut into intervals, or kept as they are in a table of numbers only. What you see here was "
         "read off the rows: change it to what is known without them before you release anything."
     )
     edited = st.data_editor(
-        _to_frame(schema),
+        _to_frame(schema, proposals),
         hide_index=True,
         num_rows="fixed",
-        disabled=["column"],
+        disabled=["column", "why"],
         key=f"upload_editor_{st.session_state['upload_edits']}",
         column_config={
             "use": st.column_config.CheckboxColumn(help="Leave a column out by unticking."),
@@ -167,6 +174,7 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
             ),
         },
     )
+    st.session_state["upload_edited"] = edited
     uncut = st.toggle(
         "Keep numbers as they are",
         key="upload_uncut",
@@ -214,7 +222,10 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         st.rerun()
     if go_on:
         wanted = _from_frame(edited, schema, kinds_alone=share is not None)
+        wanted = [_usable(*each) for each in zip(wanted, proposals, strict=True)]
         gaps = raw.missing if missing == "level" and share is None else {}
+        if missing != "level" and "upload_stated" not in st.session_state:
+            wanted = [replace(column, missing=False) for column in wanted]
         used = [replace(c, missing=c.missing or c.name in gaps) for c in wanted]
         used = [_without_cuts(column) for column in used] if uncut else used
         names = [column.name for column in wanted if column.include]
@@ -260,7 +271,68 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         st.session_state["upload_ready"] = True
         st.rerun()
     if st.session_state.pop("upload_ready", False):
-        notice.success("The table is ready: go on to Discover.")
+        notice.success("The table is ready.")
+        notice.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
+
+
+def _summary(schema: list[ColumnSchema], proposals: list[Proposal]) -> str:
+    """How many columns are used, need a choice, and are left out."""
+    used = sum(column.include for column in schema)
+    asked = sum(
+        bool(proposal.problem) and column.include
+        for column, proposal in zip(schema, proposals, strict=True)
+    )
+    parts = [f"{used} column{'s' * (used != 1)} {'are' if used != 1 else 'is'} used"]
+    if asked:
+        parts[0] += f", {asked} of them to look at"
+    if used < len(schema):
+        parts.append(f"{len(schema) - used} left out")
+    return ", ".join(parts)
+
+
+def _questions(proposals: list[Proposal]) -> None:
+    """Each column with a problem, why, and what can be done, the proposal chosen."""
+    asked = [(at, proposal) for at, proposal in enumerate(proposals) if proposal.problem]
+    if not asked:
+        return
+    version = st.session_state["upload_edits"]
+    for at, proposal in asked[:_MOST_QUESTIONS]:
+        name, choice, why = st.columns([2, 3, 5], vertical_alignment="center")
+        name.text(short(proposal.name, 40))
+        labels = [way.label for way in proposal.ways]
+        choice.selectbox(
+            f"How to use {short(proposal.name, 40)}",
+            range(len(labels)),
+            index=_chosen_way(at, proposal),
+            format_func=labels.__getitem__,
+            key=f"upload_way_{version}_{at}",
+            label_visibility="collapsed",
+            disabled=len(labels) == 1,
+            on_change=_choose_way,
+            args=(at, version),
+        )
+        why.text(f"{proposal.problem[0].upper()}{proposal.problem[1:]}. {proposal.reason}")
+    if len(asked) > _MOST_QUESTIONS:
+        st.text(f"{len(asked) - _MOST_QUESTIONS} more are in the table below.")
+
+
+def _chosen_way(at: int, proposal: Proposal) -> int:
+    """The way that the schema in use is, the proposed one if it is none of them any more."""
+    current = replace(st.session_state["upload_schema"][at], declared=False)
+    ways = [way.schema for way in proposal.ways]
+    return ways.index(current) if current in ways else 0
+
+
+def _choose_way(at: int, version: int) -> None:
+    """Take the chosen way of a column over into the schema."""
+    chosen = st.session_state[f"upload_way_{version}_{at}"]
+    schema = list(st.session_state["upload_schema"])
+    with suppress(DataError):
+        # What was changed in the table of columns stays.
+        schema = _from_frame(st.session_state["upload_edited"], schema, kinds_alone=True)
+    schema[at] = st.session_state["upload_proposals"][at].ways[chosen].schema
+    st.session_state["upload_schema"] = schema
+    st.session_state["upload_edits"] += 1
 
 
 def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
@@ -283,7 +355,7 @@ def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
     st.session_state["upload_edits"] += 1
 
 
-def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
+def _to_frame(schema: list[ColumnSchema], proposals: list[Proposal]) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "use": column.include,
@@ -294,8 +366,9 @@ def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
             "high": column.bounds[1] if column.bounds else None,
             "intervals": column.bins,
             "cut points": _SEPARATOR.join(map(number_text, column.cut_points)),
+            "why": proposal.reason,
         }
-        for column in schema
+        for column, proposal in zip(schema, proposals, strict=True)
     )
 
 
@@ -331,6 +404,14 @@ def _from_frame(
             )
         )
     return wanted
+
+
+def _usable(column: ColumnSchema, proposal: Proposal) -> ColumnSchema:
+    """A column that is ticked although it was to be left out, in the first form it can have."""
+    if column.include and not column.has_domain and not proposal.used:
+        ways = (way.schema for way in proposal.ways if way.schema.include)
+        return next(ways, column)
+    return column
 
 
 def _without_cuts(column: ColumnSchema) -> ColumnSchema:
