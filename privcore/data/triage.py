@@ -164,15 +164,17 @@ def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
     if present == 0:
         return _left_out(name, "empty", "No row has a value, so there is nothing to test.")
     numbers = parse_numbers(distinct)
+    rows_of: Vector = counts.to_numpy().astype(np.float64)
     numeric = bool(np.isfinite(numbers).all())
     form = None if numeric else date_format(distinct)
-    rows_of: Vector = counts.to_numpy().astype(np.float64)
+    # Some text among numbers does not make names of them.
+    mixed = not numeric and _mostly_numbers(numbers, rows_of)
     gaps = present < rows
     if len(counts) == 1 and not gaps:
         return _left_out(name, "constant", "Every row has the same value.")
     if form is not None:
         found = _date(name, form, cells)
-    elif _names_rows(name, counts, numbers if numeric else None):
+    elif not mixed and _names_rows(name, counts, numbers if numeric else None):
         found = _named_rows(name, distinct)
     elif numeric:
         found = _numeric(name, distinct, rows_of, numbers, intervals)
@@ -232,6 +234,13 @@ def _date(name: str, form: str, cells: pd.Series[Any]) -> Proposal:
     return Proposal(name, "date", reason, (*ways, _leave_out(name)))
 
 
+def _mostly_numbers(numbers: Vector, counts: Vector) -> bool:
+    """Whether text, or a number that is not finite, is a slip; counts: rows of each cell."""
+    finite = np.isfinite(numbers)
+    strays = float(counts[~finite].sum())
+    return int(finite.sum()) > FEW_VALUES and strays <= _STRAY * float(counts.sum())
+
+
 def _numeric(
     name: str, distinct: pd.Series[Any], counts: Vector, numbers: Vector, intervals: int
 ) -> Proposal:
@@ -270,10 +279,9 @@ def _text(
     name: str, distinct: pd.Series[Any], counts: Vector, numbers: Vector, intervals: int
 ) -> Proposal:
     rows = float(counts.sum())
-    is_number = np.isfinite(numbers)
-    text = float(counts[~is_number].sum())
-    if int(is_number.sum()) > FEW_VALUES and text <= _STRAY * rows:
-        known = is_number.nonzero()[0]
+    if _mostly_numbers(numbers, counts):
+        known = np.flatnonzero(np.isfinite(numbers))
+        text = rows - float(counts[known].sum())
         found = _numeric(name, distinct.iloc[known], counts[known], numbers[known], intervals)
         ways = tuple(
             replace(way, schema=replace(way.schema, missing=way.schema.include))
@@ -283,7 +291,7 @@ def _text(
         return Proposal(
             name,
             "text among numbers",
-            f"{int(text):,} rows have text where the others have numbers; they count as missing.",
+            f"{text:,.0f} of the rows have no number where the others do; they count as missing.",
             ways,
         )
     levels = tuple(sorted(str(value) for value in distinct))

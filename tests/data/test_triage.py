@@ -145,6 +145,14 @@ def test_the_index_that_pandas_writes_is_no_variable(index):
     assert all(proposal.used for proposal in others)
 
 
+def test_a_number_that_is_not_finite_is_missing():
+    raw = raw_of(a=[*(k + 0.5 for k in range(40)), np.inf], b=["u", "v"] * 20 + ["u"])
+    first = triage(raw)[0]
+    assert first.problem == "text among numbers"
+    assert "1 of the rows" in first.reason
+    assert build_dataset(raw, proposed_schema(raw), name="t").values[0][-1] == 2
+
+
 def test_a_number_of_which_most_rows_have_one_value_is_cut_there():
     gains = np.where(np.arange(1000) < 970, 0, np.arange(1000))
     raw = raw_of(gain=gains, other=["a", "b"] * 500)

@@ -31,7 +31,7 @@ from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import ENCODINGS, MAX_BYTES
 from privcore.data.schema_file import read_schema
-from privcore.data.triage import Proposal, triage
+from privcore.data.triage import Proposal, choose, propose, triage
 from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
@@ -167,7 +167,8 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
                 min_value=2,
                 max_value=100,
                 step=1,
-                help="Equal-width intervals between the bounds.",
+                help="With cut points: change it, and they are chosen anew, even in rows. Without: "
+                "of equal width between the bounds.",
             ),
             "cut points": st.column_config.TextColumn(
                 help="Instead: inner boundaries, separated by semicolons."
@@ -223,7 +224,10 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     if go_on:
         wanted = _from_frame(edited, schema, kinds_alone=share is not None)
         wanted = [_usable(*each) for each in zip(wanted, proposals, strict=True)]
-        gaps = raw.missing if missing == "level" and share is None else {}
+        wanted = [_recut(raw, *each) for each in zip(wanted, schema, strict=True)]
+        gaps = raw.missing if missing == "level" else {}
+        if sum(column.include for column in wanted) < 2:
+            choose(proposals)
         if missing != "level" and "upload_stated" not in st.session_state:
             wanted = [replace(column, missing=False) for column in wanted]
         used = [replace(c, missing=c.missing or c.name in gaps) for c in wanted]
@@ -247,7 +251,8 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
                 [private_domain.kind_alone(column) for column in used],
                 name=name,
                 purchase=Purchase(share),
-                missing=missing,
+                # Which columns have a level for missing values is part of what is confirmed.
+                missing="refuse" if missing == "level" else missing,
                 true_edges=edges,
             )
             used = list(table.schema)
@@ -412,6 +417,15 @@ def _usable(column: ColumnSchema, proposal: Proposal) -> ColumnSchema:
         ways = (way.schema for way in proposal.ways if way.schema.include)
         return next(ways, column)
     return column
+
+
+def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnSchema:
+    """A column cut anew into as many intervals as were asked for, where only that was changed."""
+    asked, cuts = column.bins, column.cut_points
+    if asked is None or asked == before.bins or not cuts or cuts != before.cut_points:
+        return column
+    proposed = propose(column.name, raw.frame[column.name], asked).schema
+    return replace(column, cut_points=proposed.cut_points, bins=proposed.bins)
 
 
 def _without_cuts(column: ColumnSchema) -> ColumnSchema:
