@@ -56,9 +56,9 @@ def test_names_are_those_of_the_field():
 
 
 def test_types_are_written_from_the_registry():
-    written = (ROOT / "privcore" / "estimators" / "__init__.pyi").read_text(encoding="utf-8")
-    assert written == stub.estimators_stub(), f"estimators/__init__.pyi is old: {RERUN}"
-    interface = (ROOT / "privcore" / "__init__.pyi").read_text(encoding="utf-8")
+    written = stub.STUB.read_text(encoding="utf-8")
+    assert written == stub.estimators_stub(), f"{stub.STUB.name} of estimators is old: {RERUN}"
+    interface = stub.INTERFACE.read_text(encoding="utf-8")
     assert interface == stub.interface_stub(interface), f"privcore/__init__.pyi is old: {RERUN}"
     for made in ESTIMATORS.values():
         assert getattr(privcore, made.__name__) is made

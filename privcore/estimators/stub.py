@@ -10,7 +10,8 @@ from pathlib import Path
 from privcore.estimators import ESTIMATORS
 from privcore.estimators.base import Estimator, annotation
 
-ROOT = Path(__file__).parents[1]
+STUB = Path(__file__).with_name("__init__.pyi")
+INTERFACE = Path(__file__).parents[1] / "__init__.pyi"
 _HEAD = """\
 # Written by `python -m privcore.estimators.stub` from the registry of algorithms.
 
@@ -25,10 +26,11 @@ _LINE = "from .estimators import {0} as {0}"
 
 def estimators_stub() -> str:
     """The text of `estimators/__init__.pyi`."""
-    return _HEAD + "".join(map(_class, ESTIMATORS.values()))
+    return _HEAD + "".join(map(class_stub, ESTIMATORS.values()))
 
 
-def _class(made: type[Estimator]) -> str:
+def class_stub(made: type[Estimator]) -> str:
+    """The class of one algorithm, with the signature that is declared."""
     lines = [
         f"\nclass {made.__name__}(Estimator):",
         "    def __init__(",
@@ -60,10 +62,9 @@ def interface_stub(before: str) -> str:
 
 
 def main() -> None:
-    interface = ROOT / "__init__.pyi"
-    interface.write_text(interface_stub(interface.read_text(encoding="utf-8")), encoding="utf-8")
-    stub = ROOT / "estimators" / "__init__.pyi"
-    stub.write_text(estimators_stub(), encoding="utf-8")
+    before = INTERFACE.read_text(encoding="utf-8")
+    INTERFACE.write_text(interface_stub(before), encoding="utf-8")
+    STUB.write_text(estimators_stub(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from privcore.algorithms.engine import planned_delta, planned_events
 from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
 from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import Cancelled, DataError, ParameterError, PrivcoreError
+from privcore.estimators import ESTIMATORS, stub
 from privcore.evaluation.audits import AUDITS, RELEASES
 from privcore.evaluation.audits.release_trial import listened
 from privcore.evaluation.references import non_private_settings
@@ -107,6 +108,17 @@ def numbers():
 
 
 # What it declares.
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_type_checkers_know_its_estimator(name):
+    bring(
+        stub.class_stub(ESTIMATORS[name]) in stub.STUB.read_text(encoding="utf-8"),
+        name,
+        "has no estimator for type checkers, or one with other parameters",
+        "privcore/estimators/__init__.pyi",
+        "run `python -m privcore.estimators.stub`, which writes it",
+    )
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
