@@ -309,7 +309,14 @@ def test_it_refuses_what_it_cannot_do_in_one_sentence(name, tables, numbers):
         assert "is continuous" in refusal_of(numbers, name, {}, DataError)
 
 
-@pytest.mark.parametrize(("name", "calibration"), FORMS)
+@pytest.mark.parametrize(
+    ("name", "calibration"),
+    [
+        # Its published form descends for seconds.
+        pytest.param(*f, marks=pytest.mark.long) if f == ("curate-score", "published") else f
+        for f in FORMS
+    ],
+)
 def test_that_all_rows_agree_is_private(name, calibration):
     """A column with public levels of which only one occurs is no reason to refuse."""
     columns = tuple(Column(c, "ordinal", ("p", "q"), declared=True) for c in "abc")

@@ -73,13 +73,17 @@ def test_false_alarms_are_as_rare_as_stated():
     assert 100 < sum(plain) < 300
 
 
-def test_the_result_follows_from_the_seed_whatever_the_processes():
+@pytest.mark.long
+def test_runs_of_an_algorithm_follow_from_the_seed_whatever_the_processes():
     # Enough batches that two processes are started.
     trial = AUDITS["em-pc"].make(1.0, 0.0)
     alone, shared = (simulate(trial, 4200, 7, processes) for processes in (1, 2))
     for here, there in zip(alone, shared, strict=True):
         assert here.outcomes == there.outcomes
         assert (here.codes == there.codes).all()
+
+
+def test_the_result_follows_from_the_seed_whatever_the_processes():
     results = [audit(RESPONSE, runs=80_000, seed=7, processes=k) for k in (1, 3)]
     assert results[0].events == results[1].events
     assert audit(RESPONSE, runs=80_000, seed=8).events != results[0].events

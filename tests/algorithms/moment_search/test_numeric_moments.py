@@ -90,7 +90,10 @@ def test_gains_are_what_a_further_cause_adds_to_the_score(seed, mu, penalty):
         assert all(gains[c] == -math.inf for c in {0, *parents})
 
 
-@pytest.mark.parametrize("given_columns", [(), (2,), (2, 3)])
+@pytest.mark.parametrize(
+    "given_columns",
+    [(), pytest.param((2,), marks=pytest.mark.long), pytest.param((2, 3), marks=pytest.mark.long)],
+)
 def test_the_noise_s_variance_is_that_of_drawn_noise(given_columns):
     """Means far from 0, columns that depend on those given, and nearly none on each other.
 

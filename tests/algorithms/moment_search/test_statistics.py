@@ -60,7 +60,7 @@ def test_without_noise_the_score_is_a_penalised_deviance():
     assert evidence.score(2, frozenset()) == 0
 
 
-@pytest.mark.parametrize("ratio", [0.3, 3.0])
+@pytest.mark.parametrize("ratio", [pytest.param(0.3, marks=pytest.mark.long), 3.0])
 @pytest.mark.parametrize("given", [(), (1,), (1, 3)])
 @pytest.mark.parametrize("kind", ["pairs", "table", "all, linear", "all, strata"])
 def test_the_level_holds_when_the_noise_is_large(ratio, given, kind):
