@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
+from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import (
     CountSource,
@@ -114,7 +115,7 @@ def discover(
         weight_threshold=outcome.weight_threshold,
         convergence=outcome.convergence,
         trace=outcome.trace,
-        planned=_planned(chosen, run, checked),
+        planned=_planned(chosen, run),
         findings=outcome.findings,
     )
 
@@ -124,7 +125,7 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
 
     A promise that is not the one asked for must reach no page and no certificate.
     """
-    asked = getattr(run.parameters, "calibration", "none")
+    asked = _calibration(run)
     told = outcome.guarantee
     if told.calibration != asked:
         raise ParameterError(
@@ -187,7 +188,7 @@ def planned_events(
     Raises ParameterError.
     """
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
-    return _planned(chosen, _public_run(chosen, checked, source), checked)
+    return _planned(chosen, _public_run(chosen, checked, source))
 
 
 def planned_delta(
@@ -222,10 +223,13 @@ def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> 
     return parse_all(chosen.parameters, parameters or {}, chosen.name)
 
 
-def _planned(
-    chosen: Algorithm, run: Run[Parameters], checked: Mapping[str, Any]
-) -> tuple[Event, ...]:
-    return chosen.planned(run) if checked.get("calibration") == "proven" else ()
+def _planned(chosen: Algorithm, run: Run[Parameters]) -> tuple[Event, ...]:
+    return chosen.planned(run) if _calibration(run) == "proven" else ()
+
+
+def _calibration(run: Run[Parameters]) -> Literal["proven", "published", "none"]:
+    parameters = run.parameters
+    return parameters.calibration if isinstance(parameters, PrivateParameters) else "none"
 
 
 def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:

@@ -15,6 +15,7 @@ from privcore.cli import main
 from privcore.data import load_network
 from privcore.errors import ParameterError
 from privcore.independence import SCORES, z_threshold
+from privcore.parameter import Parameters
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases import non_private_reference
@@ -188,6 +189,19 @@ def test_a_promise_that_was_not_asked_for_is_refused(survey, registered):
         registered(replace(TOY, run=careless(guarantee=wrong)))
         with pytest.raises(ParameterError, match=says):
             discover(survey, "toy", seed=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnParameters(Parameters):
+    """The fields of a private algorithm, but not its class."""
+
+    calibration: str = parameters.PROVEN_ONLY.field()
+    epsilon: float = parameters.EPSILON.field()
+
+
+def test_parameters_that_no_guarantee_is_checked_against_are_refused():
+    with pytest.raises(ParameterError, match="is private; let OwnParameters extend Proven"):
+        replace(TOY, takes=OwnParameters)
 
 
 def test_what_depends_on_the_data_in_the_plan_is_caught(survey, registered):

@@ -11,6 +11,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.algorithms.search.result import (
     Edge,
     Iteration,
@@ -182,6 +183,11 @@ class Algorithm:
         yield (
             "epsilon" not in declared,
             "is private, but has no parameter 'epsilon'; declare the field with EPSILON.field()",
+        )
+        yield (
+            not issubclass(self.takes, PrivateParameters),
+            f"is private; let {self.takes.__name__} extend ProvenParameters or PrivateParameters "
+            "of privcore/algorithms/search/parameters.py, which its guarantee is checked against",
         )
         yield (
             ("published" in had) != bool(self.published_flaw),
