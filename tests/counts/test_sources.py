@@ -58,6 +58,8 @@ def test_no_source_is_probed_for_attributes():
     wrong = [
         f"{path.relative_to(ROOT.parent)}:{line} probes a source; ask has_levels or has_numbers"
         for path in sorted(ROOT.rglob("*.py"))
+        # Below the counts, which it cannot import: what it reads are other libraries' graphs.
+        if path.relative_to(ROOT).parts[0] != "graphs"
         for line in probes(ast.parse(path.read_text(encoding="utf-8")), names)
     ]
     assert not wrong, "\n".join(wrong)
