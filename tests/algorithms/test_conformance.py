@@ -579,6 +579,13 @@ def test_its_guarantee_is_written_down(name, calibration, kind, tables, numbers)
         bring(f"({link})" in page, name, f"does not link {proof}", GUARANTEES, f"[…]({link})")
 
 
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_the_readme_has_its_row(name):
+    listed = f"| `{name}` |" in (ROOT / "README.md").read_text()
+    written = "nothing by hand, but run `python -m docs.reference`"
+    bring(listed, name, "is not in the README's table", "README.md", written)
+
+
 def cells(row):
     return [cell.strip() for cell in row.strip("|").split("|")]
 
