@@ -33,7 +33,7 @@ _RUNS_HELD = 2
 _FINISHED = ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_EARLY_FOR_RERUN
 _LONGEST_MS = 600_000
 
-# The script has ended, nothing is left of the run before, and the page says what was asked for.
+# The script has ended, nothing is left of the run before, and the page says what was requested.
 _SHOWN = """text => {
     const app = document.querySelector('[data-testid=stApp]');
     return app && app.dataset.testScriptState === 'notRunning'

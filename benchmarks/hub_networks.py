@@ -1,9 +1,9 @@
 """Random networks as experts draw them: a few columns with many effects, and tables that follow
-the levels of the causes, so that many columns depend on each other strongly.
+the levels of the parents, so that many columns depend on each other strongly.
 
 20 to 28 columns of 2 to 5 levels, at most 3 causes, half of the roots with rare levels.  Those of
 `hub_network` have 1.8 edges a column; those of `strong_hub_network` 1.95, larger hubs and tables
-that follow the causes closely, so that many sets of columns nearly determine another: PC without
+that follow the parents closely, so that many sets of columns nearly determine another: PC without
 noise finds fewer of their edges, too.
 """
 
@@ -18,7 +18,7 @@ from privcore.data.network import BayesianNetwork
 
 
 class _Kind(NamedTuple):
-    """edges: a column.  configurations: of the causes and the column, at most.
+    """edges: a column.  configurations: of the parents and the column, at most.
 
     popularity: the k-th column is drawn as a cause with a weight of k to minus this.
     """

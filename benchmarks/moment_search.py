@@ -11,7 +11,7 @@ Data seeds from 1000, noise seeds from 500.  random: as many random networks, th
 their seeds from --first (those from 0 on had a part in choosing defaults), with --cells only those
 with more combinations of levels than the first number and no more than the second; with --dense
 those of `dense_networks`, with --hubs or --strong-hubs of `hub_networks`.  permuted: the random
-networks with every column shuffled; the share of runs that show any edge.
+networks with every column permuted; the share of runs that show any edge.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def truth_of(data: Dataset) -> PDAG:
 
 def permuted(data: Dataset, seed: int) -> Dataset:
     generator = np.random.default_rng(seed)
-    shuffled = tuple(generator.permutation(column) for column in data.values)
-    return Dataset(data.name, data.columns, shuffled)
+    permuted = tuple(generator.permutation(column) for column in data.values)
+    return Dataset(data.name, data.columns, permuted)
 
 
 def main() -> None:

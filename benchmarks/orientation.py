@@ -9,7 +9,7 @@
 Mean F1 of the skeleton and of the CPDAG, with G² and no limit on the order: of the first separating
 set with contested v-structures dropped (what PC did here before), of the default, of causal-learn's
 rules, and with --peer of causal-learn itself; how many edge marks change when the columns are
-shuffled, as a mean over runs; and the median milliseconds of a run.  --every: the CPDAG F1 of all
+permuted, as a mean over runs; and the median milliseconds of a run.  --every: the CPDAG F1 of all
 rules, on random networks.  --private: CPDAG F1 before and after of every algorithm that is oriented
 by separating sets, on random networks and then on the eight.  --published: how many edges differ
 from the CPDAGs that a checkout of causal-learn holds, under its rules (χ² at 0.05, `uc_priority`
@@ -66,7 +66,7 @@ class Found(NamedTuple):
     seconds: float
 
 
-def shuffled(data: Dataset, seed: int) -> Dataset:
+def permuted(data: Dataset, seed: int) -> Dataset:
     place = np.random.default_rng(seed).permutation(data.p)
     return Dataset(
         data.name, tuple(data.columns[i] for i in place), tuple(data.values[i] for i in place)
@@ -89,14 +89,14 @@ def by_rules(data: Dataset, level: float, rules: dict[str, str]) -> Found:
     start = time.perf_counter()
     graph = discover(count(data), "pc", asked, keep_trace=False).graph
     seconds = time.perf_counter() - start
-    again = discover(count(shuffled(data, 1)), "pc", asked, keep_trace=False).graph
+    again = discover(count(permuted(data, 1)), "pc", asked, keep_trace=False).graph
     return scored(data, graph, again, seconds)
 
 
 def by_peer(data: Dataset, level: float) -> Found:
     graphs = []
     start = time.perf_counter()
-    for each in (data, shuffled(data, 1)):
+    for each in (data, permuted(data, 1)):
         graphs.append(causal_learn(each, level))
     return scored(data, *graphs, (time.perf_counter() - start) / 2)
 
@@ -269,7 +269,7 @@ def main() -> None:
                 print(line, flush=True)
         return
     columns = [*_RULES, *(["causal-learn"] if options.peer else [])]
-    print("Skeleton F1 / CPDAG F1 / marks that a shuffle of the columns changes / ms")
+    print("Skeleton F1 / CPDAG F1 / marks that permuting the columns changes / ms")
     print("| data | " + " | ".join(columns) + " |\n|---|" + "---|" * len(columns))
     for name in names:
         samples = (

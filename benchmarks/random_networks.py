@@ -21,8 +21,8 @@ Table = NDArray[np.float64]
 _FAMILIES = ("dirichlet", "sharp", "additive", "noisy or", "mixed", "mixed", "gates")
 _SINGLE = ("dirichlet", "sharp", "additive", "noisy or", "gates")
 _MOST_CONFIGURATIONS = 150
-# Tables that follow the levels of the causes: least and largest sharpness, and how much more
-# likely one level is than another whatever the causes say, as a deviation of logits.
+# Tables that follow the levels of the parents: least and largest sharpness, and how much more
+# likely one level is than another whatever the parents say, as a deviation of logits.
 _FOLLOWING = {"following": (3.0, 25.0, 0.7), "following closely": (6.0, 60.0, 1.2)}
 
 
@@ -72,7 +72,7 @@ def parents_among(
 ) -> list[list[int]]:
     """Parents of each column, from the first `wanted` pairs (cause, effect), if there are.
 
-    most: causes of a column.  product: of their levels, at most.
+    most: parents of a column.  product: of their levels, at most.
     """
     parents: list[list[int]] = [[] for _ in levels]
     for cause, effect in pairs:
@@ -143,7 +143,7 @@ def _conditional(
 
 
 def _gate(causes: NDArray[np.intp], levels: int, generator: np.random.Generator) -> Table:
-    """The largest level of the causes (OR) or the smallest (AND), with a slip now and then."""
+    """The largest level of the parents (OR) or the smallest (AND), with a slip now and then."""
     either = generator.random() < 0.5
     reached = causes.max(axis=1) if either else causes.min(axis=1)
     slip = 0.0 if generator.random() < 0.6 else generator.uniform(0, 0.03)
@@ -160,7 +160,7 @@ def _following(
     largest: float,
     uneven: float,
 ) -> Table:
-    """Most likely is the level at the weighted mean of the causes, some of them turned round.
+    """Most likely is the level at the weighted mean of the parents, some of them turned round.
 
     causes: per configuration, between 0 and 1, shape (parent configurations, causes).
     """

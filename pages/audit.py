@@ -189,17 +189,19 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     )
     few, many = PICTURE_RUNS
     runs = max(few, min(many, case.ci_runs // 2))
-    found: tuple[Outputs, Outputs] | None = kept(
+    outputs: tuple[Outputs, Outputs] | None = kept(
         ("audit-picture", case.kind, case.name, result.epsilon, seed),
         "Drawing outputs",
         lambda hooks: simulate(case.make(result.epsilon, result.delta), runs, seed, 1),
     )
-    if found is not None:
-        names = [name for name in found[0].features if name in found[1].features]
+    if outputs is not None:
+        names = [name for name in outputs[0].features if name in outputs[1].features]
         if names:
             name = st.selectbox("Released number", names, key=f"audit_feature_{case.name}")
             charts.show(
-                audit_charts.two_histograms(found[0].features[name], found[1].features[name], name),
+                audit_charts.two_histograms(
+                    outputs[0].features[name], outputs[1].features[name], name
+                ),
                 key="audit-histogram",
                 alt=f"{name} on both data sets",
             )
@@ -227,8 +229,8 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
 st.title("Audit")
 st.caption(
     "Is the promise kept? The same mechanism runs many times on two data sets that differ in one "
-    "record, chosen to be as telling as is known. If some result is more than e^ε times likelier "
-    "on one of them, the claim is false."
+    "record, the most informative ones known. If some result is more than e^ε times likelier on "
+    "one of them, the claim is false."
 )
 try:
     with st.sidebar:

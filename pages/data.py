@@ -123,7 +123,7 @@ def level_pictures(
     left: DeltaGenerator,
     right: DeltaGenerator,
 ) -> None:
-    column, given = dataset.columns[y], dataset.columns[x]
+    column, other = dataset.columns[y], dataset.columns[x]
     with left:
         charts.show(
             data_charts.marginal(column.levels, counts.table([y]).tolist(), column.name),
@@ -132,13 +132,13 @@ def level_pictures(
         )
     with right:
         table = pd.DataFrame(
-            counts.table([y, x]), index=list(column.levels), columns=list(given.levels)
+            counts.table([y, x]), index=list(column.levels), columns=list(other.levels)
         )
-        shares = table / table.sum().where(table.sum() > 0, 1)
+        probabilities = table / table.sum().where(table.sum() > 0, 1)
         charts.show(
-            data_charts.conditional(shares, given.name, column.name),
+            data_charts.conditional(probabilities, other.name, column.name),
             key="conditional",
-            alt=f"Distribution of {short(column.name)} for each level of {short(given.name)}",
+            alt=f"Distribution of {short(column.name)} for each level of {short(other.name)}",
         )
     st.caption("Exact counts of the data: not private.")
 

@@ -15,8 +15,8 @@ require_frame("pages/lessons.py")
 
 def done() -> set[tuple[str, int]]:
     """Lessons and tasks (from 1) that were answered rightly in this session."""
-    found: set[tuple[str, int]] = st.session_state.setdefault("lessons_done", set())
-    return found
+    answered: set[tuple[str, int]] = st.session_state.setdefault("lessons_done", set())
+    return answered
 
 
 def go_to(number: int) -> None:
@@ -70,16 +70,16 @@ def ask(lesson: Lesson, number: int) -> None:
     key = f"{lesson.name}-{number}"
     with st.form(f"form-{key}", border=True):
         st.markdown(f"**{task.question}**")
-        given = _field(task, key)
+        answer = _field(task, key)
         sent = st.form_submit_button("Check", type="primary", icon=":material/check:")
     if sent:
         try:
-            right = bool(given) and task.answer.is_right(given)
+            right = bool(answer) and task.answer.is_right(answer)
             if right:
                 done().add((lesson.name, number))
                 # The marks of the tasks are drawn above.
                 st.rerun()
-            elif given:
+            elif answer:
                 st.warning(f"Not yet. Hint: {task.hint}", icon=":material/lightbulb:")
             else:
                 st.info("Give an answer first.")

@@ -77,7 +77,7 @@ def choose() -> Reproduction:
 
 
 def rerun(item: Reproduction) -> Reproduced | None:
-    """A quick result made now, if it was asked for; None if not, or if it was cancelled."""
+    """A quick result made now, if it was requested; None if not, or if it was cancelled."""
     asked = st.session_state.setdefault("_made_here", set())
     if item.name not in asked:
         return None

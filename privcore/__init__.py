@@ -2,8 +2,8 @@
 
 >>> import privcore
 >>> data = privcore.load_network("asia").sample(20_000, seed=1)
->>> found = privcore.discover(data, epsilon=1, seed=7)
->>> found.guarantee.calibration
+>>> result = privcore.discover(data, epsilon=1, seed=7)
+>>> result.guarantee.calibration
 'proven'
 
 What is listed in `dir(privcore)` is the public interface; `privcore.discover?` and the others have

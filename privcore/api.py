@@ -2,10 +2,10 @@
 
 >>> import privcore
 >>> data = privcore.load_network("asia").sample(20_000, seed=1)
->>> found = privcore.discover(data, epsilon=1, seed=7)
->>> found.guarantee.epsilon, found.guarantee.calibration
+>>> result = privcore.discover(data, epsilon=1, seed=7)
+>>> result.guarantee.epsilon, result.guarantee.calibration
 (1.0, 'proven')
->>> sorted(data.names[i] + " - " + data.names[j] for i, j in found.graph.skeleton)[:2]
+>>> sorted(data.names[i] + " - " + data.names[j] for i, j in result.graph.skeleton)[:2]
 ['asia - tub', 'bronc - dysp']
 """
 
@@ -145,8 +145,8 @@ def discover(
 
     Example:
         >>> from privcore import load_network
-        >>> found = discover(load_network("asia").sample(5_000, seed=1), "pc", threshold=0.01)
-        >>> found.graph.nodes[:3]
+        >>> result = discover(load_network("asia").sample(5_000, seed=1), "pc", threshold=0.01)
+        >>> result.graph.nodes[:3]
         ('asia', 'tub', 'smoke')
     """
     noise = None
@@ -207,7 +207,7 @@ def sweep(
         **settings: of other parameters, for every algorithm that has them.
 
     Returns:
-        One row for each run: what was asked for, `skeleton_f1` and other measures against each
+        One row for each run: what was requested, `skeleton_f1` and other measures against each
         reference, and seconds.
 
     Example:

@@ -10,7 +10,7 @@ from typing import Literal
 
 
 class PrivcoreError(ValueError):
-    """Base of all errors caused by what the user asked for."""
+    """Base of all errors caused by what the user requested."""
 
 
 class DataError(PrivcoreError):

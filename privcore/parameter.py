@@ -225,7 +225,7 @@ class Parameters:
         Raises ParameterError for a field that is not made by `Parameter.field`, or is not called
         as its parameter.
         """
-        found: list[Parameter] = []
+        parameters: list[Parameter] = []
         for field in dataclasses.fields(cls):
             parameter = field.metadata.get("declared")
             if parameter is None or parameter.name != field.name:
@@ -233,8 +233,8 @@ class Parameters:
                     f"The field {field.name!r} of {cls.__name__} must be the field of a parameter "
                     "of that name."
                 )
-            found.append(parameter)
-        return tuple(sorted(found, key=lambda parameter: parameter.advanced))
+            parameters.append(parameter)
+        return tuple(sorted(parameters, key=lambda parameter: parameter.advanced))
 
     @classmethod
     def checked(cls, stated: Mapping[str, Any], owner: str) -> Self:

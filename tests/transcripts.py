@@ -53,8 +53,8 @@ class Recorder(SimulatedNoise):
             return drawn
         return self._note("subsample", multiplicities, size, drawn)
 
-    def shuffled(self, size):
-        return self._note("shuffled", 0, 1.0, super().shuffled(size))
+    def permutation(self, size):
+        return self._note("permutation", 0, 1.0, super().permutation(size))
 
 
 class Replay(Recorder):
@@ -71,7 +71,7 @@ class Replay(Recorder):
     def _note(self, what, value, scale, output):
         before, there, scale_before, recorded = next(self._recorded)
         output = self._coupled(recorded, there, value) if what == "subsample" else recorded
-        assert what == before, "the second run asks for other noise than the first"
+        assert what == before, "the second run requires other noise than the first"
         # A scale that depends on the data would tell something by itself.
         assert scale == pytest.approx(scale_before, rel=1e-12)
         return super()._note(what, value, scale, output)

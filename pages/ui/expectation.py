@@ -30,30 +30,31 @@ def quality(loaded: Loaded) -> None:
         if not asked:
             return
     held = surrogates(loaded)
-    found: Quality | None = kept(
+    expected: Quality | None = kept(
         key,
         "Simulating on public surrogate data",
         lambda hooks: held.quality(
             name, values, lambda done: hooks.part(done, len(held.seeds), "simulation")
         ),
     )
-    if found is None:
+    if expected is None:
         return
-    if found.failures:
-        st.warning(f"{len(found.failures)} simulations were refused: {plain(found.failures[0])}")
-    if not found.runs:
+    if expected.failures:
+        st.warning(
+            f"{len(expected.failures)} simulations were refused: {plain(expected.failures[0])}"
+        )
+    if not expected.runs:
         return
     row = st.container(horizontal=True)
     for against, title in (("truth", "the truth"), ("non_private", "non-private")):
-        spread = found.f1[against]["skeleton"]
-        shown = f"{spread.mean:.2f}" + (f" ± {spread.sd:.2f}" if found.runs > 1 else "")
+        spread = expected.f1[against]["skeleton"]
+        shown = f"{spread.mean:.2f}" + (f" ± {spread.sd:.2f}" if expected.runs > 1 else "")
         row.metric(
             f"Expected F1 against {title}",
             shown,
             border=True,
-            help=f"Skeleton F1: mean and standard deviation over {found.runs} random models with "
-            "these very columns, levels or bounds, and as many rows. Your data may be easier or "
-            "harder.",
+            help=f"Skeleton F1: mean and standard deviation of {expected.runs} random models with "
+            "these columns, levels or bounds, and as many rows. Your data may be easier or harder.",
         )
 
 
@@ -65,8 +66,8 @@ def surrogates(loaded: Loaded) -> Surrogates:
             loaded.key,
             Surrogates(Shape.of(loaded.dataset)),
         )
-    found: Surrogates = held[1]
-    return found
+    simulated: Surrogates = held[1]
+    return simulated
 
 
 def wishes(loaded: Loaded) -> None:
@@ -104,16 +105,16 @@ def wishes(loaded: Loaded) -> None:
 
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
-    """Whether an answer is asked for now, or was found before."""
+    """Whether an answer is requested now, or was computed before."""
     return st.button(title, key=widget) or key in st.session_state.get("_results", {})
 
 
 def say(key: Hashable, find: Callable[[LiveHooks], Reached]) -> None:
     try:
-        found = kept(key, "Simulating at several ε", find)
+        reached = kept(key, "Simulating at several ε", find)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/block:")
         return
-    if found is not None:
-        answer = "Not reached." if found.epsilon is None else f"ε = {found.epsilon:.3g}."
-        st.markdown(f"**{answer}** {found.note}")
+    if reached is not None:
+        answer = "Not reached." if reached.epsilon is None else f"ε = {reached.epsilon:.3g}."
+        st.markdown(f"**{answer}** {reached.note}")

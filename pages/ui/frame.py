@@ -1,7 +1,7 @@
 """A page opened by its address before the app has run once is sent through `app.py`.
 
 While a folder named `pages` lies beside `app.py`, and until the first `st.navigation` call,
-Streamlit runs a page asked for by address on its own, without the frame: the shared sidebar and
+Streamlit runs a page opened by its address on its own, without the frame: the shared sidebar and
 the state it sets are not there.  So every page starts with `require_frame`, and `app.py` calls
 `enter_frame` after `st.navigation`.
 """
@@ -22,7 +22,7 @@ def require_frame(page: str) -> None:
 
 
 def enter_frame() -> None:
-    """Note that the frame is there, and go on to the page that was asked for first, if any.
+    """Note that the frame is there, and go on to the page that was requested first, if any.
 
     The parameters in the address are kept both ways.
     """

@@ -107,5 +107,5 @@ def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Va
 
 
 def forget_cancelled() -> None:
-    """So that a cancelled run starts when it is asked for again."""
+    """So that a cancelled run starts when it is requested again."""
     st.session_state.pop("_cancelled", None)

@@ -36,9 +36,9 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
             else ", ".join(graph.nodes[k] for k in sorted(separated)) or "(nothing)"
         )
     sure = _SURE if tested.findings else ()
-    for pair_key, found in tested.findings.items():
+    for pair_key, finding in tested.findings.items():
         if pair_key in rows:
-            rows[pair_key] |= dict(zip(sure, _sure(found), strict=True))
+            rows[pair_key] |= dict(zip(sure, _sure(finding), strict=True))
     order = ["edge", *sure]
     for c in reversed(comparisons):
         order += [f"against {c.reference_name}", f"in {c.reference_name}"]
@@ -58,26 +58,26 @@ def pairs(result: Discovery) -> pd.DataFrame:
     rows = [
         {
             "pair": f"{nodes[i]} · {nodes[j]}",
-            "verdict": found.verdict,
-            "dependence": f"{found.effect:.3f}",
-            "smallest visible": _visible(found),
-            **dict(zip(_SURE, _sure(found), strict=True)),
+            "verdict": finding.verdict,
+            "dependence": f"{finding.effect:.3f}",
+            "smallest visible": _visible(finding),
+            **dict(zip(_SURE, _sure(finding), strict=True)),
         }
-        for (i, j), found in sorted(
+        for (i, j), finding in sorted(
             result.findings.items(), key=lambda item: (item[1].verdict != "edge", item[0])
         )
     ]
     return pd.DataFrame(rows)
 
 
-def _visible(found: PairFinding) -> str:
-    if found.verdict == "edge":
+def _visible(finding: PairFinding) -> str:
+    if finding.verdict == "edge":
         return ""
-    return "none" if found.visible is None else f"{found.visible:.3f}"
+    return "none" if finding.visible is None else f"{finding.visible:.3f}"
 
 
-def _sure(found: PairFinding) -> list[str]:
-    numbers = (found.confidence, found.again, found.direction)
+def _sure(finding: PairFinding) -> list[str]:
+    numbers = (finding.confidence, finding.again, finding.direction)
     return ["" if value is None else share_text(value) for value in numbers]
 
 

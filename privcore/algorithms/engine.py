@@ -121,15 +121,15 @@ def discover(
 
 
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
-    """Whether a run hands back what it was asked for; raises ParameterError otherwise.
+    """Whether a run hands back what was requested; raises ParameterError otherwise.
 
-    A promise that is not the one asked for must reach no page and no certificate.
+    A promise that is not the requested one must reach no page and no certificate.
     """
     asked = _calibration(run)
     told = outcome.guarantee
     if told.calibration != asked:
         raise ParameterError(
-            f"{algorithm.name} was asked for the {asked} calibration and answered with a "
+            f"{algorithm.name} was run with the {asked} calibration and answered with a "
             f"{told.calibration} guarantee; its `run` must look at parameters.calibration."
         )
     if asked == "proven" and told.epsilon != run.parameters.epsilon:

@@ -75,7 +75,7 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
     )
     decision = Threshold(source, parameters.score, parameters.threshold, recorder)
     # Tests of what is released cost nothing more.
-    found = with_v_structures(run, common.search(run, decision), decision)
+    oriented = with_v_structures(run, common.search(run, decision), decision)
     if proven:
         guarantee = common.proven_guarantee(
             run, "one release", ("docs/proofs/contingency_table.md",), delta=0.0
@@ -85,7 +85,7 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
             run, parameters.epsilon, 0.0, "one release", (_FLAW,)
         )
     spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
-    return common.outcome(found, recorder, guarantee, spent, unit=decision.unit, oriented=True)
+    return common.outcome(oriented, recorder, guarantee, spent, unit=decision.unit, oriented=True)
 
 
 def _reference(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,8 +70,8 @@ class Threshold(FreeDecision):
         if scanned is None:
             return None
         return (
-            found and self._answer(x, y, order, adjacent, found)
-            for (x, y), found in zip(pairs, scanned, strict=True)
+            scanned_pair and self._answer(x, y, order, adjacent, scanned_pair)
+            for (x, y), scanned_pair in zip(pairs, scanned, strict=True)
         )
 
     def answers(
@@ -90,22 +90,22 @@ class Threshold(FreeDecision):
         )
 
     def _answer(
-        self, x: int, y: int, order: int, adjacent: list[set[int]], found: Scanned
+        self, x: int, y: int, order: int, adjacent: list[set[int]], scanned: Scanned
     ) -> Answer:
-        last = found.separated_by
+        last = scanned.separated_by
         if last is None and not self._recorder.keep:
-            return Answer(None, found.tests)
-        sets = list(islice(conditioning_sets(adjacent, x, y, order), found.tests))
+            return Answer(None, scanned.tests)
+        sets = list(islice(conditioning_sets(adjacent, x, y, order), scanned.tests))
         if self._recorder.keep:
-            p_values = found.p_values.tolist()
+            p_values = scanned.p_values.tolist()
             for number, (tested, p_value) in enumerate(zip(sets, p_values, strict=True)):
                 step = Step.noiseless(x, y, tested, p_value, self._level, number == last)
                 self._recorder.add(step)
-        return Answer(None if last is None else sets[last], found.tests)
+        return Answer(None if last is None else sets[last], scanned.tests)
 
 
 def score_of(source: MomentSource, name: str | None) -> Score:
-    """The score asked for; auto is G² for levels and Fisher's z for numbers.
+    """The requested score; auto is G² for levels and Fisher's z for numbers.
 
     Raises DataError for a score that needs levels where there are numbers.
     """
@@ -120,9 +120,9 @@ def _run(run: Run[PCParameters]) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
     parameters = run.parameters
     decision = Threshold(run.source, parameters.score, parameters.threshold, recorder)
-    found = with_v_structures(run, common.search(run, decision), decision)
+    oriented = with_v_structures(run, common.search(run, decision), decision)
     return common.outcome(
-        found,
+        oriented,
         recorder,
         Guarantee.none(),
         Spent("none", 0.0, 0.0),

@@ -121,9 +121,9 @@ def optimal_rate(epsilon: float) -> float:
         rate = math.exp(log_rate)
         return 1 / (math.sqrt(rate) * math.log1p(math.expm1(epsilon / 2) / rate))
 
-    found = minimize_scalar(noise, bounds=(math.log(1 / 20), 0.0), method="bounded")
+    minimum = minimize_scalar(noise, bounds=(math.log(1 / 20), 0.0), method="bounded")
     # The ends are not tried by the bounded search, and the minimum often lies at one.
-    return math.exp(min((float(found.x), math.log(1 / 20), 0.0), key=noise))
+    return math.exp(min((float(minimum.x), math.log(1 / 20), 0.0), key=noise))
 
 
 def sample_size(n: int, parameters: PrivPCParameters, round_epsilon: float) -> int:

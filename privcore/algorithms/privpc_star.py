@@ -220,7 +220,7 @@ def _regressed(
 
 
 class NoisyFisher(FreeDecision):
-    """√(n − k − 3) |z| against its quantile, stretched by the noise's variance if asked for."""
+    """√(n − k − 3) |z| against its quantile, stretched by the noise's variance if chosen."""
 
     def __init__(
         self, run: Run[PrivPCStarParameters], released: Released, recorder: common.Recorder
@@ -275,7 +275,7 @@ def _run(run: Run[PrivPCStarParameters]) -> Outcome:
     recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
     decision = NoisyFisher(run, released, recorder)
     # Tests of what is released cost nothing more.
-    found = with_v_structures(run, common.search(run, decision), decision)
+    oriented = with_v_structures(run, common.search(run, decision), decision)
     if parameters.calibration == "proven":
         delta = parameters.delta if parameters.mechanism == "gaussian" else 0.0
         guarantee = common.proven_guarantee(
@@ -286,7 +286,7 @@ def _run(run: Run[PrivPCStarParameters]) -> Outcome:
             run, parameters.epsilon, 0.0, "one release", (_FLAW,)
         )
     spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
-    return common.outcome(found, recorder, guarantee, spent, unit="|Z|", oriented=True)
+    return common.outcome(oriented, recorder, guarantee, spent, unit="|Z|", oriented=True)
 
 
 def _planned(run: Run[PrivPCStarParameters]) -> tuple[Event, ...]:

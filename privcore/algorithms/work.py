@@ -43,7 +43,7 @@ _COLUMNS, _ROWS, _TESTS = 10, 20_000, 150
 
 
 class OrderWork(NamedTuple):
-    """Tests of one order: the most that any data can ask for, and with columns of `DEGREE`."""
+    """Tests of one order: the most that any data can require, and with columns of `DEGREE`."""
 
     order: int
     at_most: int
@@ -135,8 +135,8 @@ def large_work_sentence(
     orders = _orders(len(levels), checked["max_order"], USUAL_DEGREE)
     if sum(work.likely for work in orders) < LARGE:
         return ""
-    found = estimate(n, levels, algorithm, parameters)
-    return found.sentence() if found else ""
+    expected = estimate(n, levels, algorithm, parameters)
+    return expected.sentence() if expected else ""
 
 
 def _orders(columns: int, largest: int | None, degree: int) -> tuple[OrderWork, ...]:

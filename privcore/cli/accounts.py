@@ -40,19 +40,19 @@ def _run(options: argparse.Namespace) -> None:
     if bool(options.event) == (options.algorithm is not None):
         raise ParameterError("Give either --event KIND:VALUE:COUNT or --algorithm NAME.")
     events, delta = _of_algorithm(options) if options.algorithm else _of_events(options)
-    found = side_by_side(events, delta)
+    totals = side_by_side(events, delta)
     if options.json:
         described = {
             "events": [event.as_dict() for event in events],
             "delta": delta,
-            "accounts": [account._asdict() for account in found],
+            "accounts": [account._asdict() for account in totals],
         }
         print(json.dumps(described, indent=1, ensure_ascii=False))
         return
     for event in events:
         print(f"{event.count} × {event.kind} {event.value:.6g}")
     print(f"at delta {delta:g}:")
-    for account in found:
+    for account in totals:
         shown = "-" if account.epsilon is None else f"{account.epsilon:.6g}"
         print(f"  {account.name:<26} {shown:<12} {account.note}".rstrip())
 

@@ -51,9 +51,9 @@ def _run(options: argparse.Namespace) -> None:
     names = [name for name in options.algorithms.split(",") if name]
     advice = advise(surrogates, epsilon, delta, names)
     best = advice.best
-    found = None
+    reached = None
     if wanted is not None and best is not None:
-        found = enough(surrogates, best.algorithm, delta, wanted)
+        reached = enough(surrogates, best.algorithm, delta, wanted)
     parameters = MomentSearchParameters(epsilon=epsilon, delta=delta)
     public = PublicShape(shape.n, shape.levels, len(shape.names))
     if options.json:
@@ -72,14 +72,14 @@ def _run(options: argparse.Namespace) -> None:
             ],
             "use": None if best is None else best.algorithm,
             "as_many_edges": [c.algorithm for c in advice.close if c is not best],
-            "epsilon_for_f1": None if found is None else found.epsilon,
+            "epsilon_for_f1": None if reached is None else reached.epsilon,
             "smallest_visible": visible_effects(public, parameters).alone,
         }
         print(json.dumps(described, indent=1, ensure_ascii=False))
         return
     _print(advice, epsilon)
-    if found is not None and best is not None:
-        needed = "none up to 50 is" if found.epsilon is None else f"{found.epsilon:.3g} is"
+    if reached is not None and best is not None:
+        needed = "none up to 50 is" if reached.epsilon is None else f"{reached.epsilon:.3g} is"
         print(
             f"Of the epsilons tried with {best.algorithm}, {needed} enough for a skeleton F1 of "
             f"{wanted:g}."

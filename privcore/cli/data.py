@@ -267,10 +267,10 @@ def _read_file(options: argparse.Namespace) -> Dataset:
     if schema is None:
         schema = _proposed(raw, options)
     else:
-        given = [option for option in _ON_PROPOSALS if getattr(options, option) is not None]
-        if given:
+        named = [option for option in _ON_PROPOSALS if getattr(options, option) is not None]
+        if named:
             raise ParameterError(
-                f"--{given[0].replace('_', '-')} is for a file without --schema, which says which "
+                f"--{named[0].replace('_', '-')} is for a file without --schema, which says which "
                 "columns are used; leave it out."
             )
     if options.schema is not None and options.intervals is not None:

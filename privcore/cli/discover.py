@@ -28,7 +28,7 @@ from privcore.releases import (
     references_of,
     run_report,
 )
-from privcore.releases.findings import confidence_text, told_apart
+from privcore.releases.findings import confidence_text, verdict_counts
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
 from privcore.text import short
 
@@ -105,20 +105,20 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _estimate(options: argparse.Namespace, dataset: Described) -> None:
-    """Tests and time of the run that the options ask for, from what is public of the data."""
+    """Tests and time of the run that the options describe, from what is public of the data."""
     name = options.algorithm or RECOMMENDED
     parameters = parameters_of(options, get_algorithm(name))
     degree = DEGREE.default if options.degree is None else options.degree
-    found = estimate(dataset.n, dataset.levels, name, parameters, degree=degree)
+    work = estimate(dataset.n, dataset.levels, name, parameters, degree=degree)
     if options.json:
-        print(json.dumps(found and found.as_dict(), indent=1))
+        print(json.dumps(work and work.as_dict(), indent=1))
         return
-    if found is None:
+    if work is None:
         print(f"{name} does not search test by test: its work grows with the pairs of columns.")
         return
-    for order in found.orders:
+    for order in work.orders:
         print(f"order {order.order}: about {order.likely:,} tests, at most {order.at_most:,}")
-    print(found.sentence())
+    print(work.sentence())
 
 
 _NOISE = {
@@ -136,11 +136,11 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
     pairs = report["pairs"]
     if pairs is None:
         return [edge for _, edge in edges]
-    sure = {frozenset(found["pair"]): confidence_text(found) for found in pairs}
+    sure = {frozenset(finding["pair"]): confidence_text(finding) for finding in pairs}
     width = max((len(edge) for _, edge in edges), default=0)
     lines = [f"{edge:{width}}  {sure[frozenset(pair)]}" for pair, edge in edges]
     reference = report["parameters"]["reference_effect"]
-    return [*lines, f"{told_apart(pairs)} (a dependence of {reference:g})"]
+    return [*lines, f"{verdict_counts(pairs)} (a dependence of {reference:g})"]
 
 
 def _words(report: dict[str, Any]) -> str:

@@ -98,8 +98,8 @@ def _export(options: argparse.Namespace) -> None:
 
 def _certificates(options: argparse.Namespace) -> None:
     folder = open_ledger(options).certificates
-    found = kept_certificates(folder)
-    for kept in found:
+    certificates = kept_certificates(folder)
+    for kept in certificates:
         print(f"{kept.time} {short(kept.budget)} {short(kept.algorithm)} {kept.path}")
-    if not found:
+    if not certificates:
         print(f"{folder}: no certificates")

@@ -17,16 +17,16 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def _verify(options: argparse.Namespace) -> None:
-    found = verify(_text(options.file), options.key)
+    report = verify(_text(options.file), options.key)
     heading = "Verified:"
     if options.key is None:
         heading = (
             "Who signed it was not checked: anyone could have made this certificate with a key of "
             "their own.\nChecked:"
         )
-    print("\n".join([heading, *(f"  {sentence}" for sentence in found.verified)]))
-    print("\n".join(["Not verified by a file:", *(f"  {sentence}" for sentence in found.limits)]))
-    print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in found.domain)]))
+    print("\n".join([heading, *(f"  {sentence}" for sentence in report.verified)]))
+    print("\n".join(["Not verified by a file:", *(f"  {limit}" for limit in report.limits)]))
+    print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in report.domain)]))
 
 
 def _text(name: str) -> str:

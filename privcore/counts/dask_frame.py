@@ -98,9 +98,9 @@ class FramePartitions:
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
         apply = self._dask.delayed(function, pure=False)
-        found: tuple[Found, ...]
-        found = self._dask.compute(*(apply(i, part) for i, part in enumerate(self._parts)))
-        return found
+        results: tuple[Found, ...]
+        results = self._dask.compute(*(apply(i, part) for i, part in enumerate(self._parts)))
+        return results
 
     def _looked(self, parts: Sequence[Any], codings: list[Coding], drop: bool) -> list[Piece]:
         look = self._dask.delayed(looked_at)

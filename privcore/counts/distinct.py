@@ -133,7 +133,7 @@ def moments_of(
 
 
 def in_memory(
-    found: Distinct, names: tuple[str, ...], levels: tuple[int, ...], caveats: tuple[str, ...]
+    distinct: Distinct, names: tuple[str, ...], levels: tuple[int, ...], caveats: tuple[str, ...]
 ) -> InMemoryCounts:
     """A `CountSource` over unique rows."""
-    return InMemoryCounts(names, levels, found.configurations, found.multiplicities, caveats)
+    return InMemoryCounts(names, levels, distinct.configurations, distinct.multiplicities, caveats)

@@ -79,7 +79,7 @@ def combine(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Integers, 
 
 
 def joint_key(columns: Sequence[Codes], levels: Sequence[int]) -> tuple[Codes, int]:
-    """One integer per row that tells the joint configurations apart, and a bound above them all.
+    """One integer per row that identifies the joint configuration, and a bound above them all.
 
     The mixed radix of the codes, in the smallest type that holds it.
     """
@@ -112,10 +112,10 @@ def _unique_of_large(key: Codes, multiplicities: Integers) -> tuple[Integers, In
     """As `unique_rows`, by hashing the keys of rows that stand for several records each."""
     kernels = compiled.ready()
     if kernels:
-        found: tuple[Integers, Integers] = kernels.unique_keys(
+        unique: tuple[Integers, Integers] = kernels.unique_keys(
             key.astype(np.int64, copy=False), multiplicities
         )
-        return found
+        return unique
     compiled.note(8 * key.size)
     codes, uniques = pd.factorize(key)
     first = np.empty(len(uniques), dtype=np.int64)
@@ -131,8 +131,8 @@ def _unique_of_small(key: Codes, size: int) -> tuple[Integers, Integers]:
         key = _below(key, size)
         if key.dtype == np.int64:
             key = key.astype(np.int32)
-        found: tuple[Integers, Integers] = kernels.unique_small_keys(key, size)
-        return found
+        unique: tuple[Integers, Integers] = kernels.unique_small_keys(key, size)
+        return unique
     counts = np.bincount(key, minlength=size)
     first = np.full(size, -1, dtype=np.int64)
     head = key[:_HEAD]

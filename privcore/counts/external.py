@@ -25,7 +25,7 @@ from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 
 # Which columns to count together where a pass over the rows costs far more than a table.
 #
-# Searches ask for thousands of small tables of two to five columns. Columns are put into groups
+# Searches require thousands of small tables of two to five columns. Columns are in groups
 # of neighbours, and a table is cut out of the joint table of all groups that it touches: few
 # passes then serve many tables. Groups depend on the levels alone, which are public.
 
@@ -89,10 +89,10 @@ class ExternalRows(Protocol):
 
 def count_external(rows: ExternalRows, memory: int) -> CountSource:
     """Counts of such rows: in memory if their unique configurations take at most so many bytes."""
-    found = rows.distinct(range(len(rows.levels)), _most(memory, len(rows.levels)))
-    if found is None:
+    distinct = rows.distinct(range(len(rows.levels)), _most(memory, len(rows.levels)))
+    if distinct is None:
         return ExternalCounts(rows, memory)
-    return in_memory(found, rows.names, rows.levels, rows.caveats)
+    return in_memory(distinct, rows.names, rows.levels, rows.caveats)
 
 
 def memory_for_all(n: int, levels: Sequence[int]) -> int:
@@ -129,7 +129,7 @@ class ExternalCounts:
         self._families: list[frozenset[int]] = []
         # None: more unique rows than are kept.
         self._joint: Cache[Distinct | None] = Cache(
-            budget=memory // 2, size=lambda found: 100 if found is None else found.nbytes
+            budget=memory // 2, size=lambda table: 100 if table is None else table.nbytes
         )
         self._tables: Cache[Table] = Cache(budget=64 << 20, size=lambda t: t.nbytes + 200)
         self._last: tuple[InMemoryCounts, dict[int, int]] | None = None
@@ -187,18 +187,18 @@ class ExternalCounts:
         return self._scores.get(key, compute)
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """A hint that tables within each of these sets of columns will be asked for."""
+        """A hint that tables within each of these sets of columns will be counted."""
         self._families = sorted(map(frozenset, families), key=len)
 
     def _over(self, columns: Sequence[int]) -> tuple[InMemoryCounts, dict[int, int]]:
         """Counts over some columns, these among them, and the place of each there."""
         wanted, last = frozenset(columns), self._last
         if last is None or not last[1].keys() >= wanted:
-            joint, found = self._found(wanted)
+            joint, rows = self._found(wanted)
             names, levels = zip(*((self.names[c], self.levels[c]) for c in joint), strict=True)
             place = {column: at for at, column in enumerate(joint)}
             # One at a time, as it keeps tables of its own; requests come family by family.
-            last = self._last = in_memory(found, names, levels, self.caveats), place
+            last = self._last = in_memory(rows, names, levels, self.caveats), place
         return last
 
     def _found(self, columns: frozenset[int]) -> tuple[tuple[int, ...], Distinct]:
@@ -206,9 +206,9 @@ class ExternalCounts:
         exact = tuple(sorted(columns))
         families = (tuple(sorted(family)) for family in self._families if family >= columns)
         for joint in dict.fromkeys((*families, joint_columns(self.levels, exact), exact)):
-            found = self._joint.get(joint, partial(self._pass, joint))
-            if found is not None:
-                return joint, found
+            rows = self._joint.get(joint, partial(self._pass, joint))
+            if rows is not None:
+                return joint, rows
         raise DataError(
             f"The counts over {len(columns)} columns do not fit into the memory that counting "
             "may take; lower the maximum order, or allow more memory."

@@ -108,7 +108,7 @@ class InMemoryCounts:
         return self._tables.get(key, lambda: self._count_strata(x, y, tuple(conditioning_set)))
 
     def prepare(self, families: Sequence[Sequence[int]]) -> None:
-        """A hint that tables within each of these sets of columns will be asked for."""
+        """A hint that tables within each of these sets of columns will be counted."""
         self._projections.prepare(families)
 
     @property
@@ -150,7 +150,7 @@ class InMemoryCounts:
 
         The blocks have the same size up to one row and do not depend on what the rows say.
         """
-        place = noise.shuffled(self.n)
+        place = noise.permutation(self.n)
         owner = np.repeat(np.arange(self.unique_rows), self._multiplicities)
         key = (place * count // self.n) * self.unique_rows + owner
         kept, counts = np.unique(key, return_counts=True)
@@ -194,13 +194,13 @@ class InMemoryCounts:
                 few = self._few_rows()
                 if few:
                     asked = np.array(columns, dtype=np.int64)
-                    found: Table = kernels.stratum_tables(
+                    occurring: Table = kernels.stratum_tables(
                         few.codes, few.weights, few.places[0], few.levels, asked, strata * rx * ry
                     )
-                    return found
+                    return occurring
             tables = self._counted(columns).reshape(strata, rx, ry)
         else:
-            # Only the strata that occur are told apart, in the order in which they do.
+            # Only the strata that occur get a number, in the order in which they do.
             stratum, strata = self._strata.get(
                 conditioning_set, lambda: self._occurring(conditioning_set)
             )

@@ -47,15 +47,15 @@ def asked_of_groups(
     of_column: Integers = np.add.reduceat(around, starts, axis=1)
     if order == 0:
         return _pairs(np.add.reduceat(of_column, starts, axis=0), 0, least)
-    found: Asked = {}
+    demand: Asked = {}
     for g, (start, end) in enumerate(zip(starts, [*starts[1:], len(adjacent)], strict=True)):
         # The column that the other two are neighbours of is in group g, or in one of the others.
         within = of_column[start:end].T @ of_column[start:end]
         beyond = np.add.reduceat(of_column[:, g, None] * of_column, starts, axis=0)
         tests = 2 * (within + beyond + beyond.T)
         later = _pairs(tests[g + 1 :, g + 1 :], g + 1, least)
-        found |= {(g, *others): count for others, count in later.items()}
-    return found
+        demand |= {(g, *others): count for others, count in later.items()}
+    return demand
 
 
 def asked_of_families(adjacent: Sequence[Collection[int]], order: int, least: int) -> Asked:
@@ -63,12 +63,12 @@ def asked_of_families(adjacent: Sequence[Collection[int]], order: int, least: in
 
     Columns are sorted; families with fewer than `least` tests are left out.
     """
-    found: Asked = {}
+    demand: Asked = {}
     for column, neighbours in enumerate(adjacent):
         family = tuple(sorted((column, *neighbours)))
         tests = len(neighbours) * comb(max(len(neighbours) - 1, 0), order)
-        found[family] = found.get(family, 0) + tests
-    return {family: tests for family, tests in found.items() if tests >= least}
+        demand[family] = demand.get(family, 0) + tests
+    return {family: tests for family, tests in demand.items() if tests >= least}
 
 
 def _pairs(tests: Integers, first: int, least: int) -> Asked:
@@ -89,7 +89,7 @@ _GROUPS_AT_ONCE = 3
 _BUDGET = 64 << 20
 # Of one order on the same columns: merging these costs as much as some tests on all rows.
 _TESTS_THAT_PAY = 8
-# So few groups are all merged: telling which pay takes longer than the few merges that do not.
+# So few groups are all merged: deciding which pay takes longer than the few merges that do not.
 _FEW_GROUPS = 4
 
 
@@ -159,9 +159,9 @@ class Projections:
         return min(made, key=lambda projection: projection.rows, default=self.whole)
 
     def prepare(self, families: Iterable[Sequence[int]]) -> None:
-        """Sets of columns within which tables will be asked for, in place of those told before.
+        """Sets of columns within which tables will be counted, in place of those told before.
 
-        The rows merged over one are made when the first of its tables is asked for.
+        The rows merged over one are made when the first of its tables is counted.
         """
         self._families = [frozenset(family) for family in families]
 

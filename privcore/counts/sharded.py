@@ -67,9 +67,9 @@ class ShardedRows:
     def sampled(self, rows: NDArray[np.int64]) -> Distinct:
         starts = np.cumsum((0, *self._shards.sizes))
         parts = self._shards.map(partial(_sampled, self.levels, starts, rows))
-        found = merged((part for part in parts if part.rows), self.levels, rows.size)
-        assert found is not None  # No more unique rows than rows.
-        return found
+        sample = merged((part for part in parts if part.rows), self.levels, rows.size)
+        assert sample is not None  # No more unique rows than rows.
+        return sample
 
     def moments(self, radius: float | None) -> Matrix:
         whole = partial(_distinct, tuple(range(len(self.levels))), self.levels)

@@ -18,7 +18,7 @@ from privcore.text import short
 Table = NDArray[np.int64]
 Holds = Literal["levels", "numbers"]
 
-# Of the tables that one request may ask for.
+# Cells of the tables of one request, at most.
 MAX_CELLS = 1 << 26
 
 

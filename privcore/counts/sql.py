@@ -80,9 +80,9 @@ class ParquetRows:
         return None
 
     def sampled(self, rows: NDArray[np.int64]) -> Distinct:
-        found = merged(self._taken(rows), self.levels, rows.size)
-        assert found is not None  # No more unique rows than rows.
-        return found
+        sample = merged(self._taken(rows), self.levels, rows.size)
+        assert sample is not None  # No more unique rows than rows.
+        return sample
 
     def moments(self, radius: float | None) -> Matrix:
         parts = (distinct_rows(codes, self.levels) for codes in self._batches())
@@ -114,11 +114,11 @@ class ParquetRows:
             f"LIMIT {limit + 1}"
         )
         with asking():
-            found: dict[str, NDArray[Any]] = self._connection.sql(query).fetchnumpy()
-        order = np.argsort(found["first"])
-        numbers = [found[name][order].astype(np.int64) for name in names]
+            arrays: dict[str, NDArray[Any]] = self._connection.sql(query).fetchnumpy()
+        order = np.argsort(arrays["first"])
+        numbers = [arrays[name][order].astype(np.int64) for name in names]
         levels = [self.levels[c] for c in columns]
-        return Distinct(unpacked(numbers, levels), found["times"][order].astype(np.int64))
+        return Distinct(unpacked(numbers, levels), arrays["times"][order].astype(np.int64))
 
     def _batches(self) -> Iterator[Codes]:
         """All rows in their order, some at a time, as codes."""

@@ -64,11 +64,11 @@ def _candidates(content: bytes, certain: str | None) -> list[str]:
     if len(content) > _SAMPLE:
         # Cut at a line end: half a character would rule its encoding out.
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    found = list(from_bytes(sample, cp_isolation=list(ENCODINGS[1:])))
-    fits = [(m.chaos, m.coherence) for m in found]
+    matches = list(from_bytes(sample, cp_isolation=list(ENCODINGS[1:])))
+    fits = [(m.chaos, m.coherence) for m in matches]
     # Encodings that fit as well as the best are tried in our order, the most frequent first.
-    equal = [m.encoding for m, fit in zip(found, fits, strict=True) if fit == fits[0]]
-    rest = [m.encoding for m, fit in zip(found, fits, strict=True) if fit != fits[0]]
+    equal = [m.encoding for m, fit in zip(matches, fits, strict=True) if fit == fits[0]]
+    rest = [m.encoding for m, fit in zip(matches, fits, strict=True) if fit != fits[0]]
     return sorted(equal, key=ENCODINGS.index) + rest
 
 

@@ -73,7 +73,7 @@ def equal_width(bounds: tuple[float, float] | None, bins: int, name: str) -> tup
     low, high = finite_bounds(bounds, name)
     if not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {short(name)!r} asks for {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+            f"Column {short(name)!r} requires {bins} intervals; choose from 2 to {MAX_INTERVALS}."
         )
     return tuple(float(c) for c in np.linspace(low, high, bins + 1)[1:-1])
 

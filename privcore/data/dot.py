@@ -116,8 +116,8 @@ class _Reader:
         direction = said.get("dir", usual)
         if direction not in ("forward", "back"):
             raise _undirected()
-        found = pairwise(path)
-        edges += found if direction == "forward" else ((b, a) for a, b in found)
+        steps = pairwise(path)
+        edges += steps if direction == "forward" else ((b, a) for a, b in steps)
 
     def _attributes(self) -> dict[str, str]:
         """What stands in brackets, if anything does."""
@@ -178,13 +178,13 @@ class _Reader:
 def _tokens(text: str) -> Iterator[_Token]:
     at = 0
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             raise _unreadable()
-        at, kind, said = found.end(), str(found.lastgroup), found.group()
+        at, kind, said = match.end(), str(match.lastgroup), match.group()
         if said == "<":
             at = _html_end(text, at)
-            yield _Token("word", text[found.start() : at])
+            yield _Token("word", text[match.start() : at])
         elif kind == "quoted":
             inside = said[1:-1].replace("\\\n", "")
             yield _Token(kind, re.sub(r'\\(["\\])', r"\1", inside))
@@ -196,10 +196,10 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _html_end(text: str, at: int) -> int:
     """Where a text in angle brackets ends, which may hold others."""
     depth = 1
-    for found in re.compile("[<>]").finditer(text, at):
-        depth += 1 if found.group() == "<" else -1
+    for bracket in re.compile("[<>]").finditer(text, at):
+        depth += 1 if bracket.group() == "<" else -1
         if depth == 0:
-            return found.end()
+            return bracket.end()
     raise _unreadable()
 
 

@@ -84,7 +84,7 @@ def literal(value: Any) -> str:
 def scan(files: Sequence[str], columns: int, *, numbered: bool = False) -> str:
     """A FROM clause over Parquet files of the same columns, named c0, c1, … by position.
 
-    Names in files are told apart by case, and those in SQL are not.  numbered: with a column `r`,
+    Names in files are distinct by case, and those in SQL are not.  numbered: with a column `r`,
     the number of the row in its file, from 0.
     """
     listed = ", ".join(literal(file) for file in files)

@@ -89,7 +89,7 @@ class NonlinearModel:
     """X_j = Σ_i w_ij f_ij(X_i) + ε_j with Gaussian ε of standard deviation `noise_sd`.
 
     waves: whether f_ij is sin(2x), which is not monotone, or tanh(2x), which is; shape (p, p).
-    Both stay within ±1, so that Σ_i |w_ij| bounds what the causes add.  bound: how far the public
+    Both stay within ±1, so that Σ_i |w_ij| bounds what the parents add.  bound: how far the public
     bounds reach beyond that, in standard deviations of the noise.
     """
 

@@ -260,25 +260,25 @@ def open_parquet(
         types = [str(kind) for kind in connection.sql(f"SELECT * FROM {table} LIMIT 0").types]
         counts = ", ".join(f"approx_count_distinct(c{i})" for i in range(len(names)))
         about = connection.sql(f"SELECT {counts} FROM {table}").fetchall()[0]
-    found = []
+    columns = []
     for name, wanted in used:
         at = names.index(name)
         cells = Cells(connection, table, f"c{at}", types[at], about[at])
-        found.append(coded(cells, name, wanted, gaps=missing == "level"))
-    missed = {c.column.name: c.missing for c in found if c.missing}
+        columns.append(coded(cells, name, wanted, gaps=missing == "level"))
+    missed = {c.column.name: c.missing for c in columns if c.missing}
     if missed and missing == "refuse":
         raise DataError(refusals.gaps(missed))
-    where = " AND ".join(c.present for c in found if c.missing) if missing == "drop" else ""
-    rows = _checked_rows(connection, table, where, found)
+    where = " AND ".join(c.present for c in columns if c.missing) if missing == "drop" else ""
+    rows = _checked_rows(connection, table, where, columns)
     return ParquetTable(
         name=Path(path).name,
-        columns=tuple(c.column for c in found),
+        columns=tuple(c.column for c in columns),
         files=files,
         width=len(names),
-        codes=tuple(c.code for c in found),
+        codes=tuple(c.code for c in columns),
         rows=rows,
         where=where,
-        notes=notes_on_missing([c.column for c in found], missing),
+        notes=notes_on_missing([c.column for c in columns], missing),
         memory=memory,
     )
 
@@ -334,10 +334,11 @@ def _checked_rows(
     inner = f"(SELECT {inside} FROM {table}" + (f" WHERE {where})" if where else ")")
     ends = ", ".join(f"min(k{i}), max(k{i})" for i in range(len(columns)))
     with asking():
-        rows, *found = connection.sql(f"SELECT count(*), {ends} FROM {inner}").fetchall()[0]
+        rows, *limits = connection.sql(f"SELECT count(*), {ends} FROM {inner}").fetchall()[0]
     if rows < 2:
         raise DataError(refusals.too_few_left(rows) if where else too_few_rows(rows))
-    for i, (column, low, high) in enumerate(zip(columns, found[::2], found[1::2], strict=True)):
+    ranges = zip(columns, limits[::2], limits[1::2], strict=True)
+    for i, (column, low, high) in enumerate(ranges):
         if low == UNKNOWN:
             with asking():
                 bad = connection.sql(f"SELECT count(*) FROM {inner} WHERE k{i} = {UNKNOWN}")

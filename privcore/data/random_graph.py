@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class RandomDag:
-    """order: the nodes, causes before effects.  parents: per node, its causes, increasing."""
+    """order: the nodes, causes before effects.  parents: per node, its parents, increasing."""
 
     order: tuple[int, ...]
     parents: tuple[tuple[int, ...], ...]

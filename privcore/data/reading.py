@@ -108,8 +108,8 @@ class _Codes(dict[str, int]):
 
     def add_some(self, values: Sequence[Any], positions: NDArray[np.intp]) -> None:
         """The cells at some positions of a list of values, of which None is missing."""
-        found = [-1 if value is None else self[str(value)] for value in values]
-        self._pieces.append(np.array(found, dtype=np.int32)[positions])
+        codes = [-1 if value is None else self[str(value)] for value in values]
+        self._pieces.append(np.array(codes, dtype=np.int32)[positions])
 
     def categorical(self) -> pd.Categorical:
         codes = np.concatenate(self._pieces) if self._pieces else np.empty(0, np.int32)
@@ -122,7 +122,7 @@ def read_table(
     """Read CSV, TSV or Parquet bytes; encoding and delimiter are detected.
 
     encoding: to use instead of the detected one; some (Western and Central European) cannot be
-        told apart from the bytes alone.
+        distinguished from the bytes alone.
     memory: bytes that the table may take, of a text file beside the file itself.
     Cells that are empty or say NA, N/A, #N/A, NaN, null, ?, * or . are missing.
     Raises DataError if it is empty, too large, no table, or has bad column names.
@@ -312,13 +312,13 @@ def _read_text(content: bytes, filename: str, encoding: str | None, memory: _Mem
 
 def _lines(text: str) -> Iterator[str]:
     """The lines with their ends; raises DataError for one that is no row of a table."""
-    for number, found in enumerate(_LINE.finditer(text), 1):
-        if found.end() - found.start() > _MAX_LINE:
+    for number, match in enumerate(_LINE.finditer(text), 1):
+        if match.end() - match.start() > _MAX_LINE:
             raise DataError(
                 f"Line {number} of the file has more than {_MAX_LINE:,} characters; give every row "
                 "a line of its own."
             )
-        yield found.group()
+        yield match.group()
 
 
 def _name_of(delimiter: str) -> str:

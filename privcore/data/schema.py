@@ -93,7 +93,7 @@ def infer_column(name: str, column: pd.Series[Any]) -> ColumnSchema:
     # An infinite value is a slip in a numeric column; building the data set says so.
     finite = [float(v) for v in numbers if math.isfinite(v)] or [0.0]
     if len(finite) == len(values) and min(finite) == max(finite):
-        # Numbers too long to tell apart as floats are names, not quantities.
+        # Numbers too long to be distinct as floats are names, not quantities.
         return ColumnSchema(name, "nominal", tuple(values[: MAX_LEVELS + 1]))
     return ColumnSchema(name, "continuous", bounds=(min(finite), max(finite)), bins=4)
 

@@ -163,7 +163,7 @@ def random_tables(
     concentration: float,
     generator: np.random.Generator,
 ) -> tuple[Variable, ...]:
-    """For each column and configuration of its causes, a Dirichlet draw over its levels.
+    """For each column and configuration of its parents, a Dirichlet draw over its levels.
 
     Raises ParameterError if the tables would be too large.
     """
@@ -172,7 +172,7 @@ def random_tables(
     if sum(a * b for a, b in zip(shapes, levels, strict=True)) > MAX_TABLE_CELLS:
         raise ParameterError(
             f"The tables of this example would have more than {MAX_TABLE_CELLS:,} cells, as "
-            "some node has many causes; lower density or nodes."
+            "some node has many parents; lower density or nodes."
         )
     return tuple(
         Variable(column, causes, generator.dirichlet([concentration] * k, size=size))

@@ -80,7 +80,7 @@ BOUND = Parameter(
     high=20.0,
     unit="standard deviations",
     help="How far the public bounds reach: of the whole column if the model is linear, else of its "
-    "noise, beyond what the causes can add. Values outside are moved to the bound.",
+    "noise, beyond what the parents can add. Values outside are moved to the bound.",
     source=_OURS,
     advanced=True,
 )

@@ -173,16 +173,16 @@ def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
     if len(counts) == 1 and not gaps:
         return _left_out(name, "constant", "Every row has the same value.")
     if form is not None:
-        found = _date(name, form, cells)
+        proposal = _date(name, form, cells)
     elif not mixed and _names_rows(name, counts, numbers if numeric else None):
-        found = _named_rows(name, distinct)
+        proposal = _named_rows(name, distinct)
     elif numeric:
-        found = _numeric(name, distinct, rows_of, numbers, intervals)
+        proposal = _numeric(name, distinct, rows_of, numbers, intervals)
     else:
-        found = _text(name, distinct, rows_of, numbers, intervals)
+        proposal = _text(name, distinct, rows_of, numbers, intervals)
     if gaps:
-        found = _with_gaps(found, (rows - present) / rows, len(counts) == 1)
-    return found
+        proposal = _with_gaps(proposal, (rows - present) / rows, len(counts) == 1)
+    return proposal
 
 
 def _left_out(name: str, problem: str, reason: str, *ways: Way) -> Proposal:
@@ -282,10 +282,10 @@ def _text(
     if _mostly_numbers(numbers, counts):
         known = np.flatnonzero(np.isfinite(numbers))
         text = rows - float(counts[known].sum())
-        found = _numeric(name, distinct.iloc[known], counts[known], numbers[known], intervals)
+        proposal = _numeric(name, distinct.iloc[known], counts[known], numbers[known], intervals)
         ways = tuple(
             replace(way, schema=replace(way.schema, missing=way.schema.include))
-            for way in found.ways
+            for way in proposal.ways
             if way.label != "as a number"
         )
         return Proposal(
@@ -315,23 +315,28 @@ def _text(
     return Proposal(name, "many levels", reason, (merged, _leave_out(name), *others))
 
 
-def _with_gaps(found: Proposal, share: float, single: bool) -> Proposal:
+def _with_gaps(proposal: Proposal, share: float, single: bool) -> Proposal:
     """The proposal for a column of which some cells are missing; single: it has one other value."""
     ways = tuple(
         replace(way, schema=replace(way.schema, missing=True)) if way.schema.include else way
-        for way in found.ways
+        for way in proposal.ways
         if way.label != "as a number"
     )
-    reason = f"{found.reason} {share:.1%} of the rows have no value, which is a level of its own."
-    if share > MOST_MISSING and found.used:
+    reason = (
+        f"{proposal.reason} {share:.1%} of the rows have no value, which is a level of its own."
+    )
+    if share > MOST_MISSING and proposal.used:
         reason = f"{share:.0%} of the rows have no value."
         return Proposal(
-            found.name, "mostly missing", reason, (_leave_out(found.name), *_without_leaving(ways))
+            proposal.name,
+            "mostly missing",
+            reason,
+            (_leave_out(proposal.name), *_without_leaving(ways)),
         )
-    if not found.used:
-        reason = found.reason
-    problem = found.problem or ("one value" if single else "")
-    return Proposal(found.name, problem, reason, ways)
+    if not proposal.used:
+        reason = proposal.reason
+    problem = proposal.problem or ("one value" if single else "")
+    return Proposal(proposal.name, problem, reason, ways)
 
 
 def _without_leaving(ways: tuple[Way, ...]) -> tuple[Way, ...]:

@@ -6,12 +6,12 @@ moment-search is `MomentSearch`, priv-pc is `PrivPC`.
 >>> import pandas as pd
 >>> from privcore import MomentSearch
 >>> frame = pd.DataFrame({"rain": ["no", "yes"] * 500, "wet": ["no", "yes"] * 500})
->>> found = MomentSearch(epsilon=0.5, random_state=7).fit(frame)
->>> found.edges_[["from", "to", "kind"]].to_dict("records")
+>>> search = MomentSearch(epsilon=0.5, random_state=7).fit(frame)
+>>> search.edges_[["from", "to", "kind"]].to_dict("records")
 [{'from': 'rain', 'to': 'wet', 'kind': 'undirected'}]
->>> found.guarantee_.epsilon, found.guarantee_.calibration
+>>> search.guarantee_.epsilon, search.guarantee_.calibration
 (0.5, 'proven')
->>> found
+>>> search
 MomentSearch(epsilon=0.5, random_state=7)
 
 With `random_state=None` the noise is secure.  An integer makes a simulation: it can be repeated,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -35,7 +35,7 @@ _OF_EDGES = ("confidence", "again", "direction", "effect")
 
 
 class NotFittedError(PrivcoreError, AttributeError):
-    """What `fit` learns is asked for before it; an AttributeError, so that `hasattr` says no."""
+    """What `fit` learns is read before it; an AttributeError, so that `hasattr` says no."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class Estimator:
             ParameterError: for a value that a parameter does not take.
             DataError: for data that the algorithm does not work on.
         """
-        given = self.get_params()
-        seed = RANDOM_STATE.parse(given.pop(RANDOM_STATE.name))
-        result = api.discover(X, self.algorithm, seed=seed, **given)
+        parameters = self.get_params()
+        seed = RANDOM_STATE.parse(parameters.pop(RANDOM_STATE.name))
+        result = api.discover(X, self.algorithm, seed=seed, **parameters)
         self._fitted = Fitted(result, edge_frame(result))
         return self
 
@@ -129,9 +129,9 @@ class Estimator:
         return self._fitted
 
     def __repr__(self) -> str:
-        given = self.get_params()
+        values = self.get_params()
         changed = [
-            f"{p.name}={given[p.name]!r}" for p in self.declared() if given[p.name] != p.default
+            f"{p.name}={values[p.name]!r}" for p in self.declared() if values[p.name] != p.default
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
@@ -159,8 +159,8 @@ def edge_frame(result: Discovery) -> pd.DataFrame:
         for i, j in sorted(edges):
             row: dict[str, Any] = {"from": graph.nodes[i], "to": graph.nodes[j], "kind": kind}
             if result.findings:
-                found = result.findings[ordered(i, j)]
-                row |= {name: getattr(found, name) for name in _OF_EDGES}
+                finding = result.findings[ordered(i, j)]
+                row |= {name: getattr(finding, name) for name in _OF_EDGES}
             if result.weights is not None:
                 row["weight"] = float(result.weights[i, j])
             rows.append(row)
@@ -239,7 +239,7 @@ def annotation(parameter: Parameter) -> str:
     return f"{kind} | None" if parameter.optional else kind
 
 
-def parse_names(parameters: tuple[Parameter, ...], given: Mapping[str, Any], owner: str) -> None:
+def parse_names(parameters: tuple[Parameter, ...], names: Iterable[str], owner: str) -> None:
     """Raise ParameterError for a name that is no parameter; values are not looked at."""
     known = {parameter.name for parameter in parameters}
-    parse_all(parameters, {name: None for name in given if name not in known}, owner)
+    parse_all(parameters, {name: None for name in names if name not in known}, owner)

@@ -29,20 +29,20 @@ Tick = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Share:
-    """Proportions of `runs` private runs that found a direction, and that refused or tied."""
+    """Proportions of `runs` private runs that are correct, and that refused or tied."""
 
-    found: float
+    correct: float
     undecided: float
     runs: int
 
     @property
     def error(self) -> float:
-        """Standard error of `found`."""
-        return float(np.sqrt(self.found * (1 - self.found) / self.runs))
+        """Standard error of `correct`."""
+        return float(np.sqrt(self.correct * (1 - self.correct) / self.runs))
 
     @property
     def half_width(self) -> float:
-        """Half the width of the normal 95 % interval around `found`."""
+        """Half the width of the normal 95 % interval around `correct`."""
         return 1.96 * self.error
 
 
@@ -112,11 +112,11 @@ def _by_score(
     repeats: int,
     seed: int,
 ) -> dict[str, Share]:
-    found: dict[str, Share] = {}
+    proportions: dict[str, Share] = {}
     for direction in sorted(set(wanted.values())):
         all_scores = shares(prepared, values, direction, repeats, seed)
-        found |= {s: share for s, share in all_scores.items() if wanted[s] == direction}
-    return found
+        proportions |= {s: share for s, share in all_scores.items() if wanted[s] == direction}
+    return proportions
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def accuracy(
 
     settings: parameters of each block of rows, such as {"protects": "both", "score": "hsic"}.
     """
-    found: dict[tuple[str, str, float], list[float]] = {}
+    correct: dict[tuple[str, str, float], list[float]] = {}
     for number in range(datasets):
         direction = "x->y" if number % 2 == 0 else "y->x"
         made = PairGenerator(generator, {"noise_law": noise_law, "direction": direction})
@@ -161,13 +161,14 @@ def accuracy(
             prepared = prepare(pair, split(pair, values, SimulatedNoise(seed + number)), values)
             for score, (forward, backward) in baseline(prepared, values).items():
                 exact = float((forward < backward) == (direction == "x->y"))
-                found.setdefault((values["protects"], score, np.inf), []).append(exact)
+                correct.setdefault((values["protects"], score, np.inf), []).append(exact)
             for epsilon in epsilons:
                 here = shares(
                     prepared, {**values, "epsilon": epsilon}, direction, repeats, seed + number
                 )
                 for score, share in here.items():
-                    found.setdefault((values["protects"], score, epsilon), []).append(share.found)
+                    key = values["protects"], score, epsilon
+                    correct.setdefault(key, []).append(share.correct)
     return [
         Accuracy(
             generator,
@@ -179,5 +180,5 @@ def accuracy(
             float(np.std(values) / np.sqrt(len(values))),
             len(values),
         )
-        for (protects, score, epsilon), values in found.items()
+        for (protects, score, epsilon), values in correct.items()
     ]

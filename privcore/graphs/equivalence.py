@@ -12,7 +12,7 @@ Family = tuple[int, frozenset[int]]
 class EquivalenceClass:
     """DAGs with the same skeleton and the same v-structures (Verma & Pearl 1990).
 
-    A column's causes in one of them are those of its arrows and a clique of its undirected
+    A column's parents in one of them are those of its arrows and a clique of its undirected
     neighbours, any one, and no others: the parts of a CPDAG that are not directed are chordal, and
     arrows into one column of such a part go into its neighbours there, too (Andersson, Madigan &
     Perlman 1997).
@@ -28,7 +28,7 @@ class EquivalenceClass:
             self._open[j].add(i)
 
     def families(self) -> Iterator[Family]:
-        """(column, its causes) in any of the DAGs, where it has any causes."""
+        """(column, its parents) in any of the DAGs, where it has any."""
         for column, neighbours in enumerate(self._open):
             for chosen in self._cliques(sorted(neighbours)):
                 if causes := self._causes[column].union(chosen):
@@ -43,7 +43,7 @@ class EquivalenceClass:
                 yield column, *clique
 
     def member(self, family: Family) -> tuple[frozenset[int], ...]:
-        """The causes of each column in a DAG that has the family."""
+        """The parents of each column in a DAG that has the family."""
         column, causes = family
         first = [*sorted(causes & self._open[column]), column]
         order = self._order(first)

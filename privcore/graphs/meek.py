@@ -58,7 +58,7 @@ class _Marks:
     def allowed(self, a: int, b: int) -> bool:
         """Whether a → b closes no directed cycle and makes no new v-structure.
 
-        Never refuses on consistent input; noisy decisions can ask for the impossible.
+        Never refuses on consistent input; noisy decisions can contradict each other.
         """
         into = self.parents[b] | self._spouses[b]
         if any(self.no_collider(other, b, a) for other in into if other != a):
@@ -72,7 +72,7 @@ class _Marks:
         self.parents[b].add(a)
 
     def implied(self, a: int, b: int) -> bool:
-        """Whether one of the rules asks for a → b, for an undirected a — b."""
+        """Whether one of the rules requires a → b, for an undirected a — b."""
         # Rule 1: c → a — b with c and b not adjacent (else a new collider at a).
         if any(self.no_collider(c, a, b) for c in self.parents[a]):
             return True
@@ -91,7 +91,7 @@ class _Marks:
         )
 
     def asked(self) -> Iterator[Edge]:
-        """Arrows that a rule asks for and nothing there forbids."""
+        """Arrows that a rule requires and nothing there forbids."""
         for a, neighbours in enumerate(self.lines):
             for b in neighbours:
                 if self.implied(a, b) and self.allowed(a, b):
@@ -137,13 +137,28 @@ def on_cycles(arrows: Iterable[Edge]) -> set[Edge]:
 def apply_meek_rules(graph: PDAG, ambiguous: Collection[Triple] = ()) -> PDAG:
     """Orient every undirected edge that the rules decide; the skeleton stays.
 
+    A CPDAG stands for all DAGs with the same skeleton and v-structures.  An edge has a direction in
+    it if all of them agree, which Meek's rules find from the v-structures alone; i — j becomes
+    i → j if
+
+    1. k → i, with k and j not adjacent: i ← j would make a new v-structure;
+    2. i → k → j: i ← j would close a cycle;
+    3. i — k → j and i — l → j, with k and l not adjacent;
+    4. i — k, k → l → j, with i and l adjacent, k and j not.
+
     ambiguous: unshielded triples (x, z, y), x < y, of which it is not known whether there is a
     v-structure at z; the rules make no use of them (Colombo & Maathuis 2014, Section 4.2).
 
-    All that the rules ask for is made at once, again and again until they ask for nothing more.
+    All that the rules require is made at once, until they require nothing more.
     An arrow that would close a directed cycle or make a new v-structure is not made, nor are
     arrows that would do so together.  So contradictory input leaves edges undirected, whatever the
     order of the columns; on consistent input no order matters (Meek 1995, Theorem 3).
+
+    Example: rule 1 turns b — c away from the arrow a → b.
+
+        >>> chain = PDAG.from_names("abc", directed=["ab"], undirected=["bc"])
+        >>> apply_meek_rules(chain).named_directed()
+        [('a', 'b'), ('b', 'c')]
     """
     marks = _Marks(graph, ambiguous)
     while arrows := marks.agreeing(set(marks.asked())):

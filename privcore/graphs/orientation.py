@@ -56,8 +56,8 @@ def orient(
         one edge at a time, as in causal-learn 0.1.4.8; always so with "keep first" and "overwrite".
         The result may hold directed cycles then.  Otherwise it depends on no order and holds none.
     """
-    found = read_triples(skeleton, separating_sets, rule)
-    colliders = set(found.colliders)
+    triples = read_triples(skeleton, separating_sets, rule)
+    colliders = set(triples.colliders)
     if strength is None:
         fewest = {pair: -min(map(len, sets)) for pair, sets in separating_sets.items() if sets}
 
@@ -81,8 +81,8 @@ def orient(
         arrows = _arrows(_by_strength(colliders, strength))
     pointed = _pointed(skeleton, arrows, both)
     if in_turn:
-        return apply_meek_rules_in_turn(pointed, found.ambiguous)
-    return apply_meek_rules(pointed, found.ambiguous)
+        return apply_meek_rules_in_turn(pointed, triples.ambiguous)
+    return apply_meek_rules(pointed, triples.ambiguous)
 
 
 def unshielded(skeleton: PDAG) -> list[Triple]:

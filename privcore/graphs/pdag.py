@@ -17,9 +17,21 @@ Mark = Literal["->", "<-", "--", "<->"]
 class PDAG:
     """Directed and undirected edges over named nodes; a CPDAG when orientation made it.
 
+    Observations alone determine a DAG up to its Markov equivalence class: all DAGs with its
+    skeleton and v-structures (Verma & Pearl 1990).  A CPDAG draws the class: an edge is directed if
+    it has that direction in every member.
+
     directed: pairs (i, j) for i → j; undirected, and bidirected: pairs (i, j) with i < j.  Indices
     into `nodes`.  A bidirected edge marks v-structures that contradict each other; no CPDAG has
     one.  A pair of nodes has at most one edge.  Raises ValueError otherwise.
+
+    Example: rain and a sprinkler meet in a v-structure; rain and clouds could be turned.
+
+        >>> names = ("clouds", "rain", "sprinkler", "wet")
+        >>> arrows = [("rain", "wet"), ("sprinkler", "wet")]
+        >>> graph = PDAG.from_names(names, arrows, undirected=[("clouds", "rain")])
+        >>> graph.named_undirected(), sorted(graph.skeleton)
+        ([('clouds', 'rain')], [(0, 1), (1, 3), (2, 3)])
     """
 
     nodes: tuple[str, ...]

@@ -135,10 +135,10 @@ def _dagitty_edges(path: list[list[str]], marks: list[str]) -> Iterator[NamedEdg
 def _dagitty_tokens(text: str) -> Iterator[tuple[str, str]]:
     at = 0
     while at < len(text):
-        found = _DAGITTY_TOKEN.match(text, at)
-        if found is None:
+        match = _DAGITTY_TOKEN.match(text, at)
+        if match is None:
             raise _unreadable("DAGitty")
-        at, kind, said = found.end(), str(found.lastgroup), found.group()
+        at, kind, said = match.end(), str(match.lastgroup), match.group()
         if kind == "quoted":
             yield kind, said[1:-1].replace('\\"', '"')
         elif kind != "space":
@@ -199,7 +199,7 @@ def to_gml(graph: PDAG) -> str:
     """GML as DoWhy's `CausalModel` reads it.
 
     Characters other than letters of English, digits and blanks are written by their number: DoWhy
-    looks for words such as ".dot" in the text to tell formats apart.
+    looks for words such as ".dot" in the text to choose the format.
 
     Example:
         >>> print(to_gml(PDAG(("a", "b"), directed=frozenset({(0, 1)}))), end="")
@@ -250,8 +250,8 @@ def to_bif(graph: PDAG) -> str:
     for name in graph.nodes:
         lines += [f"variable {name} {{", "  type discrete [ 1 ] { any };", "}"]
     for name, causes in parents.items():
-        given = f" | {', '.join(causes)}" if causes else ""
-        lines += [f"probability ( {name}{given} ) {{", "  table 1.0;", "}"]
+        condition = f" | {', '.join(causes)}" if causes else ""
+        lines += [f"probability ( {name}{condition} ) {{", "  table 1.0;", "}"]
     return "\n".join([*lines, ""])
 
 

@@ -26,7 +26,7 @@ from privcore.rounding import up
 
 
 def fits(source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-    """Whether `block_p_values` can be asked for: their table has all strata of every block."""
+    """Whether `block_p_values` can be computed: their table has all strata of every block."""
     columns = (len(source.levels) - 1, *conditioning_set, x, y)
     return prod(source.levels[c] for c in columns) <= MAX_CELLS
 

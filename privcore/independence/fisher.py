@@ -44,11 +44,11 @@ def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequenc
 
 def fisher_z(correlation: float, n: int, order: int) -> float:
     """√(n − k − 3) artanh(r), standard normal when r is 0; 0 when n is too small to tell."""
-    freedom = n - order - 3
-    if freedom <= 0:
+    dof = n - order - 3
+    if dof <= 0:
         return 0.0
     # Short of ±1, so that exact dependence is a very large number, not an infinite one.
-    return math.sqrt(freedom) * math.atanh(min(max(correlation, -1 + 1e-15), 1 - 1e-15))
+    return math.sqrt(dof) * math.atanh(min(max(correlation, -1 + 1e-15), 1 - 1e-15))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The distance score of EM-PC: how many records stand between a test and another verdict.
 
-Xu, Yuan & Wu 2017, Equation 5 asks for the smallest number of records to change; the authors'
+Xu, Yuan & Wu 2017, Equation 5 is the smallest number of records to change; the authors'
 code removes records greedily instead.  The result is not a distance: one replaced record can
 change it by 8 (docs/proofs/em_pc.md), which is why only the published form uses it.  A compiled
 kernel goes the same way on a stratum at a time; of equal gains both take the first cell.

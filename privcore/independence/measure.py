@@ -44,7 +44,7 @@ class Measure(Protocol):
         ...
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether the value can be asked for, from levels and the number of rows alone."""
+        """Whether the value can be computed, from levels and the number of rows alone."""
         ...
 
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:

@@ -24,8 +24,8 @@ def concordance(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     Exact in 64-bit integers up to 10⁹ rows.
     """
     if kernels := compiled.ready():
-        found: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.concordance(_plain(tables))
-        return found
+        pairs: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.concordance(_plain(tables))
+        return pairs
     # below[i, j]: records with a larger x than i, by their y.
     larger = np.zeros_like(tables)
     larger[:, :-1] = np.cumsum(tables[:, :0:-1], axis=1)[:, ::-1]

@@ -123,7 +123,7 @@ class Score:
         return source.remember((self.name, x, y, ordered), compute)
 
     def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
-        """Whether `value` can be asked for, from levels and the number of rows alone."""
+        """Whether `value` can be computed, from levels and the number of rows alone."""
         return cells_of_test(source, x, y, conditioning_set) <= MAX_CELLS
 
     def evaluate(
@@ -145,14 +145,14 @@ class Score:
 
     def log_p(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The logarithm of the p-value, exact where that is too small to be a number."""
-        found = self.evaluate(source, x, y, conditioning_set)
+        value = self.evaluate(source, x, y, conditioning_set)
         if self.degrees is None:
-            return log(2) + float(log_ndtr(-abs(found.value)))
-        if found.p_value > SMALLEST:
-            return log(found.p_value)
+            return log(2) + float(log_ndtr(-abs(value.value)))
+        if value.p_value > SMALLEST:
+            return log(value.p_value)
         x, y = (x, y) if x < y else (y, x)
         degrees = self.degrees(source.conditional_tables(x, y, tuple(sorted(conditioning_set))))
-        return float(log_chi2_tail(np.array([degrees]), np.array([found.value]))[0])
+        return float(log_chi2_tail(np.array([degrees]), np.array([value.value]))[0])
 
     def sensitivity(
         self, n: int, calibration: Literal["proven", "published"], strata: int = 1

@@ -1,4 +1,4 @@
-"""The compiled climb to the shares that make noisy counts of cells most likely; see `kernels`.
+"""The compiled climb to the probabilities that make noisy counts most likely; see `kernels`.
 
 For `likelihood.table_climb`: the same steps, and most sums in the same order.
 """
@@ -22,12 +22,14 @@ Codes = NDArray[np.int64]
     cache=True,
     nogil=True,
 )
-def expect(base: Vector, codes: Codes, shares: Vector, least: float, expected: Vector) -> None:
+def expect(
+    base: Vector, codes: Codes, probabilities: Vector, least: float, expected: Vector
+) -> None:
     """As `Layout.expected`."""
     expected[:] = 1.0
     for family in range(codes.shape[0]):
         for cell in range(base.size):
-            expected[cell] *= shares[codes[family, cell]]
+            expected[cell] *= probabilities[codes[family, cell]]
     for cell in range(base.size):
         expected[cell] = max(base[cell] * expected[cell], least)
 
@@ -42,21 +44,21 @@ def sum_cells(cells: Vector, codes: Codes, sums: Vector) -> None:
 
 
 @njit("void(float64[::1], int64[::1], float64[::1])", cache=True, nogil=True)
-def sum_groups(shares: Vector, groups: Codes, totals: Vector) -> None:
+def sum_groups(probabilities: Vector, groups: Codes, totals: Vector) -> None:
     totals[:] = 0.0
-    for place in range(shares.size):
-        totals[groups[place]] += shares[place]
+    for place in range(probabilities.size):
+        totals[groups[place]] += probabilities[place]
 
 
 @njit("void(float64[::1], int64[::1], float64, float64[::1])", cache=True, nogil=True)
-def normalise(shares: Vector, groups: Codes, least: float, totals: Vector) -> None:
+def normalise(probabilities: Vector, groups: Codes, least: float, totals: Vector) -> None:
     """As `Layout._normal`; totals: room for those of the groups."""
-    sum_groups(shares, groups, totals)
-    for place in range(shares.size):
-        shares[place] = max(shares[place] / totals[groups[place]], least)
-    sum_groups(shares, groups, totals)
-    for place in range(shares.size):
-        shares[place] /= totals[groups[place]]
+    sum_groups(probabilities, groups, totals)
+    for place in range(probabilities.size):
+        probabilities[place] = max(probabilities[place] / totals[groups[place]], least)
+    sum_groups(probabilities, groups, totals)
+    for place in range(probabilities.size):
+        probabilities[place] /= totals[groups[place]]
 
 
 @njit(
@@ -66,7 +68,7 @@ def normalise(shares: Vector, groups: Codes, least: float, totals: Vector) -> No
     nogil=True,
 )
 def score(
-    shares: Vector,
+    probabilities: Vector,
     expected: Vector,
     slopes: Vector,
     codes: Codes,
@@ -79,9 +81,9 @@ def score(
     room: NDArray[np.float64],
     moved: Vector,
 ) -> None:
-    """As `Layout.scored`, but that the shares, in `moved`, do not add up to 1 yet.
+    """As `Layout.scored`, but that `moved` does not add up to 1 yet.
 
-    cells, room: for a number of each cell and for four of each share.
+    cells, room: for a number of each cell and for four of each probability.
     """
     known, spread, across, along = room[0], room[1], room[2], room[3]
     wide = scale * scale
@@ -94,15 +96,15 @@ def score(
     sum_cells(cells, codes, moved)
     across[:] = 0.0
     along[:] = 0.0
-    for place in range(shares.size):
+    for place in range(probabilities.size):
         moved[place] /= known[place] + ridge
-        spread[place] = shares[place] / (known[place] + ridge)
-        across[groups[place]] += shares[place] * moved[place]
-        along[groups[place]] += shares[place] * spread[place]
-    for place in range(shares.size):
+        spread[place] = probabilities[place] / (known[place] + ridge)
+        across[groups[place]] += probabilities[place] * moved[place]
+        along[groups[place]] += probabilities[place] * spread[place]
+    for place in range(probabilities.size):
         group = groups[place]
         step = stretch * (moved[place] - across[group] / along[group] * spread[place])
-        moved[place] = shares[place] * exp(min(max(step, -longest), longest))
+        moved[place] = probabilities[place] * exp(min(max(step, -longest), longest))
 
 
 @njit(
@@ -123,7 +125,7 @@ def climb(
     base: Vector,
     codes: Codes,
     groups: Codes,
-    shares: Vector,
+    probabilities: Vector,
     least_share: float,
     least_expected: float,
     longest: float,
@@ -134,21 +136,21 @@ def climb(
     growth: float,
     most_stretch: float,
 ) -> tuple[Vector, Vector, Vector, float]:
-    """The result of `table_climb.climbed`: shares, expectations, slopes and log-likelihood.
+    """The result of `table_climb.climbed`: probabilities, expectations, slopes and log-likelihood.
 
-    counts to least: of the likelihood.  base to shares: as there.  The rest: its constants.
+    counts to least: of the likelihood.  base to probabilities: as there.  The rest: its constants.
     """
-    shares, moved = shares.copy(), np.empty_like(shares)
+    probabilities, moved = probabilities.copy(), np.empty_like(probabilities)
     expected, then = np.empty_like(base), np.empty_like(base)
     slopes, new = np.empty_like(base), np.empty_like(base)
-    cells, room = np.empty_like(base), np.empty((4, shares.size))
-    expect(base, codes, shares, least_expected, expected)
-    found = cells_likelihood(counts, noise, factor, scale, summed, least, expected, slopes)
+    cells, room = np.empty_like(base), np.empty((4, probabilities.size))
+    expect(base, codes, probabilities, least_expected, expected)
+    reached = cells_likelihood(counts, noise, factor, scale, summed, least, expected, slopes)
     scoring, stretch, small = True, 1.0, 0
     for _ in range(most_steps):
         if scoring:
             score(
-                shares,
+                probabilities,
                 expected,
                 slopes,
                 codes,
@@ -169,14 +171,14 @@ def climb(
         normalise(moved, groups, least_share, room[0])
         expect(base, codes, moved, least_expected, then)
         total = cells_likelihood(counts, noise, factor, scale, summed, least, then, new)
-        if total < found:
+        if total < reached:
             if not scoring:
                 break
             scoring, stretch = stretch > 1.0, 1.0
             continue
-        small = small + 1 if total - found < converged else 0
-        found = total
-        shares, moved = moved, shares
+        small = small + 1 if total - reached < converged else 0
+        reached = total
+        probabilities, moved = moved, probabilities
         expected, then = then, expected
         slopes, new = new, slopes
         if small >= (2 if scoring else 1):
@@ -184,4 +186,4 @@ def climb(
         if scoring:
             stretch = min(growth * stretch, most_stretch)
         scoring = True
-    return shares, expected, slopes, found
+    return probabilities, expected, slopes, reached

@@ -2,7 +2,7 @@
 
 Importing numba and reading the kernels from its cache takes about a second, compiling them for the
 first time several; a run on small data takes a millisecond without them.  So they are loaded by a
-thread in the background once a process has counted for a while, or has asked for them (`start`),
+thread in the background once a process has counted for a while, or has requested them (`start`),
 and until then, or where numba is missing or fails, the same results come from numpy, to the last
 bit.  Where that cannot be had, `loaded` waits for them, so that no result depends on when a process
 got that far.

@@ -17,12 +17,12 @@ _MANY = 1 << 40
 @njit("int64[:, ::1](int64, int64)", cache=True, nogil=True)
 def _choices(n: int, k: int) -> NDArray[np.int64]:
     """Binomial coefficients up to n over k, or `_MANY`."""
-    found = np.zeros((n + 1, k + 1), dtype=np.int64)
+    choices = np.zeros((n + 1, k + 1), dtype=np.int64)
     for i in range(n + 1):
-        found[i, 0] = 1
+        choices[i, 0] = 1
         for j in range(1, min(i, k) + 1):
-            found[i, j] = min(found[i - 1, j - 1] + found[i - 1, j], _MANY)
-    return found
+            choices[i, j] = min(choices[i - 1, j - 1] + choices[i - 1, j], _MANY)
+    return choices
 
 
 @njit("float64(int64, float64[::1])", cache=True, nogil=True, inline="always")
@@ -235,10 +235,10 @@ def test_every(
                             break
                         strata = own.size // (rx * ry)
                         if g_squared:
-                            found = _g_squared(own, strata, rx, ry, known, sums)
+                            value = _g_squared(own, strata, rx, ry, known, sums)
                         else:
-                            found = statistic(own, strata, rx, ry, False, sums)
-                        values[position], degrees[position] = found
+                            value = statistic(own, strata, rx, ry, False, sums)
+                        values[position], degrees[position] = value
                         if begin < 0:
                             table[:room] = 0
                     depth -= 1

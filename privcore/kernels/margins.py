@@ -78,13 +78,13 @@ def margin_products(
     cells: Vector, places: Places, starts: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """As `margins.products`."""
-    found = np.zeros((starts[-1], starts[-1]))
+    products = np.zeros((starts[-1], starts[-1]))
     for one in range(places.shape[0]):
         for other in range(one, places.shape[0]):
             for cell in range(cells.size):
                 row = starts[one] + places[one, cell]
-                found[row, starts[other] + places[other, cell]] += cells[cell]
-    for row in range(found.shape[0]):
+                products[row, starts[other] + places[other, cell]] += cells[cell]
+    for row in range(products.shape[0]):
         for column in range(row):
-            found[row, column] = found[column, row]
-    return found
+            products[row, column] = products[column, row]
+    return products

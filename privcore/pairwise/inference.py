@@ -114,7 +114,7 @@ def baseline(prepared: Prepared, parameters: Given = None) -> dict[str, tuple[fl
 
 
 def _split(pair: Pair, values: Mapping[str, Any], noise: NoiseSource) -> Split:
-    order = noise.shuffled(pair.n)
+    order = noise.permutation(pair.n)
     count = round(values["train_share"] * pair.n)
     return Split(order[:count], order[count:])
 

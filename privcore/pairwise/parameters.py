@@ -189,7 +189,7 @@ def check_parameters(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scores_of(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The single scores that checked parameters ask for."""
+    """The single scores that checked parameters name."""
     if values["score"] != "all":
         return (values["score"],)
     return (*_RANKS, "hsic", "iqr-ptr" if values["calibration"] == "published" else "iqr")

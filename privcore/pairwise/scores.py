@@ -17,7 +17,7 @@ from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
 from privcore.pairwise.features import gaussian_features
 
-# The least interquartile range that is told apart, in the unit of variables scaled to [−1, 1]:
+# The least interquartile range that is resolved, in the unit of variables scaled to [−1, 1]:
 # the logarithm needs a public floor.
 LEAST_IQR = 1e-3
 

@@ -22,14 +22,14 @@ def accounts(discovery: Discovery, delta: float | None = None) -> list[Account]:
         return []
     promised = discovery.guarantee
     asked = promised.delta if delta is None else delta
-    found = [Account(PROMISED, promised.epsilon, f"{promised.accountant}, δ {promised.delta:g}")]
+    totals = [Account(PROMISED, promised.epsilon, f"{promised.accountant}, δ {promised.delta:g}")]
     for account in side_by_side(discovery.planned, asked):
         share = (account.epsilon or promised.epsilon) / promised.epsilon
         if asked == promised.delta and share < 1 - 1e-6:
             note = f"{1 - share:.1%} below the promise; {account.note}"
             account = account._replace(note=note)
-        found.append(account)
-    return found
+        totals.append(account)
+    return totals
 
 
 def parse_event(text: str) -> Event:

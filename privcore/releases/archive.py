@@ -50,8 +50,8 @@ def kept_certificates(folder: Path) -> list[Kept]:
         raise CertificateError(
             f"The folder {short(folder, 200)!r} cannot be read; check its permissions."
         ) from None
-    found = [kept for kept in map(_described, paths) if kept is not None]
-    return sorted(found, key=lambda kept: (kept.time, kept.path.name), reverse=True)
+    certificates = [kept for kept in map(_described, paths) if kept is not None]
+    return sorted(certificates, key=lambda kept: (kept.time, kept.path.name), reverse=True)
 
 
 def kept_document(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from privcore.data.domain import domain_lines
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
-from privcore.releases.findings import confidence_text, told_apart
+from privcore.releases.findings import confidence_text, verdict_counts
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -133,13 +133,13 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if released["weights"] is not None:
         yield "Weights", f"in the JSON; edges are those above {released['weight_threshold']:g}"
     if "pairs" in released:
-        yield "Pairs", told_apart(released["pairs"])
+        yield "Pairs", verdict_counts(released["pairs"])
     if released["note"]:
         yield "Note", released["note"]
 
 
 def _edges(graph: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> str:
-    sure = {frozenset(found["pair"]): confidence_text(found) for found in pairs}
+    sure = {frozenset(finding["pair"]): confidence_text(finding) for finding in pairs}
     edges = [(a, b, f"{a} → {b}") for a, b in graph["directed"]]
     edges += [(a, b, f"{a} – {b}") for a, b in graph["undirected"]]
     edges += [(a, b, f"{a} ↔ {b}") for a, b in graph.get("bidirected", ())]

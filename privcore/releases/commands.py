@@ -23,7 +23,7 @@ def _changed(result: Discovery) -> dict[str, Any]:
 def _example(dataset: Dataset) -> tuple[str, dict[str, Any], int | None]:
     """A recipe's example, its parameters that differ from their defaults, and its intervals.
 
-    Nodes, density and graph seed, which tell examples apart, are named in any case.
+    Nodes, density and graph seed, which identify an example, are named in any case.
     """
     recipe = dict(dataset.recipe or {})
     kind = recipe["example"]

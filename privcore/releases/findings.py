@@ -23,14 +23,14 @@ def described_pairs(
     if not findings:
         return None
     return [
-        {"pair": [graph.nodes[i], graph.nodes[j]], **found.as_dict()}
-        for (i, j), found in sorted(findings.items())
+        {"pair": [graph.nodes[i], graph.nodes[j]], **finding.as_dict()}
+        for (i, j), finding in sorted(findings.items())
     ]
 
 
-def told_apart(pairs: Iterable[Mapping[str, Any]]) -> str:
+def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
     """How many pairs without an edge there are, and how many of them could have been seen."""
-    many = Counter(found["verdict"] for found in pairs)
+    many = Counter(finding["verdict"] for finding in pairs)
     seen, unseen = many["no edge seen"], many["not enough budget"]
     return (
         f"{seen:,} {_pairs(seen)}: no edge seen; {unseen:,} {_pairs(unseen)}: not enough budget "
@@ -38,9 +38,9 @@ def told_apart(pairs: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
-def confidence_text(found: Mapping[str, Any]) -> str:
+def confidence_text(finding: Mapping[str, Any]) -> str:
     """How sure an edge is, such as "confidence 0.998, direction 0.87"; empty for other pairs."""
-    named = (("confidence", found["confidence"]), ("direction", found["direction"]))
+    named = (("confidence", finding["confidence"]), ("direction", finding["direction"]))
     return ", ".join(f"{name} {share_text(value)}" for name, value in named if value is not None)
 
 
@@ -66,9 +66,9 @@ def to_pair_csv(graph: PDAG, findings: Mapping[Edge, PairFinding]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["column", "other", *PairFinding._fields])
-    for (i, j), found in sorted(findings.items()):
+    for (i, j), finding in sorted(findings.items()):
         names = (spreadsheet_cell(graph.nodes[i]), spreadsheet_cell(graph.nodes[j]))
-        values = found.as_dict().values()
+        values = finding.as_dict().values()
         writer.writerow([*names, *("" if v is None else v for v in values)])
     return out.getvalue()
 

@@ -55,9 +55,9 @@ def check_signature(document: Mapping[str, Any]) -> str:
     """
     signature = document.get("signature")
     if not isinstance(signature, Mapping) or set(signature) != _FIELDS:
-        raise CertificateError("The certificate has no complete signature; ask for the original.")
+        raise CertificateError("The certificate has no complete signature; get the original.")
     if signature["algorithm"] != ALGORITHM:
-        raise CertificateError(f"The signature is not an {ALGORITHM} one; ask for the original.")
+        raise CertificateError(f"The signature is not an {ALGORITHM} one; get the original.")
     content = {name: value for name, value in document.items() if name != "signature"}
     text = canonical(content)
     if hashlib.sha256(text).hexdigest() != signature["content_sha256"]:

@@ -102,7 +102,7 @@ def verify(text: str, key: str | None = None) -> Verified:
             "fingerprint, and give it as --key."
         )
     else:
-        done.append("The key has the fingerprint that was asked for.")
+        done.append("The key has the expected fingerprint.")
     recomputed = _recomputed(document)
     if recomputed:
         done.append(recomputed)
@@ -135,10 +135,10 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A dictionary; a name that stands twice could show readers what was not signed."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise CertificateError("The certificate names a field twice; ask for the original.")
-    return found
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise CertificateError("The certificate names a field twice; get the original.")
+    return fields
 
 
 def _no_constant(name: str) -> float:
@@ -223,10 +223,10 @@ def _recomputed(document: Mapping[str, Any]) -> str:
             (bought, first, own, "The planned steps of the bought domain"),
             (document["mechanism"], epsilon - first, delta - own, "The planned steps of the run"),
         ]
-    found = [_account(*part) for part in parts]
-    if bought is not None and not found[0]:
+    totals = [_account(*part) for part in parts]
+    if bought is not None and not totals[0]:
         raise CertificateError("The planned steps of the bought domain do not come to its cost.")
-    return " ".join(found) if all(found) else ""
+    return " ".join(totals) if all(totals) else ""
 
 
 def _cost_of(bought: Any) -> tuple[float, float]:

@@ -59,13 +59,13 @@ def markov_equivalents(cpdag: PDAG, most: int = MOST) -> list[tuple[Edge, ...]]:
     leads to a member, and to another one (Meek 1995, Theorem 4).  Raises ParameterError if there
     are more than `most`, or if the graph is no CPDAG.
     """
-    found: list[tuple[Edge, ...]] = []
+    members: list[tuple[Edge, ...]] = []
     waiting = [cpdag]
     while waiting:
         graph = waiting.pop()
         if not graph.undirected:
-            found.append(tuple(sorted(graph.directed)))
-            if len(found) > most:
+            members.append(tuple(sorted(graph.directed)))
+            if len(members) > most:
                 raise ParameterError(
                     f"More than {most} DAGs belong to this graph; choose one with fewer "
                     "undirected edges."
@@ -75,11 +75,11 @@ def markov_equivalents(cpdag: PDAG, most: int = MOST) -> list[tuple[Edge, ...]]:
         for arrow in ((i, j), (j, i)):
             graph_with = PDAG(graph.nodes, graph.directed | {arrow}, graph.undirected - {(i, j)})
             waiting.append(apply_meek_rules(graph_with))
-    if any(not _is_member(edges, cpdag) for edges in found):
+    if any(not _is_member(edges, cpdag) for edges in members):
         raise ParameterError(
             "The graph is not the CPDAG of any DAG; orient its edges by a DAG first."
         )
-    return sorted(found)
+    return sorted(members)
 
 
 def _is_member(edges: tuple[Edge, ...], cpdag: PDAG) -> bool:
@@ -149,7 +149,7 @@ EQUIVALENCE = Panel(
     question="What does an edge without an arrow say?",
     formula=r"G \sim G' \iff \text{same adjacencies and same } v\text{-structures }"
     r"(i \to k \leftarrow j,\; i, j \text{ not adjacent})",
-    sentence="All these DAGs imply the same independences, so that no data can tell them apart: an "
+    sentence="All these DAGs imply the same independences, so that no data distinguish them: an "
     "edge is undirected where they differ.",
     source=f"{_SOURCE}; Andersson, Madigan & Perlman 1997",
     parameters=(

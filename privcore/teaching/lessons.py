@@ -22,9 +22,9 @@ def _largest_loss(neighbour: float) -> float:
 
 
 def _total(accountant: str) -> float:
-    found = composition_curves("pure", 0.1, 1.0, 100, 1e-6, False)
-    names = [curve.name for curve in found.curves]
-    return found.final[names.index(accountant)]
+    curves = composition_curves("pure", 0.1, 1.0, 100, 1e-6, False)
+    names = [curve.name for curve in curves.curves]
+    return curves.final[names.index(accountant)]
 
 
 _FAR_BELOW = {"epsilon": 1.0, "questions": 40, "low_score": -25.0, "high_score": -25.0}
@@ -46,16 +46,16 @@ def _best_rate() -> float:
 
 
 def _better(network: str, epsilon: float) -> str:
-    found = compare_runs(network, 20_000, 10)
+    runs = compare_runs(network, 20_000, 10)
     at = EPSILONS.index(epsilon)
-    return NAIVE if found.naive_means[at] > found.sieving_means[at] else SIEVING
+    return NAIVE if runs.naive_means[at] > runs.sieving_means[at] else SIEVING
 
 
 def _enough(rows: int, share: float) -> float:
     """The smallest ε shown at which the naive form reaches that share of PC's F1."""
-    found = compare_runs("survey", rows, 10)
-    reached = found.naive_means >= share * found.exact
-    return float(found.epsilons[reached.argmax()])
+    runs = compare_runs("survey", rows, 10)
+    reached = runs.naive_means >= share * runs.exact
+    return float(runs.epsilons[reached.argmax()])
 
 
 _BUYS = Lesson(

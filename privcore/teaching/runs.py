@@ -57,8 +57,8 @@ def compare_runs(network: str, rows: int, runs: int) -> Runs:
 
 
 def _f1(source: CountSource, truth: PDAG, algorithm: str, epsilon: float, seed: int) -> float:
-    found = discover(source, algorithm, {"epsilon": epsilon}, seed=seed, keep_trace=False)
-    return skeleton_metrics(found.graph, truth).f1
+    result = discover(source, algorithm, {"epsilon": epsilon}, seed=seed, keep_trace=False)
+    return skeleton_metrics(result.graph, truth).f1
 
 
 @lru_cache(maxsize=8)

@@ -91,10 +91,10 @@ def sensitivity_playground(
     after[table.changed] = table.replacement
     conditioning_set = (2,) if len({row[2] for row in (*table.rows, *after)}) > 1 else ()
     one, other = _counts(table.rows), _counts(after)
-    found = []
+    moves = []
     for name, score in SCORES.items():
         strata = strata_of(one, conditioning_set)
-        found.append(
+        moves.append(
             ScoreMove(
                 name,
                 score.title,
@@ -105,7 +105,7 @@ def sensitivity_playground(
                 score.published_flaw,
             )
         )
-    return Moves(table, n, (*_unconditional(one, other), *found))
+    return Moves(table, n, (*_unconditional(one, other), *moves))
 
 
 def _value(score: Score, source: InMemoryCounts, conditioning_set: Columns) -> float:

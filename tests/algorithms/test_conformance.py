@@ -89,7 +89,7 @@ def declared(name):
 
 
 def known(name, asked):
-    """Of what is asked for, the parameters that the algorithm has."""
+    """The requested parameters that the algorithm has."""
     return {key: value for key, value in asked.items() if key in declared(name)}
 
 
@@ -159,7 +159,7 @@ def test_a_run_answers_what_it_is_asked(name, calibration, kind, tables, numbers
     )
     again = discover(data, name, asked, seed=1, keep_trace=False)
     assert_same(result, again)
-    bring(again.trace == (), name, "keeps a trace that nobody asked for", file_of(name), RECORDER)
+    bring(again.trace == (), name, "keeps a trace that nobody requested", file_of(name), RECORDER)
     promised = result.guarantee
     bring(
         calibration != "published" or promised.caveats,

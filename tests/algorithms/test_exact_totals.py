@@ -1,4 +1,4 @@
-"""No plan, and no scale that is asked for, promises more than (ε, δ) in exact arithmetic."""
+"""No plan, and no requested scale promises more than (ε, δ) in exact arithmetic."""
 
 import math
 from fractions import Fraction

@@ -32,7 +32,7 @@ def test_with_a_vast_budget_the_true_edges_are_found(network):
 
 
 def test_where_pc_loses_edges_to_a_gate_they_are_kept():
-    """asia's `either` is an OR: PC deletes its effects given its causes."""
+    """asia's `either` is an OR: PC deletes its children given its parents."""
     source, truth = sampled("asia", 100_000)
     reference = discover(source, "pc", {"score": "g2", "threshold": 0.01}).graph
     found = discover(source, "moment-search", {"epsilon": 1e5}, seed=1).graph

@@ -1,4 +1,4 @@
-"""The noise that a run asks for covers its promise, rounding included, secure noise too."""
+"""The noise that a run requires covers its promise, rounding included, secure noise too."""
 
 import math
 
@@ -19,7 +19,7 @@ from tests.transcripts import Recorder
 
 
 def table(levels, n, seed):
-    """Columns that depend on a hidden one, so that tables are asked for."""
+    """Columns that depend on a hidden one, so that tables are requested."""
     generator = np.random.default_rng(seed)
     hidden = generator.integers(0, 12, n)
     values = tuple(
@@ -36,7 +36,7 @@ def table(levels, n, seed):
 
 
 def shares(calls, levels):
-    """μ of the pairs and of the tables, from the scales that were asked for, a call each."""
+    """μ of the pairs and of the tables, from the requested scales, a call each."""
     pairs = pair_features_sensitivity(levels) / calls[0][2]
     tables = [math.sqrt(2) / sigma for _, _, sigma, _ in calls[1:]]
     return pairs, math.sqrt(math.fsum(mu * mu for mu in tables))

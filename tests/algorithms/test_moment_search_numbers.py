@@ -224,7 +224,7 @@ def test_any_source_of_tables_gives_the_same_result(epsilon):
     assert one.findings == other.findings
     assert one.trace[0] == other.trace[0]
     assert one.guarantee == other.guarantee
-    # Every table is asked for as a set of distinct columns, and few of them.
+    # Every table is requested as a set of distinct columns, and few of them.
     assert all(len(set(columns)) == len(columns) for columns in small.asked)
     assert len(small.asked) <= 8 + 28 + 16
 

@@ -25,7 +25,7 @@ SETTINGS = [
 
 
 class Watching(SimulatedNoise):
-    """Writes down every scale that is asked for."""
+    """Writes down every requested scale."""
 
     def __init__(self):
         super().__init__(1)
@@ -77,7 +77,7 @@ def test_noise_per_test_is_as_planned(asia, name):
         expected = {sensitivity * result.planned[0].value}
     seen = {f"{scale:.9g}" for scale in noise.scales}
     assert seen <= {f"{scale:.9g}" for scale in expected}
-    # Every event that was asked for is within its planned count.
+    # Every requested event is within its planned count.
     per_step = {"laplace-pc": 1, "sg-pc": 1}
     if name in per_step:
         assert len(noise.scales) <= result.planned[0].count

@@ -26,7 +26,7 @@ class Loading(NoHooks):
             compiled._state.kernels = self.kernels
 
 
-# Rounds; a whole table, for whose likelihoods kernels are waited for; a small one without them.
+# Rounds; a full contingency table, whose likelihoods wait for kernels; a small one without them.
 @pytest.mark.parametrize(
     ("network", "asked"),
     [("asia", {"whole_table": 0}), ("asia", {"epsilon": 0.3}), ("cancer", {"epsilon": 0.3})],

@@ -84,7 +84,7 @@ def fit(name, data, given=None, *, noise=None, seed=1, hooks=None):
 
 
 class Silent(SimulatedNoise):
-    """Adds nothing, and remembers what it was asked for."""
+    """Adds nothing, and remembers what was requested."""
 
     def __init__(self):
         super().__init__(0)

@@ -88,7 +88,7 @@ def marks(graph):
     )
 
 
-def shuffled(data, seed):
+def permuted(data, seed):
     place = np.random.default_rng(seed).permutation(data.p)
     return Dataset(
         data.name, tuple(data.columns[i] for i in place), tuple(data.values[i] for i in place)
@@ -102,7 +102,7 @@ def test_the_order_of_the_columns_does_not_matter(kernels):
             data = random_network(seed).sample(4000, 3)
             if data.p > 15:
                 continue
-            source, other = count(data), count(shuffled(data, seed))
+            source, other = count(data), count(permuted(data, seed))
             for rule in RULES[:-1]:
                 for conflicts in SYMMETRIC:
                     asked = {**NO_LIMIT, "collider_rule": rule, "conflict_rule": conflicts}
@@ -126,7 +126,7 @@ def test_rules_that_do_not_claim_it_depend_on_the_order():
                 continue
             graphs = [
                 marks(discover(count(each), "pc", {**NO_LIMIT, **rules}, keep_trace=False).graph)
-                for each in (data, shuffled(data, seed))
+                for each in (data, permuted(data, seed))
             ]
             changed += graphs[0] != graphs[1]
         assert changed > 0
@@ -147,7 +147,7 @@ def test_numbers_are_oriented_alike_in_any_order():
         data = Dataset("numbers", columns, tuple(values))
         graphs = [
             discover(count(each), "pc", {"max_order": None}, keep_trace=False).graph
-            for each in (data, shuffled(data, 3))
+            for each in (data, permuted(data, 3))
         ]
         assert marks(graphs[0]) == marks(graphs[1])
 

@@ -13,7 +13,7 @@ from tests.browser.conftest import graph, settle
 
 pytestmark = pytest.mark.browser
 
-TELLING = ("salary_of_alice", "illness_of_bob", "payroll-2019")
+PRIVATE = ("salary_of_alice", "illness_of_bob", "payroll-2019")
 
 
 def upload(page, path):
@@ -34,13 +34,13 @@ def everything(page):
 
 def assert_nothing_told(page):
     held = everything(page)
-    assert [word for word in TELLING if word in held] == []
+    assert [word for word in PRIVATE if word in held] == []
 
 
 def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
-    path = tmp_path / f"{TELLING[2]}.csv"
+    path = tmp_path / f"{PRIVATE[2]}.csv"
     rows = "".join(f"{i % 2},{i // 2 % 2}\n" for i in range(200))
-    path.write_text(f"{TELLING[0]},{TELLING[1]}\n{rows}", encoding="utf-8")
+    path.write_text(f"{PRIVATE[0]},{PRIVATE[1]}\n{rows}", encoding="utf-8")
     owner = visit(f"{server.url}/data?data=your+table")
     # Another browser, and another window of the owner's own: the same cookies.
     others = [visit(f"{server.url}/data?data=your+table"), owner.context.new_page()]
@@ -50,8 +50,8 @@ def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
     expect(owner.get_by_text("The table is ready").first).to_be_visible(timeout=60_000)
     follow(owner, "Discover")
     settle(owner, "Discover")
-    assert graph(owner, "Private graph").evaluate("nodes.get(0).title") == TELLING[0]
-    assert TELLING[0] in everything(owner)
+    assert graph(owner, "Private graph").evaluate("nodes.get(0).title") == PRIVATE[0]
+    assert PRIVATE[0] in everything(owner)
 
     stranger, window = others
     assert_nothing_told(stranger)
@@ -68,7 +68,7 @@ def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
         with window.expect_download() as caught:
             window.get_by_role("button", name=name, exact=True).click()
         text = caught.value.path().read_text(encoding="utf-8")
-        assert [word for word in TELLING if word in text] == []
+        assert [word for word in PRIVATE if word in text] == []
     assert_nothing_told(window)
 
 
@@ -91,7 +91,7 @@ def edges(page, title):
 
 
 def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visit, tmp_path):
-    """Files of one name, size, header and seed, at the same time: only the rows tell them apart."""
+    """Files of one name, size, header and seed, at the same time: only the rows differ."""
     dependent = [("alpha", "beta"), ("beta", "gamma")]
     places = [(0, 1), (1, 2)]
     address = f"{server.url}/data?data=your+table&seed=7&epsilon=5"

@@ -114,11 +114,11 @@ def test_a_file_of_numbers_can_stay_uncut(capsys, tmp_path):
     uncut = json.loads(run(capsys, *base, "--intervals", "none"))
     assert uncut["nodes"] == ["a", "b", "c", "d"]
     coarse = json.loads(run(capsys, *base, "--intervals", "2"))
-    default, four = (json.loads(run(capsys, *base, *more)) for more in ((), ("--intervals", "4")))
-    for report in (default, four):
+    default = json.loads(run(capsys, *base))
+    for report in (default, coarse):
         del report["seconds"]
-    assert default == four
-    assert coarse["nodes"] == four["nodes"]
+    # So few rows are cut into two intervals.
+    assert default == coarse
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What is public of a table: drafted, confirmed value by value, asked for by a release."""
+"""What is public of a table: drafted, confirmed value by value, required by a release."""
 
 import json
 

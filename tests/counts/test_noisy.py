@@ -18,7 +18,7 @@ def test_every_marginal(whole):
     noisy = noise.astype(np.float64)
     table = NoisyTable(NAMES, noisy, 1000)
     subsets = [s for k in range(6) for s in combinations(range(5), k)]
-    # In an order in which small sums are asked for before and after larger ones.
+    # In an order in which small sums are requested before and after larger ones.
     generator.shuffle(subsets)
     for kept in subsets:
         rest = tuple(c for c in range(5) if c not in kept)

@@ -144,7 +144,7 @@ def test_bounds_hold_and_come_from_the_model(kind, bound):
 
 
 def test_nonlinear_columns_follow_their_equations():
-    """What the causes do not explain is the noise: its deviation, and no correlation with them."""
+    """What the parents do not explain is the noise: its deviation, and no correlation with them."""
     example = StructuralExample("nonlinear", nodes=8, graph_seed=2, noise_sd=0.7)
     rows, model = columns_of(example.sample(50_000, 5)), example.model
     shapes = set()

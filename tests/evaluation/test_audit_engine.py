@@ -152,7 +152,7 @@ def test_results_as_json():
     described = result.as_dict()
     assert described["claim"] == {"epsilon": 1.0, "delta": 0.0}
     assert described["events"][0]["words"] == described["event"]
-    # Nothing is more telling than an output that only one of the data sets has.
+    # Nothing is more informative than an output that only one of the data sets has.
     leak = replace(RESPONSE, make=lambda epsilon, delta: randomised_response(1.0, 0.999))
     assert audit(leak, runs=4000).epsilon_lower == pytest.approx(result.most_visible, abs=0.5)
 

@@ -145,10 +145,10 @@ def test_the_table_moves_by_its_sensitivity():
     assert np.abs(tables[0] - tables[1]).sum() == TABLE_SENSITIVITY
 
 
-class Unshuffled(SimulatedNoise):
+class Unpermuted(SimulatedNoise):
     """Training records first."""
 
-    def shuffled(self, size):
+    def permutation(self, size):
         return np.arange(size)
 
 
@@ -161,12 +161,12 @@ def test_the_runs_are_those_of_infer(name):
     trial = case.make(case.epsilon, case.delta)
     assert isinstance(trial, DirectionTrial)
     for side in (0, 1):
-        outputs = trial(side, 1, Unshuffled(5))
+        outputs = trial(side, 1, Unpermuted(5))
         train, test = trial.pair.parts(side)
         records = np.array([*train, *test])
         pair = Pair.from_values(("x", "y"), tuple(records.T.copy()), ((-1, 1), (-1, 1)))
         given = {**trial.parameters, "train_share": len(train) / pair.n}
-        found = infer(pair, given, noise=Unshuffled(5))
+        found = infer(pair, given, noise=Unpermuted(5))
         release = found.releases[0]
         told = release.parts.released if release.parts else release.released
         assert outputs.numbers[0][: len(told)].tolist() == list(told)

@@ -30,7 +30,7 @@ def test_most_of_epsilon_is_shown_and_never_more(name):
 
 
 class Halved:
-    """A noise source of which every scale is half of what was asked for."""
+    """A noise source of which every scale is half of the requested one."""
 
     def __init__(self, noise):
         self._noise = noise
@@ -57,7 +57,7 @@ def test_half_of_moment_search_s_noise_is_caught(name, monkeypatch):
 
 @dataclass
 class WithHalfNoise:
-    """A trial whose code asks for the right scale, and whose source draws half of it."""
+    """A trial whose code requires the right scale, and whose source draws half of it."""
 
     trial: ReleaseTrial
 

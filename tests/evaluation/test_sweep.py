@@ -65,12 +65,12 @@ def test_rows_do_not_depend_on_the_workers(expected, workers):
 def test_rows_do_not_depend_on_batches_or_order(expected, monkeypatch):
     monkeypatch.setattr(engine, "_LARGEST_BATCH", 1)
 
-    def shuffled(plan, left):
+    def permuted(plan, left):
         order = in_waves(plan, left)
         random.Random(7).shuffle(order)
         return order
 
-    monkeypatch.setattr(engine, "in_waves", shuffled)
+    monkeypatch.setattr(engine, "in_waves", permuted)
     assert rows_of(PLAN, workers=0) == expected
 
 
@@ -268,7 +268,7 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
     here, there = rows_of(plan, workers=0), rows_of(plan, workers=2)
     assert here == there
     assert {row["error"] for row in here if row["rows"] == 1000} == {
-        "The table has 900 rows, fewer than the 1,000 asked for."
+        "The table has 900 rows, fewer than the 1,000 required."
     }
     part = table.load(400)
     assert part.n == 400
@@ -307,7 +307,7 @@ def test_a_table_in_memory_crosses_processes_and_is_sampled():
         ({"seeds": 100_000, "grids": {"epsilon": range(1, 100)}}, "more than 10,000,000"),
         (
             {"algorithms": ("moment-notears",), "calibrations": ("published",), "grids": {}},
-            "any of the calibrations",
+            "any of the requested calibrations",
         ),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_graph_comes_back_or_is_refused_in_a_sentence(name, graph):
 def test_ordinary_names_are_never_refused(name, data):
     graphs = dags if name in DAG_ONLY else cpdags
     if name == "bif":
-        # Its readers do not tell capitals apart.
+        # Its readers ignore case.
         graph = data.draw(graphs(PLAIN_NAMES.map(str.lower)))
     else:
         graph = data.draw(graphs(PLAIN_NAMES))

@@ -212,7 +212,7 @@ def renamed(graph, place):
     return PDAG(graph.nodes, arrows, lines, both)
 
 
-# 0 → 1 ← 2 and 1 → 2 ← 3 ask for 1 — 2 in both directions.
+# 0 → 1 ← 2 and 1 → 2 ← 3 require 1 — 2 in both directions.
 PATH = PDAG(names(4), undirected=frozenset({(0, 1), (1, 2), (2, 3)}))
 CONTESTED = {(0, 2): [frozenset()], (1, 3): [frozenset()], (0, 3): [frozenset()]}
 

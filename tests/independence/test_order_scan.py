@@ -193,7 +193,7 @@ def test_other_scores_are_left_to_themselves(score):
 def searched_without_kernels(first="", **settings):
     """A search in a fresh process in which they cannot be loaded, against one in this process.
 
-    There numba is not imported before they are asked for either.
+    There numba is not imported before they are used either.
     """
     script = (
         f"{first}\n"

@@ -101,7 +101,7 @@ def test_two_levels_each_give_the_binary_formula():
 
 
 class Recording:
-    """A noise source that adds nothing and remembers what it was asked for."""
+    """A noise source that adds nothing and remembers what was requested."""
 
     def __init__(self):
         self.released = []

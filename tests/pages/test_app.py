@@ -63,9 +63,9 @@ def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
 
 
 def test_the_kernels_are_asked_for_after_the_page_is_drawn(monkeypatch):
-    monkeypatch.setattr(compiled, "start", lambda: st.text("asked for"))
+    monkeypatch.setattr(compiled, "start", lambda: st.text("compiling"))
     app = clean(start())
-    assert list(app.main.children.values())[-1].value == "asked for"
+    assert list(app.main.children.values())[-1].value == "compiling"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -25,7 +25,7 @@ LAWS = list(product(("gaussian", "uniform", "laplace"), ("uniform", "mixture")))
 @pytest.mark.parametrize("kind", GENERATORS)
 @pytest.mark.parametrize(("noise_law", "cause_law"), LAWS)
 def test_the_equation_holds(kind, noise_law, cause_law):
-    """What is left of the effect has the law that was asked for, apart from the cause."""
+    """What is left of the effect has the requested law, apart from the cause."""
     model = PairGenerator(kind, {"noise_law": noise_law, "cause_law": cause_law, "bound": 20})
     pair = model.sample(20_000, 1)
     cause, effect = pair.x, pair.y * model.effect_bound

@@ -30,7 +30,7 @@ def losses(one, other, parameters, seed):
     for (what, value, scale, _), (_, there, _, _) in zip(first.calls, second.calls, strict=True):
         if what == "laplace":
             told.append(float(np.abs(value - there).sum()) / scale)
-        elif what != "shuffled":
+        elif what != "permutation":
             told.append(2 * float(np.abs(value - there).max()) / scale)
     return told, before, after
 

@@ -194,7 +194,7 @@ def test_outputs_on_neighbours_stay_within_two_epsilon_and_delta(epsilon, delta)
         y = x.copy()
         y[0] = generator.choice([-1e3, 0.5, 1e3])
         cases.append((x, y))
-    # The range jumps from LEAST_IQR to 1e3: whatever is released tells the two apart.
+    # The range jumps from LEAST_IQR to 1e3: whatever is released distinguishes the two.
     cases.append((np.array([0.0, 0.0, 1e3, 1e3]), np.array([0.0, 0.0, 0.0, 1e3])))
     cost = release_cost(epsilon, "proven")
     needed = [needed_delta(x, y, epsilon, delta, cost) for x, y in cases]

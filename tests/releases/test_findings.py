@@ -16,7 +16,7 @@ from privcore.releases.findings import (
     edge_notes,
     share_text,
     to_pair_csv,
-    told_apart,
+    verdict_counts,
 )
 
 
@@ -33,8 +33,8 @@ def test_pairs_are_counted_in_words(result):
     seen, unseen = many.count("no edge seen"), many.count("not enough budget")
     assert seen > 1
     words = "pair" if unseen == 1 else "pairs"
-    assert f"{seen} pairs: no edge seen; {unseen} {words}: not enough" in told_apart(pairs)
-    assert told_apart([{"verdict": "no edge seen"}]).startswith("1 pair: no edge seen; 0 pairs")
+    assert f"{seen} pairs: no edge seen; {unseen} {words}: not enough" in verdict_counts(pairs)
+    assert verdict_counts([{"verdict": "no edge seen"}]).startswith("1 pair: no edge seen; 0 pairs")
 
 
 def test_no_probability_is_rounded_up_to_certainty():
@@ -87,7 +87,8 @@ def test_the_json_has_every_pair(capsys):
     main([*BASE, "--json"])
     told = json.loads(capsys.readouterr().out)
     assert len(told["pairs"]) == 28
-    main(["discover", "--network", "cancer", "--rows", "1000", "--json"])
+    network = ["--network", "cancer", "--rows", "1000"]
+    main(["discover", *network, "--algorithm", "priv-pc", "--json"])
     assert json.loads(capsys.readouterr().out)["pairs"] is None
     capsys.readouterr()
     main(

@@ -55,11 +55,11 @@ def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> No
                 {
                     "ε": f"{epsilon:g}",
                     "score": score_title(score),
-                    "finds the direction": share.found,
+                    "finds the direction": share.correct,
                     "no decision": share.undecided,
                 }
-                for epsilon, found in points
-                for score, share in found.items()
+                for epsilon, proportions in points
+                for score, share in proportions.items()
             ]
         ),
         hide_index=True,
@@ -147,8 +147,8 @@ def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
     return {
         score_title(score): (
             x,
-            np.array([found[score].found for _, found in points]),
-            np.array([found[score].half_width for _, found in points]),
+            np.array([proportions[score].correct for _, proportions in points]),
+            np.array([proportions[score].half_width for _, proportions in points]),
         )
         for score in points[0][1]
     }

@@ -32,7 +32,7 @@ Key = tuple[Hashable, ...]
 
 
 def choose_pair() -> tuple[Pair, Key] | None:
-    """Draw the choice; the pair and a key that tells it apart, or None while it is incomplete."""
+    """Draw the choice; the pair and its key, or None while it is incomplete."""
     with st.sidebar:
         source = st.selectbox(
             "Two variables",

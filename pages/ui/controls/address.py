@@ -29,7 +29,7 @@ def chosen(value: T | None) -> T:
 
 
 def follow_address(name: str, options: Sequence[str], key: str) -> None:
-    """Before the widget `key` is drawn: take over what the address asks for, if that is new."""
+    """Before the widget `key` is drawn: take over what the address says, if that is new."""
     asked = st.query_params.get(name)
     if asked in options and asked != st.session_state.get(f"_{name}_written"):
         st.session_state[key] = asked

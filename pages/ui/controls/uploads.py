@@ -1,4 +1,4 @@
-"""Files from the user: the one place that asks for them, so that one setting turns them off.
+"""Files from the user: the one place that takes them, so that one setting turns them off.
 
 A server for strangers sets CAUSALVEIL_UPLOADS=off (docs/how-to/hosting.md).
 """

@@ -94,13 +94,13 @@ def shown_domain(loaded: Loaded) -> None:
         "its certificate holds what it got. Confirm the kinds only if you knew them without "
         "looking at these rows."
     )
-    found = dict(domain_lines(domain_of(loaded.dataset.columns)))
+    lines = dict(domain_lines(domain_of(loaded.dataset.columns)))
     st.table(
         pd.DataFrame(
             {
                 "column": plain(column.name),
                 "stated": plain(_stated(column)),
-                "bought to explore": plain(found[column.name]),
+                "bought to explore": plain(lines[column.name]),
             }
             for column in table.schema
         ).set_index("column")

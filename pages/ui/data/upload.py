@@ -85,7 +85,7 @@ def _encoding() -> str | None:
             "Encoding",
             ["detect", *ENCODINGS],
             key="upload_encoding",
-            help="Some encodings cannot be told apart from the bytes; choose one if names look "
+            help="Some encodings cannot be distinguished from the bytes; choose one if names look "
             "wrong.",
         )
     return None if chosen == "detect" else chosen
@@ -132,12 +132,12 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     """The proposal for every column, to be corrected; notice: where messages and the way on go."""
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
-    found = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(schema)} columns"
+    summary = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(schema)} columns"
     if raw.encoding:
-        found += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
+        summary += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
     with notice:
         st.subheader(_summary(schema, proposals))
-        st.text(found)
+        st.text(summary)
         _questions(proposals)
         go_on = st.button("Use this table", type="primary", icon=":material/check:")
     st.markdown(

@@ -28,15 +28,15 @@ def budget_panel(result: Discovery) -> None:
 
 def schedule_chart(result: Discovery) -> None:
     """What each schedule would give to every gradient."""
-    given = result.parameters
-    if given["calibration"] == "proven":
-        lines = proven_schedules(given["growth"], given["gradients"])
+    parameters = result.parameters
+    if parameters["calibration"] == "proven":
+        lines = proven_schedules(parameters["growth"], parameters["gradients"])
         amount, text = (
             "share of the budget",
             ("Each schedule splits the same total over the same number of gradients."),
         )
     else:
-        lines = published_schedules(given["epsilon"], given["first_epsilon"])
+        lines = published_schedules(parameters["epsilon"], parameters["first_epsilon"])
         amount, text = (
             "ε of the gradient",
             (
@@ -45,7 +45,7 @@ def schedule_chart(result: Discovery) -> None:
             ),
         )
     charts.show(
-        run_charts.schedules(lines, given["schedule"], amount),
+        run_charts.schedules(lines, parameters["schedule"], amount),
         key="schedules",
         alt="Budget of each gradient under every schedule",
     )

@@ -23,7 +23,7 @@ from privcore.releases.findings import edge_notes
 def downloads(
     result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int | None
 ) -> None:
-    """A row of buttons; each file is made when it is asked for."""
+    """A row of buttons; each file is made when it is requested."""
     palette = PALETTES[current()]
     graph, places = result.graph, positions_of(loaded, result.graph)
     stem = "graph"

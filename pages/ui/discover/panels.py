@@ -38,10 +38,10 @@ def stability_panel(
         seen: Counter[tuple[int, int]] = Counter()
         for roll in range(rolls):
             hooks.update(roll / rolls, f"roll {roll + 1} of {rolls}")
-            found = discover(
+            again = discover(
                 loaded.source, result.algorithm, values, seed=10_000_019 + roll, keep_trace=False
             )
-            seen.update(found.graph.skeleton)
+            seen.update(again.graph.skeleton)
         return seen
 
     key = ("stability", loaded.key, result.algorithm, settings_key(values), rolls)

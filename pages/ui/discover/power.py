@@ -30,25 +30,25 @@ _TABLES = (
 )
 
 
-def seen_sentence(loaded: Loaded, given: dict[str, Any]) -> str:
+def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     """The smallest dependence that is likely to be seen, in plain words."""
-    values = _checked(given)
+    values = _checked(parameters)
     return plain(visible_sentence(PublicShape.of(loaded.source, values), values))
 
 
-def _checked(given: dict[str, Any]) -> MomentSearchParameters:
-    return MomentSearchParameters.checked(given, "moment-search")
+def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:
+    return MomentSearchParameters.checked(parameters, "moment-search")
 
 
-def power_panel(loaded: Loaded, given: dict[str, Any]) -> None:
+def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     """The smallest dependence that is seen with 90 % probability, against ε."""
-    values = _checked(given)
+    values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values)
     st.markdown(plain(visible_sentence(shape, values)))
-    found = [visible_effects(shape, replace(values, epsilon=float(e))) for e in _EPSILONS]
+    effects = [visible_effects(shape, replace(values, epsilon=float(e))) for e in _EPSILONS]
     without = visible_effects(shape, replace(values, epsilon=_NO_NOISE))
     charts.show(
-        _figure(found, without, values.epsilon, numbers=not shape.levels),
+        _figure(effects, without, values.epsilon, numbers=not shape.levels),
         key="power",
         alt="Smallest dependence seen with 90 % probability, by ε",
     )
@@ -60,12 +60,14 @@ def power_panel(loaded: Loaded, given: dict[str, Any]) -> None:
     )
 
 
-def _figure(found: list[Visible], without: Visible, epsilon: float, *, numbers: bool) -> go.Figure:
+def _figure(
+    effects: list[Visible], without: Visible, epsilon: float, *, numbers: bool
+) -> go.Figure:
     palette = PALETTES[current()]
     named = (("two columns", "alone"), ("given one more", "given_one"), ("given two", "given_two"))
     figure = go.Figure()
     for k, (name, field) in enumerate(named[:1] if numbers else named):
-        sizes = [getattr(visible, field) for visible in found]
+        sizes = [getattr(visible, field) for visible in effects]
         if any(size is not None for size in sizes):
             figure.add_scatter(
                 x=_EPSILONS,

@@ -10,37 +10,36 @@ from pages.ui import tables
 from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
 from privcore.algorithms.search.result import Edge, PairFinding
-from privcore.releases.findings import described_pairs, share_text, told_apart
+from privcore.releases.findings import described_pairs, share_text, verdict_counts
 
 HELP = (
-    "Confidence: 1 − q, where a graph cut just below this edge would hold a share q of edges that "
-    "are there by chance, on average, sampling and noise included. Seen again: how likely new rows "
-    "and new noise would show it. Direction: the best graph found with the arrow against the best "
-    "one without, on a scale on which 0.8 was right in 80 of 100 cases on random networks. None of "
-    "them knows of causes that are not columns, and an edge can be wrong because the search went "
-    "astray: with a confidence near 1, 96 of 100 edges were right on random networks, and 84 to 89 "
-    "of 100 on numbers."
+    "Confidence: 1 minus the false discovery rate (FDR) of a graph that ends with this edge, "
+    "sampling and noise included. Seen again: the probability that new rows and new noise show the "
+    "edge. Direction: the best graph with the arrow against the best one without it, on a scale on "
+    "which 0.8 was right in 80 of 100 cases on random networks. All suppose that no common cause "
+    "is missing. An edge can also be wrong because the search erred: with a confidence near 1, 96 "
+    "of 100 edges were right on random networks, and 84 to 89 of 100 on numbers."
 )
 _LEAST, _MORE = 1.2, 2.8
 
 
-def styled(style: EdgeStyle, found: PairFinding | None) -> EdgeStyle:
+def styled(style: EdgeStyle, finding: PairFinding | None) -> EdgeStyle:
     """The line as thick as its edge is likely to be seen again, with its numbers in the tooltip."""
-    if found is None or found.confidence is None or found.again is None:
+    if finding is None or finding.confidence is None or finding.again is None:
         return style
     lines = [
         style.title,
-        f"confidence {share_text(found.confidence)}",
-        f"seen again: {share_text(found.again)}",
+        f"confidence {share_text(finding.confidence)}",
+        f"seen again: {share_text(finding.again)}",
     ]
-    if found.direction is not None:
-        lines.append(f"direction: {share_text(found.direction)}")
-    return replace(style, width=_LEAST + _MORE * found.again**2, title="\n".join(lines))
+    if finding.direction is not None:
+        lines.append(f"direction: {share_text(finding.direction)}")
+    return replace(style, width=_LEAST + _MORE * finding.again**2, title="\n".join(lines))
 
 
 def unclear(result: Discovery) -> list[Edge]:
-    """Pairs without an edge of which the budget could not tell whether they have one."""
-    return [p for p, found in result.findings.items() if found.verdict == "not enough budget"]
+    """Pairs without an edge for which the budget gave the test too little power."""
+    return [p for p, finding in result.findings.items() if finding.verdict == "not enough budget"]
 
 
 def apart_sentence(result: Discovery) -> str:
@@ -48,7 +47,7 @@ def apart_sentence(result: Discovery) -> str:
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
     worth = "" if size is None else f" whether they have a dependence of {size:g} or more"
-    return f"Of the pairs without an edge, {told_apart(pairs)}{worth}."
+    return f"Of the pairs without an edge, {verdict_counts(pairs)}{worth}."
 
 
 def pair_panel(result: Discovery) -> None:
@@ -57,12 +56,12 @@ def pair_panel(result: Discovery) -> None:
     st.caption(
         "Dependence is Cramér's V (0 to 1; of numbers, the size of the correlation) as released, "
         "noise taken off. Smallest visible: what would have been seen with 90 % probability, given "
-        "what separated the pair and the causes that the graph has of either. All of this is made "
-        "from the released numbers alone and costs nothing."
+        "what separated the pair and the parents of either in the graph. All of this is made from "
+        "the released numbers alone and costs nothing."
     )
     st.dataframe(
         tables.pairs(result),
         hide_index=True,
-        alt="What was found of each pair",
+        alt="The finding on each pair",
     )
     st.caption(HELP)

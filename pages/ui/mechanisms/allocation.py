@@ -64,12 +64,12 @@ def show(result: Allocation, values: Values, key: str) -> None:
     )
 
 
-def order_plans(found: Allocation) -> go.Figure:
+def order_plans(allocated: Allocation) -> go.Figure:
     """ε of a test of each order, as planned before each of them."""
     palette = PALETTES[current()]
-    orders = list(range(len(found.chosen)))
+    orders = list(range(len(allocated.chosen)))
     figure = go.Figure()
-    for row, plan in enumerate(found.plans[:-1]):
+    for row, plan in enumerate(allocated.plans[:-1]):
         figure.add_scatter(
             x=orders[row:],
             y=plan[row:],
@@ -80,7 +80,7 @@ def order_plans(found: Allocation) -> go.Figure:
         )
     figure.add_scatter(
         x=orders,
-        y=found.chosen,
+        y=allocated.chosen,
         name="spent on a test",
         mode="lines+markers",
         line={"color": palette.series[0], "width": 4},
@@ -88,7 +88,7 @@ def order_plans(found: Allocation) -> go.Figure:
     )
     figure.add_scatter(
         x=orders,
-        y=[found.even] * len(orders),
+        y=[allocated.even] * len(orders),
         name="the same for every test",
         mode="lines",
         line={"color": palette.text, "width": 1.5, "dash": "dash"},

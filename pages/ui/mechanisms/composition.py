@@ -34,11 +34,11 @@ def show(result: CompositionCurves, values: Values, key: str) -> None:
     )
 
 
-def composition(found: CompositionCurves) -> go.Figure:
+def composition(curves: CompositionCurves) -> go.Figure:
     """ε of the whole against the number of rounds, one line an accountant."""
     palette = PALETTES[current()]
     figure = go.Figure()
-    for number, curve in enumerate(found.curves):
+    for number, curve in enumerate(curves.curves):
         figure.add_scatter(
             x=curve.counts,
             y=curve.epsilons,
@@ -47,13 +47,13 @@ def composition(found: CompositionCurves) -> go.Figure:
             line={
                 "color": palette.series[number % len(palette.series)],
                 "dash": DASHES[number % len(DASHES)],
-                "width": 4 if curve.name == found.best else 2,
+                "width": 4 if curve.name == curves.best else 2,
             },
             hovertemplate="%{x:,} rounds: ε = %{y:.4g}<extra>%{fullData.name}</extra>",
         )
-    most = max(int(curve.counts[-1]) for curve in found.curves)
+    most = max(int(curve.counts[-1]) for curve in curves.curves)
     # No loss shows as 0, which a logarithmic axis has no place for.
-    all_epsilons = [e for curve in found.curves for e in curve.epsilons if e > 0] or [1.0]
+    all_epsilons = [e for curve in curves.curves for e in curve.epsilons if e > 0] or [1.0]
     figure.update_layout(
         height=480,
         legend={

@@ -35,15 +35,15 @@ def show(result: EquivalenceClass, values: Values, key: str) -> None:
         st.caption(f"The first {SHOWN} of {result.count} DAGs are drawn.")
 
 
-def equivalence(found: EquivalenceClass) -> go.Figure:
+def equivalence(members: EquivalenceClass) -> go.Figure:
     """The CPDAG first, then up to `SHOWN` members; edges that vary are drawn in a second colour."""
     palette = PALETTES[current()]
-    drawn = [(found.cpdag.directed, found.cpdag.undirected, "CPDAG")]
+    drawn = [(members.cpdag.directed, members.cpdag.undirected, "CPDAG")]
     drawn += [
-        (frozenset(edges), frozenset(), f"DAG {k + 1}{', the true one' * (k == found.truth)}")
-        for k, edges in enumerate(found.members[:SHOWN])
+        (frozenset(edges), frozenset(), f"DAG {k + 1}{', the true one' * (k == members.truth)}")
+        for k, edges in enumerate(members.members[:SHOWN])
     ]
-    places = np.array(found.positions)
+    places = np.array(members.positions)
     lines = ceil(len(drawn) / _ACROSS)
     figure = go.Figure()
     for number, (directed, undirected, title) in enumerate(drawn):
@@ -59,13 +59,13 @@ def equivalence(found: EquivalenceClass) -> go.Figure:
                 line={"color": palette.series[1], "width": 3},
             )
         for i, j in sorted(directed):
-            _arrow(figure, at, (i, j), ordered(i, j) in found.cpdag.undirected)
+            _arrow(figure, at, (i, j), ordered(i, j) in members.cpdag.undirected)
         figure.add_scatter(
             x=at[:, 0],
             y=at[:, 1],
             mode="markers+text",
             hoverinfo="text",
-            text=[label(name, 9) for name in found.cpdag.nodes],
+            text=[label(name, 9) for name in members.cpdag.nodes],
             textfont={"size": 12, "color": palette.text},
             marker={
                 "size": 26,

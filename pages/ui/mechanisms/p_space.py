@@ -50,15 +50,15 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     )
 
 
-def decisions(found: PAgainstZ) -> go.Figure:
+def decisions(tests: PAgainstZ) -> go.Figure:
     """How likely a pair is called independent, with noise on Z or on p."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, values) in enumerate(
-        (("noise on |Z|", found.in_z), ("noise on p", found.in_p))
+        (("noise on |Z|", tests.in_z), ("noise on p", tests.in_p))
     ):
         figure.add_scatter(
-            x=found.z,
+            x=tests.z,
             y=values,
             name=name,
             mode="lines",
@@ -66,14 +66,14 @@ def decisions(found: PAgainstZ) -> go.Figure:
             line={"color": palette.series[number], "width": 3, "dash": DASHES[number]},
         )
     figure.add_scatter(
-        x=found.z,
-        y=found.p,
+        x=tests.z,
+        y=tests.p,
         name="p-value",
         mode="lines",
         hovertemplate=HOVER,
         line={"color": palette.series[4], "dash": "dot"},
     )
-    upright(figure, found.threshold, "threshold")
+    upright(figure, tests.threshold, "threshold")
     figure.update_layout(
         height=360,
         legend=LEGEND,
@@ -83,23 +83,23 @@ def decisions(found: PAgainstZ) -> go.Figure:
     return figure
 
 
-def ties(found: PAgainstZ) -> go.Figure:
+def ties(tests: PAgainstZ) -> go.Figure:
     """Z* of independent columns with and without ties, and where the thresholds lie."""
     palette = PALETTES[current()]
     figure = go.Figure()
-    lines = (("no ties", found.untied_density), ("binary columns", found.tied_density))
+    lines = (("no ties", tests.untied_density), ("binary columns", tests.tied_density))
     for number, (name, values) in enumerate(lines):
         figure.add_scatter(
-            x=found.signed,
+            x=tests.signed,
             y=values,
             name=name,
             mode="lines",
             hovertemplate=HOVER,
             line={"color": palette.series[number], "width": 3, "dash": DASHES[number]},
         )
-    upright(figure, found.threshold, "threshold")
-    upright(figure, -found.corrected, "corrected, either side", "top left")
-    upright(figure, found.corrected, "", "top right")
+    upright(figure, tests.threshold, "threshold")
+    upright(figure, -tests.corrected, "corrected, either side", "top left")
+    upright(figure, tests.corrected, "", "top right")
     figure.update_layout(
         height=360,
         legend=LEGEND,
@@ -109,14 +109,14 @@ def ties(found: PAgainstZ) -> go.Figure:
     return figure
 
 
-def power(found: PAgainstZ) -> go.Figure:
+def power(tests: PAgainstZ) -> go.Figure:
     """How often dependence of binary columns is seen, at either threshold."""
     palette = PALETTES[current()]
     figure = go.Figure()
-    lines = (("usual threshold", found.power), ("corrected for ties", found.corrected_power))
+    lines = (("usual threshold", tests.power), ("corrected for ties", tests.corrected_power))
     for number, (name, values) in enumerate(lines):
         figure.add_scatter(
-            x=found.effects,
+            x=tests.effects,
             y=values,
             name=name,
             mode="lines",

@@ -39,30 +39,30 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
     )
 
 
-def noise_by_columns(found: PerTestBudget, columns: int) -> go.Figure:
+def noise_by_columns(budget: PerTestBudget, columns: int) -> go.Figure:
     """Laplace scale of one test against the number of columns, and the threshold."""
     palette = PALETTES[current()]
     figure = go.Figure()
     figure.add_scatter(
-        x=found.columns,
-        y=found.all_noise,
+        x=budget.columns,
+        y=budget.all_noise,
         mode="lines+markers",
         name="noise of one test",
         line={"color": palette.series[0], "width": 3},
-        customdata=found.all_tests,
+        customdata=budget.all_tests,
         hovertemplate="%{x} columns, %{customdata:,} tests: noise %{y:.3g}<extra></extra>",
     )
     # A trace, since Plotly misplaces the names of level lines on logarithmic axes.
     figure.add_scatter(
-        x=found.columns,
-        y=[found.threshold] * len(found.columns),
+        x=budget.columns,
+        y=[budget.threshold] * len(budget.columns),
         mode="lines",
         name="threshold on |Z|",
         line={"color": palette.text, "width": 1.5, "dash": "dash"},
         hovertemplate="threshold %{y:.3g}<extra></extra>",
     )
     upright(figure, columns, f"{columns} columns", "top left" if columns > 20 else "top right")
-    low, high = min(found.all_noise.min(), found.threshold), found.all_noise.max()
+    low, high = min(budget.all_noise.min(), budget.threshold), budget.all_noise.max()
     figure.update_layout(
         height=380,
         legend=LEGEND,

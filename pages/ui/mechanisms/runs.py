@@ -36,18 +36,18 @@ def show(result: Runs, values: Values, key: str) -> None:
     )
 
 
-def runs(found: Runs) -> go.Figure:
+def runs(made: Runs) -> go.Figure:
     """F1 of every run and its mean against ε, for both algorithms."""
     palette = PALETTES[current()]
     figure = go.Figure()
     for number, (name, scores, means) in enumerate(
         (
-            (NAIVE, found.naive, found.naive_means),
-            (SIEVING, found.sieving, found.sieving_means),
+            (NAIVE, made.naive, made.naive_means),
+            (SIEVING, made.sieving, made.sieving_means),
         )
     ):
         # Side by side, so that the dots of both can be seen.
-        x = found.epsilons * (0.97, 1.03)[number]
+        x = made.epsilons * (0.97, 1.03)[number]
         colour = palette.series[(1, 0)[number]]
         figure.add_scatter(
             x=x.repeat(scores.shape[1]),
@@ -63,18 +63,18 @@ def runs(found: Runs) -> go.Figure:
             mode="lines+markers",
             name=f"{ALGORITHMS[name].title}, mean",
             line={"color": colour, "width": 3, "dash": ("dash", "solid")[number]},
-            customdata=found.epsilons,
+            customdata=made.epsilons,
             hovertemplate="ε = %{customdata:g}: mean F1 %{y:.3f}<extra>%{fullData.name}</extra>",
         )
-    level_line(figure, found.exact, "PC without privacy")
+    level_line(figure, made.exact, "PC without privacy")
     figure.update_layout(
         height=420,
         legend=LEGEND,
         xaxis={
             "title": "privacy budget ε",
             "type": "log",
-            "tickvals": found.epsilons,
-            "ticktext": [f"{e:g}" for e in found.epsilons],
+            "tickvals": made.epsilons,
+            "ticktext": [f"{e:g}" for e in made.epsilons],
         },
         yaxis={"title": "F1 against the true graph", "range": [-0.03, 1.08]},
     )

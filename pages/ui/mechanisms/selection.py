@@ -37,16 +37,18 @@ def show(result: Selections, values: Values, key: str) -> None:
     metric(row, "Largest utility", f"{result.best:g}", "What selection without privacy gives.")
 
 
-def probabilities(found: Selections) -> go.Figure:
+def probabilities(selections: Selections) -> go.Figure:
     """The probability that each candidate is selected, under both mechanisms."""
-    names = [f"{k + 1}: u = {u:g}" for k, u in enumerate(found.utilities)]
-    return _two_bars(names, found.exponential, found.permute_and_flip, "candidate")
+    names = [f"{k + 1}: u = {u:g}" for k, u in enumerate(selections.utilities)]
+    return _two_bars(names, selections.exponential, selections.permute_and_flip, "candidate")
 
 
-def count_probabilities(found: Selections) -> go.Figure:
+def count_probabilities(selections: Selections) -> go.Figure:
     """The probability of removing 0, 1, … of the candidates."""
-    names = [f"{t}: q = {q:.3g}" for t, q in enumerate(found.count)]
-    return _two_bars(names, found.count_exponential, found.count_flip, "how many to remove")
+    names = [f"{t}: q = {q:.3g}" for t, q in enumerate(selections.count)]
+    return _two_bars(
+        names, selections.count_exponential, selections.count_flip, "how many to remove"
+    )
 
 
 def _two_bars(names: list[str], exponential: np.ndarray, flip: np.ndarray, title: str) -> go.Figure:

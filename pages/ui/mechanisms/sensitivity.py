@@ -68,10 +68,10 @@ def edit_table(start: Moves, key: str) -> Moves:
     return sensitivity_playground(rows, move["record"] - 1, [move[name] for name in "xyz"])
 
 
-def moves(found: Moves) -> go.Figure:
+def moves(scores: Moves) -> go.Figure:
     """How far each score with a bound moved, beside its bounds; red where one is exceeded."""
     palette = PALETTES[current()]
-    kept = [s for s in found.scores if s.proven is not None or s.published is not None][::-1]
+    kept = [s for s in scores.scores if s.proven is not None or s.published is not None][::-1]
     names = [s.name for s in kept]
     broken = [s.broken for s in kept]
     # Spearman's published constants lie far to the right of everything else.
@@ -113,7 +113,7 @@ def moves(found: Moves) -> go.Figure:
     return figure
 
 
-def moves_table(found: Moves) -> None:
+def moves_table(scores: Moves) -> None:
     """Each score before and after, with its bounds; a red mark where a published one is broken."""
     palette = PALETTES[current()]
     table = pd.DataFrame(
@@ -131,7 +131,7 @@ def moves_table(found: Moves) -> None:
                 if s.proven is None and s.published is None
                 else "holds here",
             }
-            for s in found.scores
+            for s in scores.scores
         ]
     )
     red = f"color: {palette.series[1]}; font-weight: bold"
@@ -143,7 +143,7 @@ def moves_table(found: Moves) -> None:
         alt="Scores before and after",
     )
     st.caption("Constants beyond the right edge of the picture are in the table.")
-    for score in found.scores:
+    for score in scores.scores:
         if score.broken:
             st.error(
                 f"{score.title}: it moved by {score.move:.3f}, and the paper allows "

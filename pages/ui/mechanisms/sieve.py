@@ -57,19 +57,19 @@ def show(result: SieveErrors, values: Values, key: str) -> None:
     )
 
 
-def sieve_error_curves(found: SieveErrors, axis: str) -> go.Figure:
+def sieve_error_curves(errors: SieveErrors, axis: str) -> go.Figure:
     """Exact, printed and simulated error probabilities, on a logarithmic scale."""
     palette = PALETTES[current()]
     figure = go.Figure()
     kinds = (
-        ("type I, kept wrongly", found.type_one, found.printed_one, found.simulated_one),
-        ("type II, deleted wrongly", found.type_two, found.printed_two, found.simulated_two),
+        ("type I, kept wrongly", errors.type_one, errors.printed_one, errors.simulated_one),
+        ("type II, deleted wrongly", errors.type_two, errors.printed_two, errors.simulated_two),
     )
     for number, (name, exact, printed, simulated) in enumerate(kinds):
         colour = palette.series[number]
         hover = "%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>"
         figure.add_scatter(
-            x=found.x,
+            x=errors.x,
             y=exact,
             name=f"{name}: exact",
             mode="lines",
@@ -78,7 +78,7 @@ def sieve_error_curves(found: SieveErrors, axis: str) -> go.Figure:
         )
         if np.isfinite(printed).any():
             figure.add_scatter(
-                x=found.x,
+                x=errors.x,
                 y=printed,
                 name="as printed in Theorem 2",
                 mode="lines",
@@ -86,10 +86,10 @@ def sieve_error_curves(found: SieveErrors, axis: str) -> go.Figure:
                 hovertemplate=hover,
             )
         figure.add_scatter(
-            x=found.simulated_x,
+            x=errors.simulated_x,
             y=np.where(simulated > 0, simulated, np.nan),
             mode="markers",
-            name=f"{found.runs:,} runs",
+            name=f"{errors.runs:,} runs",
             hovertemplate=hover,
             marker={
                 "color": colour,

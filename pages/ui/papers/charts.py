@@ -134,7 +134,7 @@ def reproduction_figure(
                 place = float(line.case[x]) if mean.x is None else mean.x
                 points.setdefault(key, []).append((place, mean.mean))
     return small_panels(
-        [Curve(*key, found) for key, found in points.items()],
+        [Curve(*key, curve) for key, curve in points.items()],
         x_title=drawn.x_title,
         y_title=drawn.y_title,
         bounded=drawn.bounded,

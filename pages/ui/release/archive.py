@@ -15,8 +15,8 @@ from privcore.releases.ledger.ledger import Ledger
 
 def archive(ledger: Ledger) -> None:
     """Every certificate of this ledger, from earlier sessions too, with one to download."""
-    found = kept_certificates(ledger.certificates)
-    if not found:
+    certificates = kept_certificates(ledger.certificates)
+    if not certificates:
         return
     st.subheader("Certificates")
     st.dataframe(
@@ -28,7 +28,7 @@ def archive(ledger: Ledger) -> None:
                     "algorithm": plain(kept.algorithm),
                     "file": kept.path.name,
                 }
-                for kept in found
+                for kept in certificates
             ]
         ),
         hide_index=True,
@@ -36,7 +36,7 @@ def archive(ledger: Ledger) -> None:
     )
     chosen = st.selectbox(
         "Certificate to download",
-        found,
+        certificates,
         key="release_kept",
         format_func=_words,
         help="Released graphs and their guarantees; nothing else is in them.",

@@ -13,7 +13,7 @@ from pages.ui.theme import EDGES, current
 from privcore.graphs.layout import Positions, shared_layout
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
-from privcore.releases.findings import described_pairs, told_apart
+from privcore.releases.findings import described_pairs, verdict_counts
 from privcore.releases.release import Release
 
 
@@ -63,7 +63,7 @@ def released(number: int, shown: Shown) -> None:
         if sentence:
             st.caption(sentence)
     plain_line = EDGES[current()]["plain"]
-    styles = {pair: styled(plain_line, found) for pair, found in made.findings.items()}
+    styles = {pair: styled(plain_line, finding) for pair, finding in made.findings.items()}
     page = graph_html(
         made.graph,
         _positions(shown),
@@ -77,7 +77,7 @@ def released(number: int, shown: Shown) -> None:
         pairs = described_pairs(made.graph, made.findings) or []
         st.caption(
             f"Thicker lines are surer to be seen again. Of the pairs without an edge, "
-            f"{told_apart(pairs)}; the certificate has the numbers of each."
+            f"{verdict_counts(pairs)}; the certificate has the numbers of each."
         )
     with st.container(horizontal=True):
         st.download_button(

@@ -41,14 +41,14 @@ def checked(
 
     subject: what is released, which `loaded.key` stands for.
     """
-    found = kept(
+    verified = kept(
         ("release-check", loaded.key, name, settings_key(values), accepted),
         "Rehearsing on public surrogate data",
         lambda hooks: check_release(subject, name, values, accepted=accepted),
     )
-    if found is None:
+    if verified is None:
         raise ParameterError("The rehearsal was cancelled; change a setting to start it again.")
-    return found
+    return verified
 
 
 def choose_budget(ledger: Ledger) -> str | None:

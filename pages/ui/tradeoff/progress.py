@@ -50,7 +50,7 @@ def live(sweep: BackgroundSweep, key: str, draw: Callable[[list[Row]], None]) ->
         if rows:
             draw(rows)
         if was_running != sweep.running:
-            # Begin to ask for more rows, or, once the last ones are drawn, stop asking.
+            # Begin to request more rows, or, once the last ones are drawn, stop asking.
             st.rerun()
 
     part()

@@ -94,7 +94,7 @@ def _allocated(
     first = np.full(counts.size, 1e-3)
     first[0] = 0.9 * largest
     for guess in (start, first):
-        found = minimize(
+        minimum = minimize(
             objective,
             guess,
             method="SLSQP",
@@ -102,7 +102,7 @@ def _allocated(
             constraints=constraints,
             options={"maxiter": 200, "ftol": 1e-10},
         ).x
-        shares = np.minimum.accumulate(np.clip(found, 1e-4, None))
+        shares = np.minimum.accumulate(np.clip(minimum, 1e-4, None))
         if not np.isfinite(shares).all():
             continue
         # What rounding put outside the budget is scaled back into it.

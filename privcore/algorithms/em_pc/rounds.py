@@ -108,16 +108,16 @@ class ProvenRounds:
         else:
             epsilon = left / len(removals)
         epsilon = down(epsilon)
-        found = {}
+        separating = {}
         for pair, removal in removals.items():
             charge = self._charge(epsilon)
             sets = removal.candidate.sets
             values = self.utilities.of_sets(removal.node, removal.other, sets)
             chosen = sets[select(values, epsilon, self._run.noise, self._kind)]
-            found[pair] = frozenset(chosen)
+            separating[pair] = frozenset(chosen)
             utility = self.utilities.of_set(removal.node, removal.other, chosen)
             self._record(len(chosen), *pair, chosen, "separating set", utility, epsilon, charge)
-        return found
+        return separating
 
     def _charge(self, epsilon: float) -> float:
         return self.filter.charge(epsilon, rho_of_selection(epsilon, self._kind))

@@ -168,11 +168,11 @@ def minimise(
         safe = safe_weight(len(start))
         if limit <= safe:
             raise
-        found = _minimised(smooth, start, penalty, safe, keep)
+        stationary = _minimised(smooth, start, penalty, safe, keep)
         # A minimum inside the narrower limit is one without it; at it, none is known.
-        if np.abs(found).max() >= safe:
+        if np.abs(stationary).max() >= safe:
             raise
-        return found
+        return stationary
 
 
 def _minimised(
@@ -202,7 +202,7 @@ def _minimised(
     start = np.clip(start, -limit, limit)
     split = np.concatenate((np.maximum(start, 0).ravel(), np.maximum(-start, 0).ravel()))
     bounds = [(0.0, high) for high in np.concatenate((upper, upper))]
-    found = minimize(
+    minimum = minimize(
         value,
         split,
         jac=True,
@@ -210,7 +210,7 @@ def _minimised(
         bounds=bounds,
         callback=lambda both: keep(joined(both)),
     )
-    return joined(found.x)
+    return joined(minimum.x)
 
 
 def exact_steps(smooth: Smooth) -> Inner:
@@ -224,9 +224,9 @@ def limited_steps(smooth: Smooth, limit: float) -> Inner:
     def inner(weights: Matrix, penalty: Penalty) -> Matrix:
         best = None
 
-        def keep(found: Matrix) -> None:
+        def keep(iterate: Matrix) -> None:
             nonlocal best
-            best = found
+            best = iterate
 
         try:
             return minimise(smooth, weights, penalty, limit, keep)

@@ -65,7 +65,7 @@ def prepared(run: Run[W]) -> Run[W]:
 
 
 def half_widths(run: Run[WeightParameters]) -> Vector:
-    """Half the range of each column in the units asked for, shape (p,); 1 where levels are coded.
+    """Half the range of each column in the chosen units, shape (p,); 1 where levels are coded.
 
     Divided by their root mean square, as a common factor changes no weight.
     """
@@ -78,7 +78,7 @@ def half_widths(run: Run[WeightParameters]) -> Vector:
 
 
 def in_units(run: Run[WeightParameters], sigma: Matrix) -> Matrix:
-    """A covariance matrix of columns in −1 … 1, in the units asked for, with mean variance 1."""
+    """A covariance matrix of columns in −1 … 1, in the chosen units, with mean variance 1."""
     if run.parameters.units == "unit variance":
         variances = np.diag(sigma)
         widths = np.where(variances > _CONSTANT, 1 / np.sqrt(np.maximum(variances, _CONSTANT)), 0.0)
@@ -192,7 +192,7 @@ def wrap_up(
 ) -> Outcome:
     """The graph of the weights above the threshold, and all else of an outcome.
 
-    gradients: noisy ones that were asked for, in place of tests.
+    gradients: noisy ones that were made, in place of tests.
     """
     edges = strong_edges(solution.weights, run.parameters.weight_threshold)
     return Outcome(

@@ -157,7 +157,7 @@ def _split(
 class NoisyGradients:
     """Gradients, and slopes of the loss, with Gaussian noise; one of each for every share.
 
-    used: how many gradients were asked for.  charged: the shares of μ² that went, in order.
+    used: how many gradients were made.  charged: the shares of μ² that went, in order.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
 
 
 def fit(run: Run[_Parameters]) -> Outcome:
-    """Weights and graph; raises DataError for columns that least squares cannot tell apart."""
+    """Weights and graph; raises DataError for columns that are linearly dependent."""
     run = prepared(run)
     moments = run.source.moments()
     check_finite(moments)

@@ -173,7 +173,7 @@ GRADIENTS = Parameter(
     high=100_000,
     scale="log",
     slider=(10, 1000),
-    help="How many noisy gradients the run may ask for, fixed before it. More let it get nearer to "
+    help="How many noisy gradients the run may make, fixed before it. More let it get nearer to "
     "its aim, but each gets more noise.",
     source="docs/proofs/clipped_gradients.md",
 )

@@ -44,7 +44,7 @@ def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
-    """A whole table needs none."""
+    """The full contingency table needs none."""
     if has_levels(run.source) and planned_whole(run) is not None:
         return 0.0
     return run.parameters.delta
@@ -62,35 +62,35 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     parameters, whole = run.parameters, planned_whole(run)
     recorder = common.Recorder(run.keep_trace)
     if whole is None:
-        found = run_in_rounds(run, planned_rounds(run), recorder)
+        searched = run_in_rounds(run, planned_rounds(run), recorder)
     else:
-        found = run_on_whole_table(run, whole, recorder)
-    graph = cpdag_of_dag(run.source.names, edges_of(found.dag))
+        searched = run_on_whole_table(run, whole, recorder)
+    graph = cpdag_of_dag(run.source.names, edges_of(searched.dag))
     rules = Rules(
         parameters.false_edges,
         parameters.candidate_level,
         parameters.reference_effect,
         parameters.max_parents,
-        found.arrows,
+        searched.arrows,
     )
     separating = {
         pair: given_set
-        for skeleton in found.searched
+        for skeleton in searched.searched
         for pair, given_set in skeleton.separating_sets.items()
         if pair not in graph.skeleton
     }
     return Outcome(
         graph=graph,
         separating_sets=separating,
-        guarantee=common.proven_guarantee(run, found.accountant, (PROOF,), _delta(run)),
-        spent=found.spent,
-        tests_run=sum(skeleton.tests_run for skeleton in found.searched),
-        orders_run=max(skeleton.orders_run for skeleton in found.searched),
+        guarantee=common.proven_guarantee(run, searched.accountant, (PROOF,), _delta(run)),
+        spent=searched.spent,
+        tests_run=sum(skeleton.tests_run for skeleton in searched.searched),
+        orders_run=max(skeleton.orders_run for skeleton in searched.searched),
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
         findings=pair_findings(
-            found.seen, found.dag, graph.directed, found.around, separating, rules
+            searched.seen, searched.dag, graph.directed, searched.around, separating, rules
         ),
     )
 

@@ -28,7 +28,7 @@ _ADDED = 1e-8
 def unexplained(
     dag: Parents, candidates: Mapping[int, set[int]], test: Test
 ) -> list[tuple[int, int]]:
-    """Pairs that are no candidates and depend on each other given the causes of the later one."""
+    """Pairs that are no candidates and depend on each other given the parents of the later one."""
     return [
         (x, y)
         for x, y in _apart(dag)
@@ -47,25 +47,25 @@ def completed(
 ) -> Parents:
     """The DAG with edges for pairs that its other edges do not explain, the clearest first.
 
-    level: of false edges.  Candidates get an edge where it would stay as the only one there is
+    level: the FDR level.  Candidates get an edge where it would stay as the only one there is
     (`kept_edges`), other pairs only where there is no doubt.  borne_out: of a DAG and two columns,
     the later one last, whether anything but the test speaks for an edge.
     """
     enough = level / comb(len(dag), 2)
     while True:
-        found = [
+        p_values = [
             (*_p_value(dag, x, y, test), x, y) for x, y in _apart(dag) if len(dag[y]) < max_parents
         ]
         asked = [
             entry
-            for entry in found
+            for entry in p_values
             if entry[0] < (enough if entry[3] in candidates[entry[2]] else _ADDED)
             and borne_out(dag, *entry[2:])
         ]
         if not asked:
             return dag
         _, _, x, y = min(asked)
-        dag = tuple(causes | {x} if c == y else causes for c, causes in enumerate(dag))
+        dag = tuple(parents | {x} if c == y else parents for c, parents in enumerate(dag))
 
 
 def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
@@ -83,12 +83,12 @@ def _apart(dag: Parents) -> Iterator[tuple[int, int]]:
 
 
 def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
-    """And how far the pair stands out, the further the less: many p-values are 0."""
-    found = test(x, y, tuple(sorted(dag[y])))
-    return (found.p_value, -found.noncentrality) if found is not None else (1.0, 0.0)
+    """And how significant the pair is, the more the less: many p-values are 0."""
+    statistic = test(x, y, tuple(sorted(dag[y])))
+    return (statistic.p_value, -statistic.noncentrality) if statistic is not None else (1.0, 0.0)
 
 
-# Searches for one DAG, each with the candidates that the last one asked for.
+# Searches for one DAG, each with the candidates that the last one requires.
 _SEARCHES = 3
 # What an edge may cost beside its score, per row, in the searches of which the result is the
 # sparsest.
@@ -128,7 +128,7 @@ def sparsest_dag(
 
     And the candidates, with those that came to it.
     """
-    parameters, found = run.parameters, []
+    parameters, dags = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
         dag, near = explaining_search(run, evidence, candidates, cost)
@@ -145,10 +145,10 @@ def sparsest_dag(
                 max_parents=parameters.max_parents,
             )
             dag = kept_edges(seen, dag, parameters.false_edges)
-            found.append(dag)
+            dags.append(dag)
         for column, others in near.items():
             around[column] |= others
-    best = fewest_edges(found, evidence.score)
+    best = fewest_edges(dags, evidence.score)
     _let_in(around, edges_of(best))
     return best, around
 

@@ -56,11 +56,11 @@ def run_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> Ou
     ):
         record_release(recorder, sigma, part, number)
 
-    found = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
-    found = kept_edges(evidence, found, parameters.false_edges)
-    tested = edge_p_values(evidence, found)
+    dag = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
+    dag = kept_edges(evidence, dag, parameters.false_edges)
+    tested = edge_p_values(evidence, dag)
     for (cause, effect), p_value in tested.items():
-        others = tuple(sorted(found[effect] - {cause}))
+        others = tuple(sorted(dag[effect] - {cause}))
         level = parameters.false_edges
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
     graph = cpdag_of_dag(names, set(tested))
@@ -72,9 +72,9 @@ def run_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> Ou
         guarantee=common.proven_guarantee(run, "Gaussian DP", _PROOFS, parameters.delta),
         spent=Spent("share", 1.0, 1.0, 2, 2, "releases"),
         tests_run=len(tested),
-        orders_run=1 + max((len(parents) for parents in found), default=0),
+        orders_run=1 + max((len(parents) for parents in dag), default=0),
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
-        findings=pair_findings(evidence, found, graph.directed, around, {}, rules),
+        findings=pair_findings(evidence, dag, graph.directed, around, {}, rules),
     )

@@ -12,7 +12,7 @@ _OURS = "choice made here, on random networks; docs/experiments/choosing_default
 
 LEVEL = Parameter(
     name="false_edges",
-    title="False edges",
+    title="False discovery rate (FDR) level",
     symbol="q",
     kind="float",
     default=0.03,
@@ -22,8 +22,8 @@ LEVEL = Parameter(
     open_high=True,
     scale="log",
     slider=(1e-4, 0.5),
-    help="Share of the edges in the graph that may be there by chance, the noise included, on "
-    "average; where nothing depends on anything, the probability of any edge at all.",
+    help="Expected share of the edges in the graph that are false, the noise included; where all "
+    "columns are independent, the probability of any edge.",
     source="Benjamini & Hochberg 1995",
 )
 DELTA = replace(
@@ -51,8 +51,8 @@ CANDIDATES = Parameter(
     open_high=True,
     scale="log",
     slider=(1e-3, 0.5),
-    help="Pairs that the first release tells apart at this level are looked at closer. Higher "
-    "levels look at more pairs, with more noise on each.",
+    help="Pairs that are significant at this level in the first release are tested again. Higher "
+    "levels test more pairs, with more noise on each.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -126,8 +126,8 @@ REFERENCE = Parameter(
     high=1.0,
     slider=(0.01, 0.5),
     help="As Cramér's V: 0.1 is a difference of 10 percentage points between two balanced yes/no "
-    "columns; of numbers, a correlation. Pairs without an edge are told apart by whether such a "
-    "dependence would have been seen. It changes no edge.",
+    "columns; of numbers, a correlation. Of pairs without an edge it says whether the test had "
+    "power to see such a dependence. It changes no edge.",
     source="Cohen 1988: a small effect",
 )
 RADIUS = Parameter(
@@ -149,14 +149,14 @@ RADIUS = Parameter(
 MAX_PARENTS = Parameter(
     name="max_parents",
     advanced=True,
-    title="Most causes of a column",
+    title="Most parents of a column",
     symbol="m",
     kind="int",
     default=4,
     low=1,
     high=10,
     slider=(1, 8),
-    help="No column gets more direct causes than this.",
+    help="No column gets more parents than this.",
     source=_OURS,
 )
 

@@ -38,7 +38,7 @@ def choose_tables(
     """Sets of columns to count: each column with its neighbours, the strongest first.
 
     cells: of a table, at most; sets of many columns have fewer.  What does not fit goes into
-    further tables of the same column.  Beside these, each column with its causes in the best DAG
+    further tables of the same column.  Beside these, each column with its parents in the best DAG
     so far, where that fits.  Sets within others are left out.
     """
     families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)

@@ -55,7 +55,7 @@ class _NoiseAware(Decision):
             return False
         tested = self._evidence.test(x, y, conditioning_set)
         p_value = tested.p_value
-        verdict = p_value > self._level and tested.telling
+        verdict = p_value > self._level and tested.informative
         self._recorder.add(Step.noiseless(x, y, conditioning_set, p_value, self._level, verdict))
         return verdict
 
@@ -74,7 +74,7 @@ def narrowed(
 ) -> Skeleton:
     """PC's search: over all pairs, or within the edges that an earlier one left.
 
-    order: most columns that it conditions on, where the run does not ask for fewer.
+    order: most columns that it conditions on, where the run sets no lower limit.
     """
     limits = [k for k in (run.parameters.max_order, order) if k is not None]
     level = run.parameters.candidate_level if within is None else run.parameters.threshold

@@ -237,7 +237,7 @@ CORRECTION = Parameter(
     choices=("none", "ties", "ties and noise"),
     help="Ties make rank scores vary less than the normal quantile supposes, most where one level "
     "is rare, so that weak edges are lost. ties: one tenth of ε releases all one-column counts, "
-    "and each pair gets the threshold that its ties ask for. ties and noise: and the noise's own "
+    "and each pair gets the threshold that its ties require. ties and noise: and the noise's own "
     "variance is added, so that fewer independent pairs are kept.",
     source="docs/proofs/one_way_marginals.md",
     calibrations=("proven",),

@@ -32,7 +32,7 @@ T = TypeVar("T", bound=PerTestParameters)
 
 
 def resolved_score(score: str | None, calibration: str) -> str:
-    """The score asked for; auto is Z* when proven and the paper's Kendall τ when published."""
+    """The requested score; auto is Z* when proven and the paper's Kendall τ when published."""
     return score or ("kendall" if calibration == "published" else "z-star")
 
 

@@ -124,9 +124,9 @@ class PairFinding(NamedTuple):
 
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
     been seen with probability 0.9 ("no edge seen") or not ("not enough budget").
-    confidence: of an edge, 1 − q, where q is its p-value adjusted by Benjamini & Hochberg's
-    procedure: kept as the weakest edge, at most a share q of the edges would be there by chance, on
-    average.  Sampling and noise are both in it.  Not the probability that one causes the other.
+    confidence: of an edge, 1 minus its p-value adjusted by Benjamini & Hochberg's procedure, which
+    is the false discovery rate (FDR) of the graph if this were its weakest edge.  Sampling and
+    noise are both in it.  Not the probability that one causes the other.
     again: of an edge, the probability that new rows and new noise would pass its test, were the
     dependence as large as released.  A little high for edges that barely passed.
     direction: of an edge with a direction, from the score of the best graph found with that arrow
@@ -135,7 +135,7 @@ class PairFinding(NamedTuple):
     It supposes that no common cause is missing.
     effect: the dependence of the pair as released, noise taken off, given nothing.
     visible: of a pair without an edge, the smallest dependence that its tests would have seen
-    with probability 0.9, given nothing, what separated the pair, and the causes that the graph has
+    with probability 0.9, given nothing, what separated the pair, and the parents that the graph has
     of either, whichever is the largest; None if not even a perfect one would.
     effect and visible: Cramér's V, of numbers the size of a correlation.
     """

@@ -28,14 +28,14 @@ def share_for_tests(run: Run[PerTestParameters]) -> float:
 
 
 def planned_release(run: Run[PerTestParameters]) -> tuple[Event, ...]:
-    """The release of one-column counts, if the run asks for one."""
+    """The release of one-column counts, if the run requires one."""
     if run.parameters.correction == "none":
         return ()
     return (Event("pure", down(SHARE * run.parameters.epsilon)),)
 
 
 def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: float) -> Measure:
-    """The measure with a threshold for each pair, if the run asks for one.
+    """The measure with a threshold for each pair, if the run requires one.
 
     noise_variance: of the noise on a test, in units of Z².  Releases the counts of every column
     with Laplace noise: SHARE·ε-DP, since a replaced record changes two counts of each column.
@@ -59,9 +59,9 @@ def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: flo
     for column in range(p):
         counts = run.source.table([column]).astype(np.float64)
         noisy = np.maximum(run.noise.laplace_array(counts, scale), 0.0)
-        shares = noisy / max(noisy.sum(), 1.0)
+        probabilities = noisy / max(noisy.sum(), 1.0)
         # At least that of a level with one record, so that no threshold is 0.
-        spread.append(max(3.0 / run.source.n, 1.0 - float((shares**3).sum())))
+        spread.append(max(3.0 / run.source.n, 1.0 - float((probabilities**3).sum())))
     extra = noise_variance if wanted == "ties and noise" else 0.0
     quantile = z_threshold(measure.level)
     thresholds = {

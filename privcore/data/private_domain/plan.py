@@ -158,5 +158,5 @@ def _check(column: ColumnSchema) -> None:
     bins = column.bins if column.kind == "continuous" else None
     if bins is not None and not 2 <= bins <= MAX_INTERVALS:
         raise DataError(
-            f"Column {name!r} asks for {bins} intervals; choose from 2 to {MAX_INTERVALS}."
+            f"Column {name!r} requires {bins} intervals; choose from 2 to {MAX_INTERVALS}."
         )

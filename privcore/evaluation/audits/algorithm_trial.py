@@ -59,15 +59,15 @@ def repeated(
     codes = np.empty(runs, dtype=np.int64)
     weights = []
     for k in range(runs):
-        found = algorithm.run(run)
-        key = _key(found)
+        outcome = algorithm.run(run)
+        key = _key(outcome)
         code = known.get(key)
         if code is None:
             code = known[key] = len(outcomes)
-            outcomes.append(described(found))
+            outcomes.append(described(outcome))
         codes[k] = code
-        if found.weights is not None:
-            weights.append(found.weights)
+        if outcome.weights is not None:
+            weights.append(outcome.weights)
     if not weights:
         return Outputs.of_outcomes(outcomes, codes)
     off = ~np.eye(len(source.names), dtype=bool)
@@ -75,24 +75,24 @@ def repeated(
     return Outputs.of_outcomes(outcomes, codes, names, np.array(weights)[:, off])
 
 
-def _key(found: RunOutcome) -> Hashable:
-    graph, left = found.graph, found.unreached
+def _key(outcome: RunOutcome) -> Hashable:
+    graph, left = outcome.graph, outcome.unreached
     return (
         graph.directed,
         graph.undirected,
         graph.bidirected,
-        frozenset(found.separating_sets.items()),
-        found.spent,
-        found.tests_run,
-        found.orders_run,
-        found.stopped,
+        frozenset(outcome.separating_sets.items()),
+        outcome.spent,
+        outcome.tests_run,
+        outcome.orders_run,
+        outcome.stopped,
         left,
     )
 
 
-def described(found: RunOutcome) -> Outcome:
+def described(outcome: RunOutcome) -> Outcome:
     """All that is given out in words, and numbers read from it."""
-    graph = found.graph
+    graph = outcome.graph
     name = graph.nodes
     directed = [f"{name[i]}→{name[j]}" for i, j in sorted(graph.directed)]
     undirected = [f"{name[i]}–{name[j]}" for i, j in sorted(graph.undirected)]
@@ -100,15 +100,15 @@ def described(found: RunOutcome) -> Outcome:
     edges = (*directed, *undirected, *both)
     sets = [
         f"{name[i]},{name[j]} given {{{', '.join(name[k] for k in sorted(separating_set))}}}"
-        for (i, j), separating_set in sorted(found.separating_sets.items())
+        for (i, j), separating_set in sorted(outcome.separating_sets.items())
     ]
     words = ", ".join(edges) or "no edges"
     words += f"; separated: {', '.join(sets)}" if sets else ""
-    words += f"; {found.tests_run} tests, order {found.orders_run}"
-    words += f", {found.spent.rounds} {found.spent.noun}, {found.spent.used:.6g} spent"
-    words += f", stopped by {found.stopped}" if found.stopped else ""
-    if found.unreached:
-        left = found.unreached
+    words += f"; {outcome.tests_run} tests, order {outcome.orders_run}"
+    words += f", {outcome.spent.rounds} {outcome.spent.noun}, {outcome.spent.used:.6g} spent"
+    words += f", stopped by {outcome.stopped}" if outcome.stopped else ""
+    if outcome.unreached:
+        left = outcome.unreached
         words += f", {left.tests} tests of orders {left.first} to {left.last} not reached"
     facts = [(f"edge {edge}?", 1.0) for edge in edges]
     facts += [
@@ -118,8 +118,8 @@ def described(found: RunOutcome) -> Outcome:
     facts += [(f"separated: {text}?", 1.0) for text in sets]
     facts += [
         ("number of edges", float(len(edges))),
-        ("tests", float(found.tests_run)),
-        (f"{found.spent.noun} used", float(found.spent.rounds)),
-        ("spent", found.spent.used),
+        ("tests", float(outcome.tests_run)),
+        (f"{outcome.spent.noun} used", float(outcome.spent.rounds)),
+        ("spent", outcome.spent.used),
     ]
     return Outcome(words, tuple(dict(facts).items()))

@@ -1,7 +1,7 @@
 """The audit of each private algorithm; one cannot be registered without one.
 
 Parameters are chosen so that the output tells as much as it can: few columns, conditioning on
-nothing, and a threshold where a verdict is as telling as the noisy number behind it.
+nothing, and a threshold where a verdict is as informative as the noisy number behind it.
 """
 
 from __future__ import annotations

@@ -55,9 +55,9 @@ class AuditCase:
 
 def by_name(cases: Iterable[AuditCase]) -> dict[str, AuditCase]:
     """The cases by name; raises ValueError if two have the same, so that none replaces another."""
-    found: dict[str, AuditCase] = {}
+    named: dict[str, AuditCase] = {}
     for case in cases:
-        if case.name in found:
+        if case.name in named:
             raise ValueError(f"Two audits are called {case.name!r}; give one another name.")
-        found[case.name] = case
-    return found
+        named[case.name] = case
+    return named

@@ -43,7 +43,7 @@ Queries = tuple[tuple[float, ...], tuple[float, ...]]
 
 
 def stream_queries(below: float, above: float, length: int) -> Queries:
-    """Scores on D and on D′ that make "below, …, below, above" telling.
+    """Scores on D and on D′ that make "below, …, below, above" informative.
 
     All but the last rise by 1, which is their sensitivity, and the last one falls.
     """

@@ -86,8 +86,8 @@ def find_events(
     # Two bounds for each event that is tested; by the union bound all of them hold together.
     alpha = (1 - confidence) / (2 * max(len(chosen), 1))
     rest = one.part(half, runs), other.part(half, runs)
-    found = [_tested(event, *rest, delta, alpha) for event in chosen]
-    return tuple(sorted(found, key=lambda event: -event.epsilon_lower))
+    events = [_tested(event, *rest, delta, alpha) for event in chosen]
+    return tuple(sorted(events, key=lambda event: -event.epsilon_lower))
 
 
 def _tested(event: Event, one: Outputs, other: Outputs, delta: float, alpha: float) -> TestedEvent:
@@ -114,9 +114,9 @@ def _chosen(
     """The most promising event of each family, the best MOST_EVENTS of them."""
     best: dict[str, tuple[float, Event]] = {}
     for statistic in statistics:
-        found = _best_bound(statistic, one, other, delta, alpha)
-        if found is not None and found[0] > best.get(statistic.family, (-np.inf,))[0]:
-            best[statistic.family] = found
+        bound = _best_bound(statistic, one, other, delta, alpha)
+        if bound is not None and bound[0] > best.get(statistic.family, (-np.inf,))[0]:
+            best[statistic.family] = bound
     ranked = sorted(best.values(), key=lambda pair: -pair[0])
     return [event for _, event in ranked[:MOST_EVENTS]]
 

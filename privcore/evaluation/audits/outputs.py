@@ -66,13 +66,13 @@ class Outputs:
     @cached_property
     def features(self) -> dict[str, Vector]:
         """Every number and fact by name, each of shape (runs,)."""
-        found = {name: self.numbers[:, k] for k, name in enumerate(self.names)}
+        features = {name: self.numbers[:, k] for k, name in enumerate(self.names)}
         names = dict.fromkeys(name for outcome in self.outcomes for name, _ in outcome.facts)
         listed = [dict(outcome.facts) for outcome in self.outcomes]
         for name in names:
             values = np.array([facts.get(name, 0.0) for facts in listed])
-            found[name] = values[self.codes]
-        return found
+            features[name] = values[self.codes]
+        return features
 
     def feature(self, name: str) -> Vector:
         """One number or fact; 0 throughout if no outcome has it."""

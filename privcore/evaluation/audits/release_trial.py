@@ -28,7 +28,7 @@ from privcore.privacy.mechanisms.noise import Counts
 
 
 # What draws no noise on numbers.
-_OTHER = frozenset({"noisy_max", "coin", "shuffled"})
+_OTHER = frozenset({"noisy_max", "coin", "permutation"})
 
 
 class Draw(NamedTuple):
@@ -127,7 +127,7 @@ class ReleaseTrial:
     """What is told of a run is the likelihood ratio of the numbers that it releases.
 
     By the lemma of Neyman and Pearson nothing read from them tells more.  It follows from the
-    numbers, the two data sets and the scales that the code asks for, so that it is post-processing.
+    numbers, the two data sets and the scales that the code requires, so that it is post-processing.
 
     paths: how many whole runs on D say what gets how much noise, each followed by one on D′ that is
     given the same noisy numbers; then only the noise is drawn, of each path equally often.  One is

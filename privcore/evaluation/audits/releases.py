@@ -135,7 +135,7 @@ _ALL = (
     _case("lapmech-counts", "LapMech: the table", "lapmech", _TWO_COLUMNS, {}, delta=0.0),
     _case(
         "moment-search-whole-counts",
-        "Moment search: the whole table",
+        "Moment search: the full contingency table",
         "moment-search",
         _TWO_COLUMNS,
         {},

@@ -31,11 +31,11 @@ class Batch(NamedTuple):
 
 def batches(runs: int, size: int) -> list[Batch]:
     """Batches of `size` runs, and a smaller last one, on both sides in turn."""
-    found = []
+    planned = []
     for number, start in enumerate(range(0, runs, size)):
         sides: tuple[Side, Side] = (0, 1)
-        found += [Batch(side, number, min(size, runs - start)) for side in sides]
-    return found
+        planned += [Batch(side, number, min(size, runs - start)) for side in sides]
+    return planned
 
 
 def perform(trial: Trial, seed: int, batch: Batch) -> Outputs:
@@ -125,15 +125,15 @@ def simulate(
     `cancelled` says so, and whatever error the runs raise.
     """
     plan = batches(runs, trial.batch)
-    found: dict[Batch, Outputs] = {}
+    by_batch: dict[Batch, Outputs] = {}
     with closing(_results(trial, seed, plan, processes)) as results:
         for batch, outputs in results:
-            found[batch] = outputs
+            by_batch[batch] = outputs
             if progress is not None:
-                progress(sum(b.runs for b in found), 2 * runs)
+                progress(sum(b.runs for b in by_batch), 2 * runs)
             if cancelled is not None and cancelled():
                 raise Cancelled
-    one, other = ([found[b] for b in plan if b.side == side] for side in (0, 1))
+    one, other = ([by_batch[b] for b in plan if b.side == side] for side in (0, 1))
     return joined(one), joined(other)
 
 

@@ -1,4 +1,4 @@
-"""Numbers read from a run that may tell two data sets apart; an event is one at or above a bound.
+"""Numbers read from a run that may distinguish two data sets; an event is one at or above a bound.
 
 Some are given out as they are; others are learned from runs that are then used for nothing else.
 """
@@ -82,7 +82,7 @@ class OutcomeRatio:
 
     def words(self, bound: float, above: bool) -> str:
         inside = [w for w, ratio in self.ratios.items() if (ratio >= bound) == above]
-        # The most telling ones first.
+        # The most informative ones first.
         inside.sort(key=lambda w: (-abs(self.ratios[w]), w))
         named = "; or ".join(inside[:_NAMED])
         more = len(inside) - _NAMED

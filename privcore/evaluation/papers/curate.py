@@ -40,14 +40,14 @@ _SETTINGS: Mapping[str, Any] = {
     "delta": 1e-12,
     "threshold": 0.05,
     "max_order": 3,
-    # Of Priv-PC at ε = 1 a round on asia and child; NOLEAKS asks for 100 gradients.
+    # Of Priv-PC at ε = 1 a round on asia and child; NOLEAKS requires 100 gradients.
     "rounds": {"priv-pc": 2.4, "noleaks": 100},
     "whole": ["noleaks"],
     "own": {"pc": {"score": "kendall"}},
 }
 _TOTALS = (
     "Published totals are computed after the run from what happened, CURATE's without the kept "
-    "edges' tests; a total asked for is reached only roughly, and the one reported stands beside "
+    "edges' tests; a requested total is reached only roughly, and the one reported stands beside "
     "the value. Proven totals are fixed before the run."
 )
 _F1 = (
@@ -155,7 +155,7 @@ FIGURE_5 = Reproduction(
         "Priv-PC and SVT-PC tend to run more CI tests.”",
     ),
     differences=(
-        "A pair and a conditioning set count as one test here, however often they are asked for; "
+        "A pair and a conditioning set count as one test here, however often they are tested; "
         "CURATE's code tests every pair from both ends, and counts a test only when it deletes.",
         _TOTALS,
         "Conditioning sets are of at most three columns here.",
@@ -183,7 +183,7 @@ def _tables(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     for run in runs(settings, work):
         network, title = run.row["data"], run.title
         if title == pc:
-            if run.found is not None and run.asked == 1:
+            if run.measured is not None and run.asked == 1:
                 case = ("6", network, pc, AGAINST_TRUTH)
                 yield sample(case, run, AGAINST_TRUTH)
             continue

@@ -55,7 +55,7 @@ def collect(samples: Iterable[Sample], published: Mapping[Case, str]) -> tuple[L
     for sample in samples:
         values.setdefault(sample.case, {}).setdefault(sample.series, []).append(sample)
     return tuple(
-        Line(case, published.get(case), {s: _mean(found) for s, found in by_series.items()})
+        Line(case, published.get(case), {s: _mean(repeats) for s, repeats in by_series.items()})
         for case, by_series in values.items()
     )
 

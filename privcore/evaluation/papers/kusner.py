@@ -71,7 +71,7 @@ def _table_2(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
     kinds = [(kind, law) for kind in settings["generators"] for law in settings["noise_laws"]]
     for number, (kind, law) in enumerate(kinds):
         for calibration in ("published", "proven"):
-            found = accuracy(
+            proportions = accuracy(
                 kind,
                 law,
                 rows=settings["rows"],
@@ -89,7 +89,7 @@ def _table_2(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
                 repeats=work.runs,
                 seed=work.seed + 2 * number,
             )
-            for row in found:
+            for row in proportions:
                 exact = math.isinf(row.epsilon)
                 if exact and calibration == "proven":
                     continue
@@ -147,11 +147,11 @@ def _figure_1(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
                 "score": _score(score, calibration),
                 "delta": settings["delta"],
             }
-            for epsilon, found in against_epsilon(
+            for epsilon, proportions in against_epsilon(
                 pair, values, settings["epsilons"], work.runs, work.seed
             ):
-                for share in found.values():
-                    yield Sample((score, kind, epsilon), calibration, share.found)
+                for share in proportions.values():
+                    yield Sample((score, kind, epsilon), calibration, share.correct)
         work.tick((number + 1) / len(steps))
 
 
@@ -198,10 +198,10 @@ def _figure_2(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
                 "score": "hsic",
                 "epsilon": epsilon,
             }
-            for penalty, found in against_penalty(
+            for penalty, proportions in against_penalty(
                 pair, values, settings["penalties"], work.runs, work.seed
             ):
-                share, key = found["hsic"].found, (kind, epsilon, calibration)
+                share, key = proportions["hsic"].correct, (kind, epsilon, calibration)
                 best[key] = max(best.get(key, 0.0), share)
                 if epsilon in settings["shown"]:
                     yield Sample((f"ε = {epsilon:g}", kind, penalty), calibration, share)

@@ -99,8 +99,8 @@ def shipped(name: str) -> Shipped | None:
 
 def series_of(lines: Sequence[Line]) -> list[str]:
     """Which series the lines have, in a fixed order."""
-    found = {series for line in lines for series in line.ours}
-    return [series for series in SERIES if series in found]
+    named = {series for line in lines for series in line.ours}
+    return [series for series in SERIES if series in named]
 
 
 def as_texts(reproduction: Reproduction, lines: Sequence[Line]) -> list[list[str]]:

@@ -1,7 +1,7 @@
 """Private algorithms on built-in networks at totals of ε, in both calibrations.
 
 The papers' privacy parameter is often the ε of one round or test, with a total computed after the
-run.  Such an algorithm is given the total asked for over a number of rounds, and the total that it
+run.  Such an algorithm is given the requested total over a number of rounds, and the total that it
 then reports is its place on the axis.
 """
 
@@ -26,12 +26,12 @@ TESTS = "conditional independence tests"
 
 
 class Run(NamedTuple):
-    """One run: series, the total of ε asked for, its row, and its graph if it was not refused."""
+    """One run: series, the requested total ε, its row, and its graph if it was not refused."""
 
     series: str
     asked: float
     row: Row
-    found: Found | None
+    measured: Found | None
 
     @property
     def title(self) -> str:
@@ -50,37 +50,37 @@ def runs(settings: Mapping[str, Any], work: Work) -> Iterator[Run]:
     totals = settings["epsilons"]
     plans = list(_plans(settings, work))
     for number, (calibration, plan) in enumerate(plans):
-        for row, found in Measured(plan).runs(work.part(number, len(plans))):
+        for row, measured in Measured(plan).runs(work.part(number, len(plans))):
             if row["epsilon"] is None:
-                yield from (Run("exact", total, row, found) for total in totals)
+                yield from (Run("exact", total, row, measured) for total in totals)
             else:
                 asked = totals[plan.grids["epsilon"].index(row["epsilon"])]
-                yield Run(calibration, asked, row, found)
+                yield Run(calibration, asked, row, measured)
 
 
 def trade_off(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
-    """Cases (network, algorithm, measure, ε asked for), of the measures that the settings name."""
+    """Cases (network, algorithm, measure, requested ε), of the measures that the settings name."""
     for run in runs(settings, work):
         for name in settings["measures"]:
             case = (run.row["data"], run.title, name, run.asked)
             yield sample(case, run, name)
             first = run.series == "proven" and run.row["replicate"] == 0
             # What the same search finds without noise, as the level to be reached.
-            if name == AGAINST_TRUTH and first and run.found is not None:
-                exact = skeleton_metrics(run.found.exact, run.found.truth)
+            if name == AGAINST_TRUTH and first and run.measured is not None:
+                exact = skeleton_metrics(run.measured.exact, run.measured.truth)
                 yield Sample(case, "exact", exact.f1)
 
 
 def sample(case: Case, run: Run, name: str) -> Sample:
     """A measure of a run; published totals, known only after it, say where it stands."""
-    if run.found is None:
+    if run.measured is None:
         return Sample(case, run.series, nan)
     x = total_of(run.row) if run.series == "published" else None
-    return Sample(case, run.series, MEASURES[name](run.row, run.found), x)
+    return Sample(case, run.series, MEASURES[name](run.row, run.measured), x)
 
 
 def _plans(settings: Mapping[str, Any], work: Work) -> Iterator[tuple[Calibration, SweepPlan]]:
-    """Calibration, and a plan whose grid of ε is in the order of the totals asked for."""
+    """Calibration, and a plan whose grid of ε is in the order of the requested totals."""
     names: list[str] = settings["algorithms"]
     networks: list[str] = settings["networks"]
     totals: list[float] = settings["epsilons"]
@@ -119,7 +119,7 @@ def _plans(settings: Mapping[str, Any], work: Work) -> Iterator[tuple[Calibratio
 
 
 MEASURES: Mapping[str, Measure] = {
-    AGAINST_EXACT: lambda row, found: found.against_exact,
-    AGAINST_TRUTH: lambda row, found: found.against_truth.f1,
-    TESTS: lambda row, found: float(row["tests_run"]),
+    AGAINST_EXACT: lambda row, measured: measured.against_exact,
+    AGAINST_TRUTH: lambda row, measured: measured.against_truth.f1,
+    TESTS: lambda row, measured: float(row["tests_run"]),
 }

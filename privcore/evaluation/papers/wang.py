@@ -47,7 +47,7 @@ class Recounted(InMemoryCounts):
         return compute()
 
     def subsample(self, size: int, noise: NoiseSource) -> Recounted:
-        kept = noise.shuffled(self.n)[:size]
+        kept = noise.permutation(self.n)[:size]
         configurations = tuple(column[kept] for column in self._configurations)
         return Recounted(
             self.names, self.levels, configurations, np.ones(size, dtype=np.int64), self.caveats

@@ -96,12 +96,12 @@ def _rates(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
             seeds=1,
             master_seed=work.seed,
         )
-        for row, found in Measured(plan).runs(work.part(number, len(steps))):
+        for row, measured in Measured(plan).runs(work.part(number, len(steps))):
             algorithm = get_algorithm(row["algorithm"])
             series = calibration if algorithm.private else "exact"
             for rate in RATES:
                 case = (line[varies], algorithm.title, rate.upper())
-                value = nan if found is None else getattr(found.exchanged, rate)
+                value = nan if measured is None else getattr(measured.exchanged, rate)
                 yield Sample(case, series, value)
 
 

@@ -69,14 +69,14 @@ def _adult(settings: Mapping[str, Any], work: Work) -> Iterator[Sample]:
             seeds=work.runs,
             master_seed=work.seed,
         )
-        for row, found in Measured(plan).runs(work.part(number, len(_CALIBRATIONS))):
-            if found is None:
+        for row, measured in Measured(plan).runs(work.part(number, len(_CALIBRATIONS))):
+            if measured is None:
                 yield Sample((em, _EDGES), calibration, nan)
                 continue
             if calibration == "published" and row["replicate"] == 0:
-                yield Sample((pc, _EDGES), "exact", float(len(found.exact.skeleton)))
-            metrics = skeleton_metrics(found.exact, found.graph)
-            yield Sample((em, _EDGES), calibration, float(len(found.graph.skeleton)))
+                yield Sample((pc, _EDGES), "exact", float(len(measured.exact.skeleton)))
+            metrics = skeleton_metrics(measured.exact, measured.graph)
+            yield Sample((em, _EDGES), calibration, float(len(measured.graph.skeleton)))
             for rate in RATES:
                 yield Sample((em, rate.upper()), calibration, getattr(metrics, rate))
 

@@ -82,14 +82,14 @@ def advise(
                 f"{short(name)} is not a private algorithm for such columns; choose from "
                 f"{', '.join(fitting)}."
             )
-    found = []
+    tried = []
     for done, name in enumerate(algorithms or fitting):
         before = done * len(surrogates.seeds)
         parameters = settings(fitting[name], epsilon, delta)
         quality = surrogates.quality(name, parameters, _from(watch, before))
-        found.append(_candidate(name, quality))
-    found.sort(key=lambda c: (bool(c.refused), -_known(c.skeleton.mean)))
-    return Advice(tuple(found), len(surrogates.seeds))
+        tried.append(_candidate(name, quality))
+    tried.sort(key=lambda c: (bool(c.refused), -_known(c.skeleton.mean)))
+    return Advice(tuple(tried), len(surrogates.seeds))
 
 
 def settings(algorithm: Algorithm, epsilon: float, delta: float) -> dict[str, Any]:

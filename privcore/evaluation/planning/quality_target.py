@@ -41,10 +41,10 @@ def epsilon_for_quality(
 
     def mean(epsilon: float) -> float:
         before = len(values) * len(surrogates.seeds)
-        found = surrogates.quality(
+        quality = surrogates.quality(
             algorithm, {**parameters, "epsilon": epsilon}, lambda done: watch(before + done)
         )
-        values[epsilon] = found.f1["truth"]["skeleton"].mean if found.runs else 0.0
+        values[epsilon] = quality.f1["truth"]["skeleton"].mean if quality.runs else 0.0
         return values[epsilon]
 
     for epsilon in np.geomspace(low, high, points):

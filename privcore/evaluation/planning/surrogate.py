@@ -115,7 +115,7 @@ def surrogate(shape: Shape, seed: int) -> Dataset:
 
 
 def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
-    """The graph without the last causes of nodes whose table would be too large."""
+    """The graph without the last parents of nodes whose table would be too large."""
     most = MAX_TABLE_CELLS // len(levels)
     parents = []
     for node, causes in enumerate(dag.parents):
@@ -158,7 +158,7 @@ class Surrogates:
             hooks = watch(done)
             try:
                 source = self._source(seed)
-                found = discover(
+                result = discover(
                     source, algorithm, parameters, seed=seed, hooks=hooks, keep_trace=False
                 )
                 name, settings = non_private_settings(chosen, checked)
@@ -169,7 +169,7 @@ class Surrogates:
             except PrivcoreError as error:
                 failures.append(str(error))
                 continue
-            for reference, kinds in evaluate(found.graph, references).items():
+            for reference, kinds in evaluate(result.graph, references).items():
                 for kind, metrics in kinds.items():
                     scores.setdefault((reference, kind), []).append(metrics["f1"])
         f1 = {
@@ -190,11 +190,11 @@ class Surrogates:
     def _reference(
         self, seed: int, algorithm: str, settings: Mapping[str, Any], hooks: Hooks
     ) -> PDAG:
-        def found() -> PDAG:
+        def run() -> PDAG:
             source = self._source(seed)
             return discover(source, algorithm, settings, hooks=hooks, keep_trace=False).graph
 
-        return self._references.get((seed, algorithm, *sorted(settings.items())), found)
+        return self._references.get((seed, algorithm, *sorted(settings.items())), run)
 
 
 def expected_quality(

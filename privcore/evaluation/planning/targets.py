@@ -1,4 +1,4 @@
-"""Calibrating the other way: the smallest ε for the noise or the errors asked for.
+"""Calibrating the other way: the smallest ε for a target noise or target errors.
 
 Every search looks at public facts only, so it costs nothing.
 """
@@ -124,7 +124,7 @@ def epsilon_for_errors(
     type_one: float,
     type_two: float,
 ) -> Reached:
-    """The smallest ε with both errors of Priv-PC at most as large as asked for.
+    """The smallest ε with both errors of Priv-PC at most their targets.
 
     Raises ParameterError unless both lie between 0 and ¼: without any budget a pair is deleted with
     that probability, and above it a little budget may be worse than none.
@@ -162,13 +162,13 @@ def _smallest(tried: Callable[[float], tuple[float, bool]], what: str) -> Reache
         seen[epsilon], answer = tried(epsilon)
         return answer
 
-    found: float | None = None
+    smallest: float | None = None
     if enough(LOW):
-        found = LOW
+        smallest = LOW
     elif enough(HIGH):
         low, high = LOW, HIGH
         while high / low > 1 + 1e-6:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if enough(middle) else (middle, high)
-        found = high
-    return Reached(found, tuple(sorted(seen.items())), what)
+        smallest = high
+    return Reached(smallest, tuple(sorted(seen.items())), what)

@@ -38,7 +38,7 @@ _COUNTS_BYTES = 64 << 20
 def columns(plan: SweepPlan) -> tuple[str, ...]:
     """Names of a row's entries, in order.
 
-    cell: number of the run in the plan.  epsilon, delta and the swept parameters: as asked for,
+    cell: number of the run in the plan.  epsilon, delta and the swept parameters: as requested,
     None where the algorithm has none.  guarantee_epsilon, guarantee_delta: what a private run
     promises, in the published calibration as computed after it.  edges: see `edges_of`.
     error: why a run was refused, or why its non-private reference was.  seconds: engine time.
@@ -112,12 +112,12 @@ class Runner:
         with one_thread():
             try:
                 source = self._load(asked.data, asked.rows).source
-                found = discover(
+                result = discover(
                     source, asked.algorithm, asked.settings, hooks=self._hooks, keep_trace=False
                 )
             except PrivcoreError as error:
                 return ReferenceGraph(None, str(error))
-        return ReferenceGraph(found.graph)
+        return ReferenceGraph(result.graph)
 
     def rows(self, batch: Batch, seconds: float) -> list[Row]:
         """Rows of the first runs of a batch: at least one, and as many as fit in the time.
@@ -233,11 +233,11 @@ def edges_text(graph: PDAG) -> str:
 
 def edges_of(text: str) -> list[tuple[str, str, str]]:
     """(cause, "->", effect), and two names with "--" or "<->" between, of an `edges_text`."""
-    found = []
+    edges = []
     for edge in text.split():
         a, mark, b = re.split("(<->|->|--)", edge)
-        found.append((unquote(a), mark, unquote(b)))
-    return found
+        edges.append((unquote(a), mark, unquote(b)))
+    return edges
 
 
 def graph_of(names: Sequence[str], text: str) -> PDAG:

@@ -104,15 +104,15 @@ class Cluster:
         future.add_done_callback(lambda done: self._keep(done, work))
 
     def finished(self, seconds: float) -> list[tuple[Work, Result]]:
-        found = waiting_in(self._results, seconds)
+        finished = waiting_in(self._results, seconds)
         now = time.monotonic()
-        if found or self._client.scheduler_info()["workers"]:
+        if finished or self._client.scheduler_info()["workers"]:
             self._seen = now
         if self._client.status != "running" or now - self._seen > _PATIENCE:
             raise SweepError(
                 f"The cluster at {self._address} is gone; start it again and resume the sweep."
             )
-        return found
+        return finished
 
     def close(self) -> None:
         try:

@@ -34,7 +34,7 @@ class SweepData(Protocol):
     def usual_rows(self) -> int | None: ...
 
     def describe(self) -> dict[str, Any]:
-        """What tells it apart, JSON-ready; never its rows."""
+        """What identifies it, JSON-ready; never its rows."""
         ...
 
     def load(self, rows: int | None) -> Dataset:
@@ -79,7 +79,7 @@ class ExampleData:
 
     @property
     def label(self) -> str:
-        """Such as "linear-gaussian 10 0.3 1": nodes, density and graph seed, which tell apart."""
+        """Such as "linear-gaussian 10 0.3 1": nodes, density and graph seed, which identify it."""
         e = self.example
         cut = "" if self.intervals is None else f" in {self.intervals}"
         return f"{e.kind} {e.nodes} {e.density:g} {e.graph_seed}{cut}"
@@ -101,7 +101,7 @@ class ExampleData:
 class TableData:
     """A table held in memory; it reaches other processes through pipes and is never written.
 
-    seed: of the sample without replacement where the plan asks for fewer rows than it has.
+    seed: of the sample without replacement where the plan requires fewer rows than it has.
     """
 
     dataset: Dataset
@@ -134,8 +134,8 @@ class TableData:
         if rows is None or rows == have:
             return self.dataset
         if rows > have:
-            raise DataError(f"The table has {have:,} rows, fewer than the {rows:,} asked for.")
-        kept = np.sort(SimulatedNoise(self.seed).shuffled(have)[:rows])
+            raise DataError(f"The table has {have:,} rows, fewer than the {rows:,} required.")
+        kept = np.sort(SimulatedNoise(self.seed).permutation(have)[:rows])
         values = tuple(column[kept] for column in self.dataset.values)
         return replace(self.dataset, values=values)
 

@@ -78,12 +78,12 @@ class SweepPlan:
         self._check_parameters()
         if not self._choices:
             raise ParameterError(
-                "No algorithm of the sweep has any of the calibrations asked for; "
+                "No algorithm of the sweep has any of the requested calibrations; "
                 f"{' '.join(self.left_out)}"
             )
         if self.size > MAX_RUNS:
             raise ParameterError(
-                f"The sweep has {self.size:,} runs, more than {MAX_RUNS:,}; ask for fewer values "
+                f"The sweep has {self.size:,} runs, more than {MAX_RUNS:,}; choose fewer values "
                 "or seeds."
             )
 
@@ -123,7 +123,7 @@ class SweepPlan:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Sentences on parameters and calibrations that were asked for in vain."""
+        """Sentences on parameters and calibrations that had no effect."""
         unused = (f"No algorithm of the sweep has the parameter {name}." for name in self.unused)
         lacking = (
             f"{algorithm.name} has no {calibration} calibration."
@@ -135,13 +135,15 @@ class SweepPlan:
 
     @cached_property
     def _choices(self) -> tuple[Choice, ...]:
-        found: list[Choice] = []
+        possible: list[Choice] = []
         for algorithm in self._algorithms:
             wanted = [c for c in self.calibrations if c in algorithm.calibrations]
             fixed = {**self.settings, **self.own.get(algorithm.name, {})}
             for calibration in wanted if algorithm.private else ["none"]:
-                found += choices(algorithm, calibration, fixed, self.grids, (*_BUDGET, *self.swept))
-        return tuple(found)
+                possible += choices(
+                    algorithm, calibration, fixed, self.grids, (*_BUDGET, *self.swept)
+                )
+        return tuple(possible)
 
     @property
     def size(self) -> int:
@@ -184,7 +186,7 @@ class SweepPlan:
 
     @property
     def digest(self) -> str:
-        """Tells plans, and versions of the product, apart."""
+        """Identifies the plan and the version of the product."""
         text = json.dumps([__version__, self.describe()])
         return hashlib.sha256(text.encode()).hexdigest()
 

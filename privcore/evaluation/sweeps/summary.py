@@ -38,7 +38,7 @@ def _table(rows: Rows) -> pd.DataFrame:
 
 
 def _keys(table: pd.DataFrame, by: Sequence[str] | None) -> list[str]:
-    """What tells the runs of a sweep apart but for the replicate, unless the caller says."""
+    """What identifies the runs of a sweep but for the replicate, unless the caller says."""
     if by is not None:
         return list(by)
     swept = [name for name in table.columns if name not in _NO_KEYS and name not in _KEYS]
@@ -56,14 +56,14 @@ def summarise(rows: Rows, metric: str, by: Sequence[str] | None = None) -> pd.Da
     keys = _keys(table, by)
     values = pd.to_numeric(table[metric]).astype(float)
     groups = values.groupby([table[key] for key in keys], sort=False, dropna=False)
-    found = pd.DataFrame({"runs": groups.count(), "refused": groups.size() - groups.count()})
-    found["mean"], found["sd"] = groups.mean(), groups.std()
-    found["se"] = found["sd"] / np.sqrt(found["runs"].where(found["runs"] > 0))
-    found["min"] = groups.min()
+    summary = pd.DataFrame({"runs": groups.count(), "refused": groups.size() - groups.count()})
+    summary["mean"], summary["sd"] = groups.mean(), groups.std()
+    summary["se"] = summary["sd"] / np.sqrt(summary["runs"].where(summary["runs"] > 0))
+    summary["min"] = groups.min()
     for name, share in _QUANTILES.items():
-        found[name] = groups.quantile(share)
-    found["max"] = groups.max()
-    return found.reset_index()
+        summary[name] = groups.quantile(share)
+    summary["max"] = groups.max()
+    return summary.reset_index()
 
 
 def best_alike(means: pd.DataFrame, *, lower: bool = False) -> pd.DataFrame:
@@ -125,7 +125,7 @@ def frontier(
     Runs that are not private are left out.  With one metric these are the best, and those that
     equal it.  by: columns within which runs are compared; calibrations are kept apart, for ε does
     not mean the same in them.
-    Columns: those that tell runs apart, then the mean of each metric.
+    Columns: those that identify runs, then the mean of each metric.
     """
     table = _table(rows)
     table = table[table["calibration"] != "none"]

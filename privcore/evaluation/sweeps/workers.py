@@ -68,7 +68,7 @@ def perform(runner: Runner, work: Work, seconds: float) -> ReferenceGraph | list
 
 
 class Here:
-    """No worker: tasks are done in this process when the results are asked for."""
+    """No worker: tasks are done in this process when the results are taken."""
 
     slots = 1
 
@@ -154,13 +154,13 @@ class Processes:
 
 def waiting_in(results: Queue[tuple[Work, Result]], seconds: float) -> list[tuple[Work, Result]]:
     """All that a queue holds; waits at most so long for the first."""
-    found = []
+    taken = []
     try:
-        found.append(results.get(timeout=seconds))
+        taken.append(results.get(timeout=seconds))
         while True:
-            found.append(results.get_nowait())
+            taken.append(results.get_nowait())
     except Empty:
-        return found
+        return taken
 
 
 def _environment() -> dict[str, str]:

@@ -100,10 +100,10 @@ def zcdp(rho: float, delta: float) -> float:
     if square == math.inf:
         return classic
     centre = 0.5 * math.log(square)
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         bound, bounds=(centre - 6, centre + 6), method="bounded", options={"xatol": 1e-10}
     )
-    best = float(found.x) if bound(float(found.x)) < bound(centre) else centre
+    best = float(minimum.x) if bound(float(minimum.x)) < bound(centre) else centre
     return max(0.0, min(_exact_bound(rho, delta, best), classic))
 
 
@@ -159,9 +159,9 @@ def optimal_equal(epsilon: float, count: int, delta: float) -> float:
     chances = np.exp(chances + (count - lies) * stay + lies * flip)
     losses = (count - 2.0 * lies) * epsilon
 
-    def excess(found: float) -> float:
-        above = losses > found
-        failure = -(chances[above] * np.expm1(found - losses[above])).sum()
+    def excess(total: float) -> float:
+        above = losses > total
+        failure = -(chances[above] * np.expm1(total - losses[above])).sum()
         # Logarithms of the chances are right to about 10⁻⁸.
         return float(failure) * (1 + 1e-7) - delta
 

@@ -68,7 +68,7 @@ class Guarantee:
 
 
 def guessing_bound(epsilon: float, delta: float) -> float:
-    """The highest probability of telling which of two records, each likely by half, was there.
+    """The highest probability of guessing which of two records, each likely by half, was there.
 
     (e^ε + δ)/(1 + e^ε), at most 1: the total variation between the outputs is at most
     (e^ε − 1 + 2δ)/(e^ε + 1) (Kairouz, Oh & Viswanath 2015, Theorem 2.1), and the best guess is

@@ -2,7 +2,7 @@
 
 A `NoiseSource` is either a seeded *simulation*, for exploring and for
 experiments that anyone can repeat, or *secure* (see `secure`): OpenDP's samplers and the
-operating system's entropy, with no seed.  Mechanisms cannot tell them apart;
+operating system's entropy, with no seed.  Mechanisms cannot distinguish them;
 results record which one was used, and only secure noise may be released.
 """
 
@@ -65,7 +65,7 @@ class NoiseSource(Protocol):
         """Multiplicities, shape (u,), of `size` records drawn without replacement."""
         ...
 
-    def shuffled(self, size: int) -> Counts:
+    def permutation(self, size: int) -> Counts:
         """A uniformly random order of 0..size-1."""
         ...
 
@@ -153,5 +153,5 @@ class SimulatedNoise:
         )
         return np.asarray(drawn, dtype=np.int64)
 
-    def shuffled(self, size: int) -> Counts:
+    def permutation(self, size: int) -> Counts:
         return self._generator.permutation(size)

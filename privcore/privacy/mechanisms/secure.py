@@ -61,7 +61,7 @@ class SecureNoise:
         owner = np.searchsorted(np.cumsum(multiplicities), rows, side="right")
         return np.bincount(owner, minlength=multiplicities.size).astype(np.int64)
 
-    def shuffled(self, size: int) -> Counts:
+    def permutation(self, size: int) -> Counts:
         return np.asarray(secrets.SystemRandom().sample(range(size), size), dtype=np.int64)
 
     def _sampler(self, name: str, scale: float) -> Callable[[Any], Any]:
@@ -108,7 +108,7 @@ def _make_sampler(name: str, scale: float) -> Callable[[Any], Any]:
 
 
 def _check_map(sampler: Any, name: str, scale: float) -> None:
-    """Raises ParameterError unless the library's privacy map agrees with the scale asked for.
+    """Raises ParameterError unless the library's privacy map agrees with the requested scale.
 
     At distance 1 the loss is 1/scale for Laplace noise, ρ = 1/(2σ²) for Gaussian noise; for the
     noisy maximum 2/scale with exponential noise, and ρ = (2/scale)²/8 with Gumbel noise.
@@ -121,7 +121,7 @@ def _check_map(sampler: Any, name: str, scale: float) -> None:
     if not stated <= due.get(name, 1 / scale) * (1 + _ROUNDING):
         raise ParameterError(
             f"The noise library states a privacy loss of {stated:.6g} for scale {scale:g}, more "
-            "than was accounted for; use the version of opendp that is asked for."
+            "than was accounted for; use the version of opendp that is pinned."
         )
 
 

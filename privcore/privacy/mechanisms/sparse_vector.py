@@ -38,7 +38,25 @@ class Answer:
 
 
 class SparseVector:
-    """One run: answers questions until the first "above", then refuses."""
+    """One run: answers questions until the first "above", then refuses.
+
+    The threshold gets noise once, and every query gets its own.  All answers "below" follow from
+    one event, that the noisy threshold is above all noisy queries, so they cost nothing beyond the
+    first (Dwork & Roth 2014, Section 3.6).  The scales hold for queries that one replaced record
+    changes by at most their sensitivity.
+
+    Example: two low scores and a high one.
+
+        >>> from privcore.privacy.mechanisms import SimulatedNoise
+        >>> scales = SparseVectorScales.proven(sensitivity=1.0, epsilon=1.0)
+        >>> vector = SparseVector(50.0, scales, SimulatedNoise(seed=1))
+        >>> [vector.ask(score).above for score in (0.0, 10.0, 100.0)]
+        [False, False, True]
+        >>> vector.ask(0.0)
+        Traceback (most recent call last):
+            ...
+        privcore.errors.BudgetError: This sparse-vector run has answered 'above'; ...
+    """
 
     def __init__(self, threshold: float, scales: SparseVectorScales, noise: NoiseSource) -> None:
         self._scales = scales

@@ -44,12 +44,12 @@ class Books:
 
     def budget(self, name: str) -> Budget:
         """Raises LedgerError if there is none of that name."""
-        found = self.budgets.get(name)
-        if found is None:
+        budget = self.budgets.get(name)
+        if budget is None:
             raise LedgerError(
                 f"There is no budget {short(name)!r} in the ledger; set its total first."
             )
-        return found
+        return budget
 
     def charges_of(self, name: str) -> list[Charge]:
         """In their order."""

@@ -44,11 +44,11 @@ def head_file(path: Path) -> Path:
 def witnesses(path: Path) -> Witnesses:
     """What lies beside a ledger; raises LedgerError for a head that is none, and OSError."""
     try:
-        names = [found.name for found in certificates_folder(path).iterdir()]
+        names = [entry.name for entry in certificates_folder(path).iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         names = []
-    found = filter(None, map(_CERTIFICATE.fullmatch, names))
-    return Witnesses(_head(head_file(path)), frozenset(match[1] for match in found))
+    matches = filter(None, map(_CERTIFICATE.fullmatch, names))
+    return Witnesses(_head(head_file(path)), frozenset(match[1] for match in matches))
 
 
 def _head(path: Path) -> tuple[int, str] | None:

@@ -66,10 +66,10 @@ def test_h_is_zero_for_acyclic_graphs_and_only_for_them(w, order):
     acyclic = np.triu(w, 1)
     assert acyclicity(acyclic)[0] == pytest.approx(0.0, abs=1e-12)
     assert acyclicity(np.zeros((4, 4)))[0] == 0.0
-    shuffled = acyclic[np.ix_(order, order)]
-    assert acyclicity(shuffled)[0] == pytest.approx(0.0, abs=1e-12)
+    permuted = acyclic[np.ix_(order, order)]
+    assert acyclicity(permuted)[0] == pytest.approx(0.0, abs=1e-12)
     i, j = order[0], order[1]
-    cyclic = shuffled.copy()
+    cyclic = permuted.copy()
     cyclic[i, j] = cyclic[j, i] = 0.5
     # The closed walk i → j → i alone adds 2 · (¼)²/2.
     assert acyclicity(cyclic)[0] >= 0.0625 - 1e-12

@@ -47,7 +47,7 @@ class Fixed(FamilyEvidence):
     def information(self, x, y, found):
         return self.informed
 
-    def asked(self, freedom):
+    def asked(self, dof):
         return 0.0
 
     def inflation(self, found, columns):
@@ -136,22 +136,22 @@ def test_a_scale_of_arrows_is_symmetric_monotone_and_bounded(apart, more):
 
 @settings(max_examples=examples(200), deadline=None)
 @given(
-    freedom=st.floats(0.5, 500),
+    dof=st.floats(0.5, 500),
     level=st.floats(1e-8, 0.1),
     information=st.floats(1, 1e7),
     more=st.floats(1.01, 100),
 )
-def test_the_smallest_visible_is_seen_with_that_probability(freedom, level, information, more):
-    threshold = chi_squared_quantile(freedom, level)
-    assert chi2.sf(threshold, freedom) == pytest.approx(level, rel=1e-6)
-    least = smallest_visible(freedom, threshold, information)
+def test_the_smallest_visible_is_seen_with_that_probability(dof, level, information, more):
+    threshold = chi_squared_quantile(dof, level)
+    assert chi2.sf(threshold, dof) == pytest.approx(level, rel=1e-6)
+    least = smallest_visible(dof, threshold, information)
     if least is None:
-        assert ncx2.sf(threshold, freedom, information) < POWER
+        assert ncx2.sf(threshold, dof, information) < POWER
         return
-    seen = ncx2.sf(threshold, freedom, information * least**2)
+    seen = ncx2.sf(threshold, dof, information * least**2)
     assert seen == pytest.approx(POWER, abs=1e-6)
-    assert seen_probability(freedom, threshold, information * least**2) == pytest.approx(seen)
-    assert smallest_visible(freedom, threshold, information * more) < least
+    assert seen_probability(dof, threshold, information * least**2) == pytest.approx(seen)
+    assert smallest_visible(dof, threshold, information * more) < least
 
 
 def test_nothing_is_visible_without_information():

@@ -41,7 +41,7 @@ class Oracle:
 
 
 def drawn(generator, p, density):
-    """A random DAG, as the causes of each column."""
+    """A random DAG, as the parents of each column."""
     edges = random_dag(generator, p, density)
     return tuple(frozenset(i for i, j in edges if j == column) for column in range(p))
 
@@ -102,7 +102,7 @@ def test_other_dags_have_a_say_only_where_they_say_something():
     for statistic, goes in (
         (with_p_value(0.04), True),
         (with_p_value(0.005), False),
-        # One of a hundred tests, but alone it does stand out.
+        # One of a hundred tests, but alone it is significant.
         (with_p_value(0.005, among=100), False),
         # Nothing is left of a column that could show a dependence.
         (with_p_value(0.5, left=0.01), False),

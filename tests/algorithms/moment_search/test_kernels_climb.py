@@ -1,4 +1,4 @@
-"""The climb to the most likely shares by compiled kernel and in numpy: the same numbers."""
+"""The climb to the most likely probabilities by compiled kernel and in numpy: the same numbers."""
 
 import math
 
@@ -42,7 +42,7 @@ def random_families(generator):
 
 
 def problem(seed, scale, n):
-    """A likelihood of noisy counts of n rows, a base, a layout, and shares to begin with.
+    """A likelihood of noisy counts of n rows, a base, a layout, and probabilities to begin with.
 
     As in a search, some families are fitted and the others are in the base.
     """
@@ -54,12 +54,12 @@ def problem(seed, scale, n):
     whole = Layout.of(*zip(*families, strict=True))
     # Some combinations hardly ever occur.
     seen = generator.exponential(1.0, cells) ** 3 * (generator.random(cells) < 0.6)
-    shares = whole.shares(1e3 * seen)
-    counts = generator.poisson(whole.expected(everyone, shares))
+    probabilities = whole.probabilities(1e3 * seen)
+    counts = generator.poisson(whole.expected(everyone, probabilities))
     noise = np.round(generator.laplace(0, scale, cells))
-    base = everyone * shares[whole.codes[:fixed]].prod(axis=0)
+    base = everyone * probabilities[whole.codes[:fixed]].prod(axis=0)
     layout = Layout.of(*zip(*families[fixed:], strict=True))
-    start = layout.shares(generator.exponential(1.0, cells))
+    start = layout.probabilities(generator.exponential(1.0, cells))
     return CellLikelihood((counts + noise).astype(float), scale), base, layout, start
 
 
@@ -81,14 +81,14 @@ def test_kernel_and_numpy_climb_alike(seed, n, scale):
     fast, slow = both_ways(problem(seed, scale, n))
     # With hardly any noise, large numbers cancel in the normal law, and steps make more of it.
     close = 1e-8 if scale > 0.1 else 1e-6
-    assert type(fast.found.total) is float
-    assert fast.found.total == pytest.approx(slow.found.total, rel=1e-8)
-    assert fast.shares == pytest.approx(slow.shares, rel=0, abs=close)
+    assert type(fast.likelihood.total) is float
+    assert fast.likelihood.total == pytest.approx(slow.likelihood.total, rel=1e-8)
+    assert fast.probabilities == pytest.approx(slow.probabilities, rel=0, abs=close)
     assert fast.expected == pytest.approx(slow.expected, rel=0, abs=n * close)
     # What the kernel found is of where it ended.
     there = problem(seed, scale, n)[0].at(fast.expected)
-    assert fast.found.total == pytest.approx(there.total, rel=1e-9)
-    assert fast.found.slopes == pytest.approx(there.slopes, rel=1e-6, abs=close / scale)
+    assert fast.likelihood.total == pytest.approx(there.total, rel=1e-9)
+    assert fast.likelihood.slopes == pytest.approx(there.slopes, rel=1e-6, abs=close / scale)
 
 
 def test_they_agree_where_the_climb_is_over_at_once():
@@ -97,8 +97,8 @@ def test_they_agree_where_the_climb_is_over_at_once():
     counts = np.array([4e3, 3e3, 2e3, 1e3])
     given = CellLikelihood(counts, 5.0), np.full(4, 1e4), layout, counts / 1e4
     fast, slow = both_ways(given)
-    assert fast.shares == pytest.approx(slow.shares, rel=1e-8)
-    assert fast.found.total == pytest.approx(slow.found.total, rel=1e-8)
+    assert fast.probabilities == pytest.approx(slow.probabilities, rel=1e-8)
+    assert fast.likelihood.total == pytest.approx(slow.likelihood.total, rel=1e-8)
 
 
 @settings(max_examples=examples(400), deadline=None)

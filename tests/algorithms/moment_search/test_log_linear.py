@@ -13,7 +13,7 @@ from privcore.algorithms.moment_search.likelihood import margins
 from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear, closed, model_error
 from privcore.algorithms.moment_search.likelihood.margins import (
     fitted,
-    nearest_shares,
+    nearest_probabilities,
     products,
 )
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
@@ -26,14 +26,14 @@ from tests.counts.kernel_switch import counting_with
 from tests.examples import examples
 
 
-def shares(seed, levels, spread=0.5):
+def probabilities(seed, levels, spread=0.5):
     generator = np.random.default_rng(seed)
     return generator.dirichlet(np.full(np.prod(levels), spread)).reshape(levels)
 
 
 def models(moments):
     evidence = ModelEvidence(moments, penalty=0.0)
-    return LogLinear(moments, evidence.pairs.shares)
+    return LogLinear(moments, evidence.pairs.probabilities)
 
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -42,7 +42,7 @@ PAIRS = [(0, 1), (0, 2), (1, 2)]
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_fitted_table_has_the_margins_and_no_other_term(compiled):
     levels = (2, 3, 4)
-    truth = shares(1, levels, 5.0)
+    truth = probabilities(1, levels, 5.0)
     with counting_with(compiled):
         table = fitted(np.full(levels, 1 / 24), {a: margins.margin(truth, a) for a in PAIRS})
     for axes in PAIRS:
@@ -59,7 +59,7 @@ def test_a_fitted_table_has_the_margins_and_no_other_term(compiled):
 def test_kernels_and_numpy_fit_and_count_the_same(seed, columns):
     generator = np.random.default_rng(seed)
     levels = tuple(int(r) for r in generator.integers(2, 5, columns))
-    truth = shares(seed, levels)
+    truth = probabilities(seed, levels)
     wanted = [axes for size in (1, 2) for axes in combinations(range(columns), size)]
     goals = {axes: margins.margin(truth, axes) for axes in wanted}
     start = np.full(levels, 1 / truth.size)
@@ -79,10 +79,10 @@ def test_kernels_and_numpy_fit_and_count_the_same(seed, columns):
     counts=st.lists(st.floats(-50, 100), min_size=2, max_size=8).filter(lambda c: sum(c) > 1),
     least=st.sampled_from([1e-9, 1e-3]),
 )
-def test_nearest_shares_are_the_projection(counts, least):
-    """No other table of such shares is nearer: the residual makes no acute angle with any."""
+def test_nearest_probabilities_are_the_projection(counts, least):
+    """No other such table is nearer: the residual makes no acute angle with any."""
     wanted = np.array(counts) / sum(counts)
-    found = nearest_shares(np.array(counts), least)
+    found = nearest_probabilities(np.array(counts), least)
     assert found.sum() == pytest.approx(1)
     assert found.min() >= least * (1 - 1e-9)
     for corner in range(len(counts)):
@@ -94,7 +94,8 @@ def test_nearest_shares_are_the_projection(counts, least):
 def test_errors_of_a_term_are_those_of_regression_residuals():
     levels, n = (2, 3, 3), 200_000
     table = fitted(
-        np.full(levels, 1 / 18), {a: margins.margin(shares(3, levels, 3.0), a) for a in PAIRS}
+        np.full(levels, 1 / 18),
+        {a: margins.margin(probabilities(3, levels, 3.0), a) for a in PAIRS},
     )
     noise = {
         (): 0.0,
@@ -134,7 +135,7 @@ def test_without_noise_a_pair_explains_the_deviance_of_its_table():
     found = models(of_pairs(source)).explained(0, frozenset({2}))
     expected = chi2_contingency(source.table([0, 2]), correction=False, lambda_="log-likelihood")
     assert found.deviance == pytest.approx(expected.statistic, rel=1e-4)
-    assert found.freedom == pytest.approx(expected.dof)
+    assert found.dof == pytest.approx(expected.dof)
 
 
 def interacting(n=20_000, strength=0.8, seed=0):
@@ -153,10 +154,10 @@ def test_what_pairs_do_not_say_comes_from_tables():
     family = (2, frozenset({0, 1}))
     alone = models(of_pairs(source)).explained(*family)
     assert alone.deviance < 0.01 * exact
-    assert alone.freedom == pytest.approx(2)
+    assert alone.dof == pytest.approx(2)
     seen = models(of_tables(source, [(0, 1, 2)], 20.0)).explained(*family)
     assert seen.deviance == pytest.approx(exact, rel=0.05)
-    assert seen.freedom > alone.freedom
+    assert seen.dof > alone.dof
 
 
 def test_noise_on_a_table_is_not_taken_for_an_interaction():
@@ -165,10 +166,7 @@ def test_noise_on_a_table_is_not_taken_for_an_interaction():
     source = interacting(strength=0.0)
     for seed in range(runs):
         found = models(of_tables(source, [(0, 1, 2)], 60.0, seed)).explained(2, frozenset({0, 1}))
-        seen += (
-            found.freedom
-            > models(of_pairs(source, 1e7, seed)).explained(2, frozenset({0, 1})).freedom
-        )
+        seen += found.dof > models(of_pairs(source, 1e7, seed)).explained(2, frozenset({0, 1})).dof
     assert binom.sf(seen - 1, runs, 1e-3) > 1e-6
 
 
@@ -246,7 +244,7 @@ def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():
 
 
 def test_an_edge_that_scores_lose_by_is_borne_out_by_a_table_only():
-    """Beside a test that finds it: at 49 degrees of freedom a score asks for more."""
+    """Beside a test that finds it: at 49 degrees of freedom a score requires more."""
     generator, n = np.random.default_rng(3), 20_000
     x, z = generator.integers(0, 8, n), generator.integers(0, 2, n)
     other = generator.integers(0, 8, n)

@@ -106,7 +106,7 @@ def test_a_dependence_of_many_levels_is_seen():
 
 def test_models_of_many_codes_have_no_test():
     released = of_tables(data(1, 3_000, MANY), [(0, 1, 2)], 1.0)
-    models = log_linear.LogLinear(released, LinearTests(released).shares)
+    models = log_linear.LogLinear(released, LinearTests(released).probabilities)
     assert models.test(0, 1, ()) is None
     assert models.test(0, 2, ()) is not None
 

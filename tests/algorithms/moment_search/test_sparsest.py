@@ -1,4 +1,4 @@
-"""DAGs with the edges that tests ask for: what is added, in which order, and what is not."""
+"""DAGs with the edges that tests require: what is added, in which order, and what is not."""
 
 from privcore.algorithms.moment_search.explaining import completed, fewest_edges, unexplained
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
@@ -84,7 +84,7 @@ def test_an_edge_that_nothing_but_the_test_speaks_for_is_not_added():
     full = completed(CHAIN, EVERYONE, test, borne_out, level=0.03, max_parents=4)
     assert sum(map(len, full)) == 3
     assert {2, 3} in [{c, e} for e, causes in enumerate(full) for c in causes]
-    # It is asked about pairs that the test asks for alone.
+    # It is asked about pairs that the test requires alone.
     assert {frozenset(pair) for pair in asked} == {frozenset({0, 2}), frozenset({2, 3})}
 
 

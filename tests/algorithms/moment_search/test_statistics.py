@@ -22,7 +22,7 @@ def test_without_noise_pairs_give_pearson_s_chi_squared(x, y):
         StrataTests(of_tables(source, [(0, 1, 2, 3)])).test(x, y),
     ):
         assert found.value == pytest.approx(expected.statistic)
-        assert found.freedom == pytest.approx(expected.dof)
+        assert found.dof == pytest.approx(expected.dof)
         assert found.p_value == pytest.approx(expected.pvalue)
 
 
@@ -37,7 +37,7 @@ def test_without_noise_a_linear_test_is_that_of_regression_residuals():
     expected = n * np.trace(inner[0] @ across @ inner[1] @ across.T)
     found = LinearTests(of_pairs(source)).test(0, 2, (1, 3))
     assert found.value == pytest.approx(expected)
-    assert found.freedom == pytest.approx(3)
+    assert found.dof == pytest.approx(3)
 
 
 def test_without_noise_strata_add_up():
@@ -46,7 +46,7 @@ def test_without_noise_strata_add_up():
     expected = [chi2_contingency(s, correction=False) for s in strata]
     found = StrataTests(of_tables(source, [(0, 1, 2, 3)])).test(0, 2, (1, 3))
     assert found.value == pytest.approx(sum(e.statistic for e in expected))
-    assert found.freedom == pytest.approx(sum(e.dof for e in expected))
+    assert found.dof == pytest.approx(sum(e.dof for e in expected))
 
 
 def test_without_noise_the_score_is_a_penalised_deviance():
@@ -108,7 +108,7 @@ def test_tables_hold_each_column_with_its_strongest_neighbours():
     assert chosen(8) == [(0, 1), (0, 2, 3)]
     assert chosen(4) == [(0, 1), (0, 2), (0, 3), (2, 3)]
     assert chosen(3) == []
-    # The causes of column 3 in a DAG are counted with it, where they fit.
+    # The parents of column 3 in a DAG are counted with it, where they fit.
     causes = (frozenset(), frozenset(), frozenset(), frozenset({0, 1}))
     assert chosen(8, causes) == [(0, 1, 3), (0, 2, 3)]
     assert chosen(4, causes) == [(0, 1), (0, 2), (0, 3), (2, 3)]

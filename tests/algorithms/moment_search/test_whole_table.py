@@ -118,7 +118,7 @@ def test_without_noise_shares_are_those_of_the_counts():
     middle = table / table.sum(axis=1, keepdims=True)
     expected = 5_000 * first[:, None, None] * middle * last
     assert fit.expected.reshape(LEVELS) == pytest.approx(expected, rel=0.02)
-    assert fit.freedom == 1 + 4 * 2 + 1
+    assert fit.dof == 1 + 4 * 2 + 1
 
 
 @pytest.mark.parametrize("scale", [0.5, 5.0, 50.0])
@@ -128,7 +128,7 @@ def test_no_shares_near_those_found_are_more_likely(scale):
     generator = np.random.default_rng(3)
     cells = CellLikelihood(model.counts, scale)
     for _ in range(50):
-        moved = fit.shares * np.exp(generator.normal(0, 0.03, fit.shares.size))
+        moved = fit.probabilities * np.exp(generator.normal(0, 0.03, fit.probabilities.size))
         sums = np.bincount(fit.layout.groups, moved)
         there = fit.layout.expected(np.full(12, 5_000.0), moved / sums[fit.layout.groups])
         assert -2 * cells.at(there).total > fit.deviance - 0.1
@@ -272,18 +272,18 @@ def test_what_is_said_without_noise_is_what_the_counts_say():
     assert seen.effect(0, 1) == pytest.approx(v, abs=0.01)
     assert seen.effect(1, 0) == seen.effect(0, 1)
     assert seen.effect(0, 2) == pytest.approx(0, abs=1e-3)
-    sight = seen.sight(0, 1, ())
-    assert (sight.freedom, sight.asked) == (2, 6.0)
-    assert sight.information == pytest.approx(n, rel=0.01)
-    assert seen.sight(0, 2, (1,)).freedom == 3
+    power = seen.power(0, 1, ())
+    assert (power.dof, power.asked) == (2, 6.0)
+    assert power.information == pytest.approx(n, rel=0.01)
+    assert seen.power(0, 2, (1,)).dof == 3
 
 
 def test_noise_takes_information_away():
-    sights = []
+    powers = []
     for scale in (0.05, 5.0, 50.0):
         seen = WholeEvidence(TableModel(sampled(5_000, 6), 5_000, scale), COLLIDER, 3.0)
-        sights.append(seen.sight(0, 2, ()).information)
-    assert sights[0] > 1.05 * sights[1] > 1.05 * 1.05 * sights[2]
+        powers.append(seen.power(0, 2, ()).information)
+    assert powers[0] > 1.05 * powers[1] > 1.05 * 1.05 * powers[2]
 
 
 records = st.tuples(*[st.integers(0, r - 1) for r in LEVELS])

@@ -213,12 +213,12 @@ def check_subsample(noise):
     assert_anew("sub-sample", drawn, subsample_chances())
 
 
-def check_shuffled(noise):
+def check_permutation(noise):
     """All orders of four, and pairs of successive ones."""
-    drawn = [tuple(noise.shuffled(4).tolist()) for _ in range(2 * CALLS)]
+    drawn = [tuple(noise.permutation(4).tolist()) for _ in range(2 * CALLS)]
     chances = dict.fromkeys(permutations(range(4)), 1 / 24)
-    assert_chances("shuffle", drawn, chances)
-    assert_anew("shuffle", drawn, chances)
+    assert_chances("permutation", drawn, chances)
+    assert_anew("permutation", drawn, chances)
 
 
 def assert_chances(what, drawn, chances):
@@ -242,7 +242,7 @@ CHECKS = {
     "noisy_max": check_noisy_max,
     "coin": check_coin,
     "subsample": check_subsample,
-    "shuffled": check_shuffled,
+    "permutation": check_permutation,
 }
 
 

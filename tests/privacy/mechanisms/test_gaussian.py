@@ -71,7 +71,7 @@ def test_many_gaussian_tests_are_one(tests):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 def test_one_charge_is_exact(epsilon):
-    """σ of a single release: the library finds the same ε, and the same δ, as were asked for."""
+    """σ of a single release: the library finds the same ε, and the same δ, as requested."""
     sigma = analytic_sigma(0.3, epsilon, 1e-6)
     library = privacy_loss_mechanism.GaussianPrivacyLoss(sigma, sensitivity=0.3)
     assert library.get_delta_for_epsilon(epsilon) == pytest.approx(1e-6, rel=1e-6)

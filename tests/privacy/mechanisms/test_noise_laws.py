@@ -16,7 +16,7 @@ ALARM = 1e-6
 
 
 def methods():
-    """All that a noise source can be asked for."""
+    """All that a noise source can draw."""
     return {name for name in vars(NoiseSource) if callable(vars(NoiseSource)[name])} - {
         name for name in vars(NoiseSource) if name.startswith("_")
     }
@@ -112,10 +112,10 @@ def test_a_sub_sample_or_a_shuffle_that_is_used_again_is_seen():
         def subsample(self, multiplicities, size):
             return self._twice("s", lambda: SimulatedNoise.subsample(self, multiplicities, size))
 
-        def shuffled(self, size):
-            return self._twice("o", lambda: SimulatedNoise.shuffled(self, size))
+        def permutation(self, size):
+            return self._twice("o", lambda: SimulatedNoise.permutation(self, size))
 
-    for method in ("subsample", "shuffled"):
+    for method in ("subsample", "permutation"):
         with pytest.raises(AssertionError, match="drawn anew"):
             laws.CHECKS[method](Again())
 

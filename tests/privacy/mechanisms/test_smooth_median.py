@@ -165,7 +165,7 @@ def test_the_printed_constants_fail():
 
 
 def test_the_printed_exponent_fails():
-    """e^{−kε} in place of e^{−kβ}: δ = .197 is needed at ε = 1, whatever δ was asked for."""
+    """e^{−kε} in place of e^{−kβ}: δ = .197 is needed at ε = 1, whatever the requested δ."""
     one, other = np.array([0.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
     scales = tuple(smooth_bound(values, 0, 1, 1.0) / 0.5 for values in (one, other))
     assert scales[1] / scales[0] == pytest.approx(math.e)

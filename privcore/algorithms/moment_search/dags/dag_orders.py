@@ -46,19 +46,19 @@ def best_of_orders(
 
     @cache
     def gains(column: int, parents: frozenset[int]) -> NDArray[np.float64]:
-        found = np.full(columns, -np.inf)
+        gained = np.full(columns, -np.inf)
         if len(parents) < max_parents:
             worth = score(column, parents)
             for other in candidates[column] - parents:
-                found[other] = score(column, parents | {other}) - worth
-        return found
+                gained[other] = score(column, parents | {other}) - worth
+        return gained
 
     empty: Parents = (frozenset(),) * columns
     first = search_dag(score, candidates, empty, max_parents=max_parents, between=between)
     met = [first] if start is None else [first, start]
     orders = [*map(_causes_first, met), *(_mixed(columns, root) for root in _ROOTS)]
-    found = [*met, *(search_orders(gains, order, between, candidates) for order in orders)]
-    best = max(found, key=lambda dag: total(score, dag))
+    dags = [*met, *(search_orders(gains, order, between, candidates) for order in orders)]
+    best = max(dags, key=lambda dag: total(score, dag))
     return search_dag(score, candidates, best, max_parents=max_parents, between=between)
 
 

@@ -5,11 +5,11 @@ Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge co
 p-value is 1.
 
 DAGs of one Markov equivalence class say the same of what depends on what, but not given the same
-columns.  Where causes and effects of a column are wrong together, an edge may make up for it: it
-stands out beside the causes that its effect has in this DAG, but not beside those in another.  It
-goes then, too, and the other DAG is what stays.  These are the deletions of the backward phase of
-GES: if tests were never wrong, they would lead from any DAG that leaves nothing unexplained to the
-class of the true one (Chickering 2002, theorems 4 and 17).
+columns.  Where parents and children of a column are wrong together, an edge may make up for it: it
+is significant given the other parents of its effect in this DAG, but not given those in another.
+It goes then, too, and the other DAG stays.  These are the deletions of the backward phase of GES:
+if tests were never wrong, they would lead from any DAG that leaves nothing unexplained to the class
+of the true one (Chickering 2002, theorems 4 and 17).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class EdgeTests(Protocol):
 
 
 def kept_edges(evidence: EdgeTests, dag: Parents, level: float) -> Parents:
-    """A DAG without the edges that do not stand out, the weakest taken away first."""
+    """A DAG without the edges that are not significant, the weakest taken away first."""
     pairs = comb(len(dag), 2)
     while True:
         tested = edge_p_values(evidence, dag)
@@ -76,6 +76,6 @@ def _elsewhere(evidence: EdgeTests, dag: Parents) -> Iterator[tuple[float, int, 
             continue
         other = same.member((effect, causes))
         for cause in sorted(causes):
-            found = evidence.edge(other, cause, effect)
-            if found.telling:
-                yield found.alone, cause, effect, other
+            test = evidence.edge(other, cause, effect)
+            if test.informative:
+                yield test.alone, cause, effect, other

@@ -1,7 +1,7 @@
 """Search over orders of the columns for the best DAG (BOSS: Andrews et al. 2023).
 
-Given an order, the causes of a column are grown and shrunk among the columns before it; each column
-in turn goes where the sum of all scores is largest, until none moves.  Where moments say as much of
+Given an order, the parents of a column grow and shrink among the columns before it; each column in
+turn goes where the sum of all scores is largest, until none moves.  Where moments say as much of
 any set of columns, this finds DAGs that searches over single edges miss.
 """
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 
-# What adding each column to the causes of a column would gain, shape (p,).
+# What adding each column to the parents of a column would gain, shape (p,).
 Gains = Callable[[int, frozenset[int]], NDArray[np.float64]]
 _TOO_SMALL = 1e-6
 
@@ -27,9 +27,9 @@ def search_orders(
 ) -> Parents:
     """The parents of each column in the best DAG that was met.
 
-    gains: of a column and a set of causes.  start: the first order.  between: called before each
+    gains: of a column and a set of parents.  start: the first order.  between: called before each
     column is moved with the number of moves made; it may raise.  candidates: per column, those that
-    may be its causes; None for any.
+    may be its parents; None for any.
     """
     search = _Grown(gains, len(start), candidates)
     order, moves = list(start), 0
@@ -42,12 +42,12 @@ def search_orders(
             improved |= moved != order
             moves += moved != order
             order = moved
-    found: list[frozenset[int]] = [frozenset()] * len(order)
+    parents: list[frozenset[int]] = [frozenset()] * len(order)
     earlier = 0
     for column in order:
-        found[column] = search.parents(column, earlier)[0]
+        parents[column] = search.parents(column, earlier)[0]
         earlier |= 1 << column
-    return tuple(found)
+    return tuple(parents)
 
 
 def _best_place(search: _Grown, order: list[int], column: int) -> list[int]:
@@ -76,7 +76,7 @@ def _best_place(search: _Grown, order: list[int], column: int) -> list[int]:
 
 
 class _Grown:
-    """The causes that grow and shrink among the columns before one, and what they gain.
+    """The parents that grow and shrink among the columns before one, and what they gain.
 
     Sets of columns are numbers, a bit for each column: millions are made in a search.
     """
@@ -93,11 +93,11 @@ class _Grown:
 
     def parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:
         """earlier: the columns before this one, of which its candidates are."""
-        possible, found = earlier & self._near[column], self._found[column]
-        if possible not in found:
+        possible, known = earlier & self._near[column], self._found[column]
+        if possible not in known:
             among = frozenset(c for c in range(possible.bit_length()) if possible >> c & 1)
-            found[possible] = self._grow_and_shrink(column, among)
-        return found[possible]
+            known[possible] = self._grow_and_shrink(column, among)
+        return known[possible]
 
     def _grow_and_shrink(
         self, column: int, earlier: frozenset[int]

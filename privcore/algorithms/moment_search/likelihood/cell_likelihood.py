@@ -2,7 +2,7 @@
 
 A count of expectation m is a Poisson one and carries discrete Laplace noise of scale b.  That tells
 twice as much of small cells as normal noise of the same variance would, and where no
-model expects anything the noise does not tell models apart.
+model expects anything the noise does not distinguish models.
 """
 
 from __future__ import annotations

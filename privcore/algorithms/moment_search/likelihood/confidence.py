@@ -25,14 +25,14 @@ from privcore.arrays import Columns
 Pair = tuple[int, int]
 
 
-class Sight(NamedTuple):
+class Power(NamedTuple):
     """What a test of a pair could see.
 
-    freedom: its degrees of freedom.  asked: χ² that a search wants before it adds the edge.
+    dof: its degrees of freedom.  asked: χ² that a search wants before it adds the edge.
     information: noncentrality for a dependence of size 1.  among: see `Statistic`.
     """
 
-    freedom: float
+    dof: float
     asked: float
     information: float
     among: int = 1
@@ -45,7 +45,7 @@ class PairEvidence(EdgeTests, Protocol):
         """Size of the dependence of a pair given nothing, noise taken off."""
         ...
 
-    def sight(self, x: int, y: int, conditioning_set: Columns) -> Sight | None:
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
         """Power of the test that an edge between x and y has to pass; None without any."""
         ...
 
@@ -57,7 +57,7 @@ class PairEvidence(EdgeTests, Protocol):
 
 
 class Rules(NamedTuple):
-    """level: of false edges in the graph; candidates: of the tests on the first release;
+    """level: the FDR level of the graph; candidates: of the tests on the first release;
     reference: the dependence that counts as worth seeing; max_parents: of a column; arrows: how
     scores become confidences of directions."""
 
@@ -85,7 +85,7 @@ def pair_findings(
     pairs = comb(len(dag), 2)
     adjusted = _adjusted(edge_p_values(evidence, dag), pairs)
     edges = {(min(edge), max(edge)): edge for edge in adjusted}
-    found = {}
+    findings = {}
     for pair in combinations(range(len(dag)), 2):
         edge, effect = edges.get(pair), evidence.effect(*pair)
         if edge is None:
@@ -95,25 +95,25 @@ def pair_findings(
             visible = _visible(evidence, dag, pair, apart, level, rules)
             seen = visible is not None and visible <= rules.reference
             verdict: Verdict = "no edge seen" if seen else "not enough budget"
-            found[pair] = PairFinding(verdict, effect, visible)
+            findings[pair] = PairFinding(verdict, effect, visible)
             continue
         tested = evidence.edge(dag, *edge)
         level = rules.level * len(edges) / pairs / tested.among
-        threshold = chi_squared_quantile(tested.freedom, level) if tested.second else 0.0
-        found[pair] = PairFinding(
+        threshold = chi_squared_quantile(tested.dof, level) if tested.second else 0.0
+        findings[pair] = PairFinding(
             "edge",
             effect,
             confidence=1 - adjusted[edge],
-            again=seen_probability(tested.freedom, threshold, tested.noncentrality),
+            again=seen_probability(tested.dof, threshold, tested.noncentrality),
             direction=rules.arrows.confidence(evidence.arrow(dag, edge, around, rules.max_parents))
             if edge in compelled
             else None,
         )
-    return found
+    return findings
 
 
 def _adjusted(p_values: Mapping[Pair, float], pairs: int) -> dict[Pair, float]:
-    """The smallest level of false edges at which each edge would be in the graph."""
+    """The smallest FDR level at which each edge would be in the graph."""
     adjusted, least = {}, 1.0
     ranked = sorted((p, edge) for edge, p in p_values.items())
     for rank in range(len(ranked), 0, -1):
@@ -136,12 +136,12 @@ def _visible(
     tests += [(tuple(sorted(dag[b] - {a})), level) for a, b in ((x, y), (y, x))]
     needed = []
     for conditioning_set, tested_at in tests:
-        sight = evidence.sight(x, y, conditioning_set)
-        if sight is None:
+        power = evidence.power(x, y, conditioning_set)
+        if power is None:
             return None
-        threshold = chi_squared_quantile(sight.freedom, tested_at / sight.among)
-        threshold = max(threshold, sight.asked)
-        least = smallest_visible(sight.freedom, threshold, sight.information)
+        threshold = chi_squared_quantile(power.dof, tested_at / power.among)
+        threshold = max(threshold, power.asked)
+        least = smallest_visible(power.dof, threshold, power.information)
         if least is None:
             return None
         needed.append(least)

@@ -1,4 +1,4 @@
-"""What findings ask of a release, where each column is tested and scored with its causes alone."""
+"""What findings ask of a release, where each column is tested and scored with its parents alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from privcore.algorithms.moment_search.dags.arrow_confidence import scores_apart
 from privcore.algorithms.moment_search.dags.dag_search import Parents
-from privcore.algorithms.moment_search.likelihood.confidence import Sight
+from privcore.algorithms.moment_search.likelihood.confidence import Power
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.arrays import Columns
 
@@ -28,33 +28,33 @@ class FamilyEvidence(Protocol):
         """The linear test, on the moments of pairs, which are known of all columns."""
         ...
 
-    def information(self, x: int, y: int, found: Statistic) -> float:
+    def information(self, x: int, y: int, statistic: Statistic) -> float:
         """Noncentrality of such a test for a dependence of size 1."""
         ...
 
-    def asked(self, freedom: float) -> float:
+    def asked(self, dof: float) -> float:
         """What a score asks of χ² before it adds an edge."""
         ...
 
-    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
+    def inflation(self, statistic: Statistic, columns: frozenset[int]) -> float:
         """How many times larger than without noise the variance of scores over columns is."""
         ...
 
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        """Given the other causes of the effect."""
+        """Given the other parents of the effect."""
         return self.test(cause, effect, tuple(sorted(dag[effect] - {cause})))
 
     def effect(self, x: int, y: int) -> float:
-        found = self.first(x, y, ())
-        information = self.information(x, y, found)
-        return min(sqrt(found.noncentrality / information), 1.0) if information > 0 else 0.0
+        statistic = self.first(x, y, ())
+        information = self.information(x, y, statistic)
+        return min(sqrt(statistic.noncentrality / information), 1.0) if information > 0 else 0.0
 
-    def sight(self, x: int, y: int, conditioning_set: Columns) -> Sight | None:
-        found = self.first(x, y, conditioning_set)
-        if not found.second:
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
+        statistic = self.first(x, y, conditioning_set)
+        if not statistic.second:
             return None
-        asked = self.asked(found.freedom)
-        return Sight(found.freedom, asked, self.information(x, y, found))
+        asked = self.asked(statistic.dof)
+        return Power(statistic.dof, asked, self.information(x, y, statistic))
 
     def arrow(
         self,

@@ -60,12 +60,13 @@ class LinearTests:
 
     def _of_pairs(self) -> Matrix:
         """Noise variance of the moments of 1 and each column (row) with 1 and each (column)."""
-        found = np.zeros((len(self._span) + 1,) * 2)
+        variances = np.zeros((len(self._span) + 1,) * 2)
         for c in range(len(self._span)):
-            found[c + 1, c + 1] = found[c + 1, 0] = found[0, c + 1] = self._released.variance(c)
+            alone = self._released.variance(c)
+            variances[c + 1, c + 1] = variances[c + 1, 0] = variances[0, c + 1] = alone
         for c, d in combinations(range(len(self._span)), 2):
-            found[c + 1, d + 1] = found[d + 1, c + 1] = self._released.variance(c, d)
-        return found
+            variances[c + 1, d + 1] = variances[d + 1, c + 1] = self._released.variance(c, d)
+        return variances
 
     def _means(self, size: int) -> Matrix:
         means = np.eye(size)
@@ -92,7 +93,7 @@ class LinearTests:
         """Standard deviation of the noise on a mean."""
         return math.sqrt(self._released.variance(*columns)) / self.n
 
-    def shares(self, column: int) -> Matrix:
+    def probabilities(self, column: int) -> Matrix:
         """Probabilities of the levels of a column, shape (levels,), sum 1."""
         mean = self._moments[0, self._span[column]]
         return np.asarray(sum_zero_basis(self.levels[column]) @ mean + 1 / self.levels[column])
@@ -121,7 +122,7 @@ class LinearTests:
         return paired_statistic(parts[None], terms, sides[0].share * sides[1].share)
 
     def _side(self, column: int, conditioning_set: Columns) -> _Side:
-        """Kept, since a search asks for tests of a column with many others given the same."""
+        """Kept, since a search makes tests of a column with many others given the same."""
         return self._sides.get(
             (column, conditioning_set), lambda: self._regressed(column, conditioning_set)
         )

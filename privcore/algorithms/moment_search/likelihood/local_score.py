@@ -28,9 +28,9 @@ class Evidence:
         self._scores: dict[tuple[int, frozenset[int]], float] = {}
 
     def strength(self, x: int, y: int) -> float:
-        """How far a pair of columns stands out, given nothing."""
-        found = self.pairs.test(x, y)
-        return found.value / found.freedom**0.5 if found.second else 0.0
+        """How significant the marginal dependence of a pair is."""
+        statistic = self.pairs.test(x, y)
+        return statistic.value / statistic.dof**0.5 if statistic.second else 0.0
 
     def tabulated(self, *columns: int) -> bool:
         return self.moments.covers(columns)
@@ -45,7 +45,7 @@ class Evidence:
         return None
 
     def edge(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        """The test that an edge of a DAG has to pass, given the other causes of its effect."""
+        """The test that an edge of a DAG has to pass, given the other parents of its effect."""
         return self.test(x, y, conditioning_set)
 
     def score(self, column: int, parents: frozenset[int]) -> float:
@@ -55,15 +55,15 @@ class Evidence:
         """
         key = (column, parents)
         if key not in self._scores:
-            found = self._family_score(column, parents) if parents else 0.0
-            self._scores[key] = round(found, DIGITS)
+            score = self._family_score(column, parents) if parents else 0.0
+            self._scores[key] = round(score, DIGITS)
         return self._scores[key]
 
     def _family_score(self, column: int, parents: frozenset[int]) -> float:
         return self._tabulated_score(column, sorted(parents))
 
     def _tabulated_score(self, column: int, parents: list[int]) -> float:
-        """G² of the column against the parents' configurations, less `penalty` per freedom.
+        """G² of the column against its parents' levels, less `penalty` per degree of freedom.
 
         Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell
         had 1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` in the
@@ -82,8 +82,8 @@ class Evidence:
         if not strata.size:
             return 0.0
         sizes = strata.sum(axis=1, keepdims=True)
-        expected = sizes * self.pairs.shares(column)
+        expected = sizes * self.pairs.probabilities(column)
         deviance = 2 * float((strata * np.log(np.maximum(strata, 1e-300) / expected)).sum())
         each = 1 + variance / np.maximum(strata, max(math.sqrt(variance), 1.0))
-        freedom = float((each.sum(axis=1) - each.mean(axis=1)).sum()) - (r - 1)
-        return deviance - self._penalty * freedom
+        dof = float((each.sum(axis=1) - each.mean(axis=1)).sum()) - (r - 1)
+        return deviance - self._penalty * dof

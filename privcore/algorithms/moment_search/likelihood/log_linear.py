@@ -1,4 +1,4 @@
-"""Log-linear models of sets of columns, from noisy moments: what causes explain, and tests.
+"""Log-linear models of sets of columns, from noisy moments: what parents explain, and tests.
 
 The model of a set is the distribution of maximum entropy with the margins of its pairs, and of
 those three of its columns where a released table shows that pairs do not say everything.
@@ -19,7 +19,7 @@ from privcore.algorithms.moment_search.likelihood.margins import (
     Axes,
     fitted,
     margin,
-    nearest_shares,
+    nearest_probabilities,
     products,
 )
 from privcore.algorithms.moment_search.likelihood.statistic import (
@@ -92,17 +92,17 @@ def tested(difference: Matrix, error: ModelError, n: int, floor: float) -> Stati
     return statistic(parts, whiten.T @ error.noise @ whiten, 1.0)
 
 
-def standing_out(
-    difference: Matrix, error: ModelError, n: int, floor: float, found: Statistic
+def shrunken(
+    difference: Matrix, error: ModelError, n: int, floor: float, statistic: Statistic
 ) -> tuple[Matrix, float]:
-    """The difference as far as it stands out from both errors (empirical Bayes).
+    """The difference as far as it is significant beside both errors (empirical Bayes).
 
     And what these add to a deviance all the same, in degrees of freedom.
-    found: of its test, which says how large differences are beside the errors.
+    statistic: of its test, which says how large differences are beside the errors.
     """
-    if found.value <= found.first:
+    if statistic.value <= statistic.first:
         return np.zeros_like(difference), 0.0
-    signal = (found.value - found.first) / found.second
+    signal = (statistic.value - statistic.first) / statistic.second
     # In units in which the rows' errors are independent, and the noise's, too.
     whiten = whitening(error.sampling, floor)
     noise, turn = np.linalg.eigh(whiten.T @ error.noise @ whiten)
@@ -115,13 +115,13 @@ def standing_out(
 
 def closed(terms: Sequence[Axes]) -> list[Axes]:
     """All subsets of the terms but the empty one, the smallest first."""
-    found = {
+    subsets = {
         subset
         for term in terms
         for size in range(1, len(term) + 1)
         for subset in combinations(term, size)
     }
-    return sorted(found, key=lambda subset: (len(subset), subset))
+    return sorted(subsets, key=lambda subset: (len(subset), subset))
 
 
 @lru_cache(maxsize=1024)
@@ -129,10 +129,10 @@ def _code_products(levels: tuple[int, ...], subsets: tuple[tuple[bool, ...], ...
     """Products of the codes of each subset of the axes, one row each, by cell of the margin."""
     rows = [np.empty((0, math.prod(levels)))]
     for subset in subsets:
-        found: Matrix = np.ones((1, 1))
+        codes: Matrix = np.ones((1, 1))
         for r, within in zip(levels, subset, strict=True):
-            found = np.asarray(np.kron(found, sum_zero_basis(r).T if within else np.ones((1, r))))
-        rows.append(found)
+            codes = np.asarray(np.kron(codes, sum_zero_basis(r).T if within else np.ones((1, r))))
+        rows.append(codes)
     return np.concatenate(rows)
 
 
@@ -146,20 +146,20 @@ _TINY = 1e-9
 
 
 class Explained(NamedTuple):
-    """deviance: 2n times mutual information.  freedom: of the terms, noise counted as freedom."""
+    """deviance: 2n times mutual information.  dof: of the terms, noise included."""
 
     deviance: float
-    freedom: float
+    dof: float
 
 
 class LogLinear:
     """Models on what was released so far."""
 
-    def __init__(self, moments: Moments, shares: Callable[[int], Matrix]) -> None:
-        """shares: of the levels of a column, none 0."""
-        self._moments, self._shares = moments, shares
+    def __init__(self, moments: Moments, probabilities: Callable[[int], Matrix]) -> None:
+        """probabilities: of the levels of a column, none 0."""
+        self._moments, self._probabilities = moments, probabilities
         self._margins: dict[Columns, Matrix | None] = {}
-        self._freedoms: dict[Columns, float] = {}
+        self._dofs: dict[Columns, float] = {}
         self._explained: dict[Columns, list[Explained] | None] = {}
         self._tests: dict[tuple[Columns, Columns], Statistic | None] = {}
 
@@ -168,8 +168,8 @@ class LogLinear:
         columns = tuple(sorted({column, *parents}))
         if columns not in self._explained:
             self._explained[columns] = self._explain(columns)
-        found = self._explained[columns]
-        return None if found is None else found[columns.index(column)]
+        explained = self._explained[columns]
+        return None if explained is None else explained[columns.index(column)]
 
     def _explain(self, columns: Columns) -> list[Explained] | None:
         terms = self._terms(columns)
@@ -178,17 +178,17 @@ class LogLinear:
             return None
         axes = tuple(range(len(columns)))
         whole, held = _entropy(table), closed(terms)
-        found = []
+        shown = []
         for axis in axes:
             rest = _entropy(margin(table, (*axes[:axis], *axes[axis + 1 :])))
             information = _entropy(margin(table, (axis,))) + rest - whole
-            freedom = math.fsum(
-                self._freedom(columns_of(columns, term))
+            dof = math.fsum(
+                self._dof(columns_of(columns, term))
                 for term in held
                 if axis in term and len(term) > 1
             )
-            found.append(Explained(2 * self._moments.n * max(information, 0.0), freedom))
-        return found
+            shown.append(Explained(2 * self._moments.n * max(information, 0.0), dof))
+        return shown
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test that x and y have the moments of the model with no term of both.
@@ -219,18 +219,18 @@ class LogLinear:
         """Variance of that on a mean of codes, times n."""
         return self._moments.variance(*columns_of(columns, axes)) / self._moments.n
 
-    def _freedom(self, columns: Columns) -> float:
+    def _dof(self, columns: Columns) -> float:
         """Degrees of freedom of the term of two columns, or of three that interact.
 
         Noise of variance v on a cell of m counts adds about v/m to the deviance.
         """
-        if columns not in self._freedoms:
+        if columns not in self._dofs:
             levels = [self._moments.levels[c] for c in columns]
             variance = self._moments.variance(*columns) * math.prod(1 - 1 / r for r in levels)
             counts = self._moments.n * self._known(columns)
             noise = variance / np.maximum(counts, max(math.sqrt(variance), 1.0))
-            self._freedoms[columns] = math.prod(r - 1 for r in levels) + float(noise.sum())
-        return self._freedoms[columns]
+            self._dofs[columns] = math.prod(r - 1 for r in levels) + float(noise.sum())
+        return self._dofs[columns]
 
     def _terms(self, columns: Columns, apart: Axes = ()) -> list[Axes]:
         """Axes of the margins that the model has, the largest ones; apart: in none of them."""
@@ -256,21 +256,23 @@ class LogLinear:
     def _known(self, columns: Columns) -> Matrix:
         """Shares of one or two columns, or of three that interact."""
         if len(columns) == 1:
-            return self._shares(columns[0])
+            return self._probabilities(columns[0])
         if len(columns) == 3:
-            found = self._interaction(columns)
-            assert found is not None
-            return found
+            known = self._interaction(columns)
+            assert known is not None
+            return known
         if columns not in self._margins:
             least = _TINY + 0.1 / self._moments.n / math.prod(
                 self._moments.levels[c] for c in columns
             )
-            shares = nearest_shares(self._moments.table(columns), least)
-            alone: dict[Axes, Matrix] = {(axis,): self._shares(c) for axis, c in enumerate(columns)}
-            self._margins[columns] = fitted(shares, alone)
-        found = self._margins[columns]
-        assert found is not None
-        return found
+            probabilities = nearest_probabilities(self._moments.table(columns), least)
+            alone: dict[Axes, Matrix] = {
+                (axis,): self._probabilities(c) for axis, c in enumerate(columns)
+            }
+            self._margins[columns] = fitted(probabilities, alone)
+        known = self._margins[columns]
+        assert known is not None
+        return known
 
     def _interaction(self, columns: Columns) -> Matrix | None:
         """Shares of three columns where a table shows that pairs do not say everything."""
@@ -292,11 +294,11 @@ class LogLinear:
         difference = released.sums(*columns) / released.n - _moments_of(table)
         error = model_error(table, terms, (0, 1, 2), lambda axes: self._noise(columns, axes))
         floor = max(math.sqrt(released.variance(*columns)) / released.n, _TINY)
-        found = tested(difference, error, released.n, floor)
-        if found.p_value > _SEEN:
+        statistic = tested(difference, error, released.n, floor)
+        if statistic.p_value > _SEEN:
             return None
-        more, freedom = standing_out(difference, error, released.n, floor, found)
-        self._freedoms[columns] = freedom
+        more, dof = shrunken(difference, error, released.n, floor, statistic)
+        self._dofs[columns] = dof
         for axis, r in enumerate(levels):
             more = np.moveaxis(np.tensordot(sum_zero_basis(r), more, axes=(1, axis)), 0, axis)
         pairs = {term: self._known(columns_of(columns, term)) for term in terms}
@@ -321,5 +323,5 @@ def _moments_of(table: Matrix) -> Matrix:
 
 
 def _entropy(table: Matrix) -> float:
-    shares = table.reshape(-1)
-    return -float((shares * np.log(np.maximum(shares, 1e-300))).sum())
+    probabilities = table.reshape(-1)
+    return -float((probabilities * np.log(np.maximum(probabilities, 1e-300))).sum())

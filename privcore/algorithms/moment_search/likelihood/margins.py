@@ -1,7 +1,7 @@
-"""Tables of shares with given margins: iterative proportional fitting (Deming & Stephan 1940).
+"""Tables of fixed margins by iterative proportional fitting (Deming & Stephan 1940).
 
-From equal shares it leads to the distribution of maximum entropy with these margins, which is a
-log-linear model: its terms are the margins' (Darroch & Ratcliff 1972).
+From equal probabilities it leads to the distribution of maximum entropy with these margins, which
+is a log-linear model: its terms are the margins' (Darroch & Ratcliff 1972).
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def _in_numpy(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
         compiled.note(len(margins) * (_VISITS + _VISITS_OF_CELL * start.size))
         gap = 0.0
         for places, wanted in goals:
-            found = np.bincount(places, cells, wanted.size)
+            summed = np.bincount(places, cells, wanted.size)
             # One after the other, which `np.sum` would not do.
-            gap = float(np.add.accumulate(np.concatenate(([gap], np.abs(wanted - found))))[-1])
-            ratio = np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)
+            gap = float(np.add.accumulate(np.concatenate(([gap], np.abs(wanted - summed))))[-1])
+            ratio = np.divide(wanted, summed, out=np.zeros_like(summed), where=summed > 0)
             cells = cells * ratio[places]
         if gap < _ENOUGH:
             break
@@ -88,8 +88,8 @@ def products(table: Matrix, margins: Sequence[Axes]) -> Matrix:
     return np.block(rows)
 
 
-def nearest_shares(counts: Matrix, least: float) -> Matrix:
-    """The table of shares, none below `least`, that is nearest to counts in sum of squares.
+def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
+    """The table of probabilities, none below `least`, that is nearest to counts in sum of squares.
 
     What is cut at 0 is taken from all others alike, so that they are not too large in sum.
     """

@@ -22,7 +22,7 @@ class ModelEvidence(Evidence):
 
     def __init__(self, moments: Moments, *, penalty: float) -> None:
         super().__init__(moments, penalty=penalty)
-        self._models = LogLinear(moments, self.pairs.shares)
+        self._models = LogLinear(moments, self.pairs.probabilities)
 
     def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test of two columns without an edge; None where they are too many for a model."""
@@ -40,8 +40,8 @@ class ModelEvidence(Evidence):
         return None
 
     def borne_out(self, dag: Parents, x: int, y: int) -> bool:
-        """Whether, besides a model, a table shows x and y with the causes of y, or the score of one
-        of the two gains by the other as a cause.
+        """Whether a table, too, covers x, y and the parents of y, or the score of x or y
+        gains by the other as a parent.
 
         A score takes away what noise may add: where it would lose, what a test finds is more
         likely what the model leaves out.
@@ -65,10 +65,10 @@ class ModelEvidence(Evidence):
 
     def _family_score(self, column: int, parents: frozenset[int]) -> float:
         """The larger of what a model and what a table, if one holds the family, explain."""
-        found, listed = -inf, sorted(parents)
+        score, listed = -inf, sorted(parents)
         explained = self._models.explained(column, parents)
         if explained is not None:
-            found = explained.deviance - self._penalty * explained.freedom
+            score = explained.deviance - self._penalty * explained.dof
         if self.tabulated(column, *listed):
-            found = max(found, self._tabulated_score(column, listed))
-        return found
+            score = max(score, self._tabulated_score(column, listed))
+        return score

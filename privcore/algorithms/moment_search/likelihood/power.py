@@ -21,23 +21,23 @@ from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 POWER = 0.9
 
 
-def table_information(n: float, levels: tuple[int, int], found: Statistic) -> float:
+def table_information(n: float, levels: tuple[int, int], statistic: Statistic) -> float:
     """Noncentrality of a test of two columns with levels for V = 1.
 
-    n: rows.  found: of the test, for the weights of its (r − 1)(s − 1) parts.
+    n: rows.  statistic: of the test, for the weights of its (r − 1)(s − 1) parts.
     """
     r, s = levels
-    return n * (min(r, s) - 1) * found.first / ((r - 1) * (s - 1))
+    return n * (min(r, s) - 1) * statistic.first / ((r - 1) * (s - 1))
 
 
-def seen_probability(freedom: float, threshold: float, noncentrality: float) -> float:
+def seen_probability(dof: float, threshold: float, noncentrality: float) -> float:
     """That a noncentral χ² exceeds the threshold."""
-    return 1 - float(chndtr(threshold, freedom, noncentrality))
+    return 1 - float(chndtr(threshold, dof, noncentrality))
 
 
-def smallest_visible(freedom: float, threshold: float, information: float) -> float | None:
+def smallest_visible(dof: float, threshold: float, information: float) -> float | None:
     """The smallest V from 0 to 1 that is seen with probability `POWER`; None if not even 1 is."""
-    if not (freedom > 0 and information > 0):
+    if not (dof > 0 and information > 0):
         return None
-    needed = math.sqrt(max(float(chndtrinc(threshold, freedom, 1 - POWER)), 0.0) / information)
+    needed = math.sqrt(max(float(chndtrinc(threshold, dof, 1 - POWER)), 0.0) / information)
     return needed if needed <= 1 else None

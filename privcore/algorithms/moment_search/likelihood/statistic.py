@@ -43,12 +43,12 @@ class Statistic(NamedTuple):
         return self.second / self.first
 
     @property
-    def freedom(self) -> float:
+    def dof(self) -> float:
         """Degrees of freedom of the matching χ², at most the number of parts."""
         return self.first * self.first / self.second
 
     @property
-    def telling(self) -> bool:
+    def informative(self) -> bool:
         """Whether the test says anything, if it finds nothing."""
         return self.left >= _LEAST_LEFT
 
@@ -62,19 +62,19 @@ class Statistic(NamedTuple):
         """The p-value of a test that was not chosen among others."""
         if self.second <= 0:
             return 1.0
-        return float(gammaincc(self.freedom / 2, self.value / self.scale / 2))
+        return float(gammaincc(self.dof / 2, self.value / self.scale / 2))
 
     @property
     def noncentrality(self) -> float:
         """Noncentrality of the χ², unbiased but for the cut at 0; 0 without information."""
-        return max(self.value / self.scale - self.freedom, 0.0) if self.second else 0.0
+        return max(self.value / self.scale - self.dof, 0.0) if self.second else 0.0
 
 
 NOTHING = Statistic(0.0, 0.0, 0.0, 0.0)
 
 
 def chosen_among(columns: int, others: int) -> int:
-    """How many tests an edge was chosen from, by how many other causes its effect has.
+    """How many tests an edge was chosen from, by how many other parents its effect has.
 
     Where there are k > 1 in all, any k of p − 1 might have been chosen for any of the p columns,
     and all k edges may come from one such choice by chance: beside what the procedure of Benjamini
@@ -83,9 +83,9 @@ def chosen_among(columns: int, others: int) -> int:
     return 2 * comb(columns - 2, others) if others else 1
 
 
-def chi_squared_quantile(freedom: float, level: float) -> float:
+def chi_squared_quantile(dof: float, level: float) -> float:
     """What χ² of so many degrees of freedom exceeds with probability `level`."""
-    return 2 * float(gammainccinv(freedom / 2, level))
+    return 2 * float(gammainccinv(dof / 2, level))
 
 
 def statistic(parts: Matrix, noise: Matrix, left: float) -> Statistic:

@@ -66,7 +66,7 @@ class StrataTests:
             sides = self._sides(x, y, conditioning_set, strata)
             return self._together(x, y, conditioning_set, clear, sides, left)
         step = _strata_at_once(self.levels[x] - 1, self.levels[y] - 1)
-        found = [
+        tests = [
             self._apart(
                 x,
                 y,
@@ -76,7 +76,7 @@ class StrataTests:
             )
             for k in range(0, len(strata), step)
         ]
-        value, first, second = (math.fsum(f[k] for f in found) for k in range(3))
+        value, first, second = (math.fsum(f[k] for f in tests) for k in range(3))
         return Statistic(value, first, second, left)
 
     def _sides(self, x: int, y: int, conditioning_set: Columns, strata: Matrix) -> _Sides:
@@ -109,9 +109,9 @@ class StrataTests:
         means_x, means_y = (
             np.einsum("sj,tk->stjk", mean, mean) for mean in (sides.mean_x, sides.mean_y)
         )
-        found = self._released.strata_covariances(conditioning_set, clear, _kinds(x, y))
+        covariances = self._released.strata_covariances(conditioning_set, clear, _kinds(x, y))
         scale = np.sqrt(np.multiply.outer(sides.sizes, sides.sizes))
-        noise = [part / r / scale for part, r in zip(found, self._others(x, y), strict=True)]
+        noise = [part / r / scale for part, r in zip(covariances, self._others(x, y), strict=True)]
         kinds = zip(
             noise,
             (codes_x, codes_x, means_x, means_x),
@@ -192,5 +192,5 @@ def _side(counts: Matrix, deviation: float) -> tuple[Matrix, Matrix]:
     share /= share.sum(axis=1, keepdims=True)
     mean = share @ basis
     sampling = basis.T @ (share[:, :, None] * basis) - mean[:, :, None] * mean[:, None, :]
-    found = whitening(sampling, 1e-9)
-    return found, (found.swapaxes(-1, -2) @ mean[:, :, None])[:, :, 0]
+    whiten = whitening(sampling, 1e-9)
+    return whiten, (whiten.swapaxes(-1, -2) @ mean[:, :, None])[:, :, 0]

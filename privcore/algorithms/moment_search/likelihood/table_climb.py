@@ -1,10 +1,10 @@
-"""Shares of columns given their parents that make noisy counts of cells most likely.
+"""Probabilities of columns given their parents that make noisy counts of cells most likely.
 
-A cell's expectation is a base times one share of each family, a column with its parents.  A step
-moves all log-shares along the score, by the information on each alone (Fisher scoring); where that
-does not help, a step of expectation and maximisation (Dempster, Laird & Rubin 1977) does.  A
-compiled kernel climbs in large tables, and is waited for; numpy does in small ones, and where there
-is no kernel.  The two agree up to rounding, so which one it is must not depend on the time.
+A cell's expectation is a base times one probability of each family, a column with its parents.  A
+step moves their logarithms along the score, by the information on each alone (Fisher scoring);
+where that does not help, a step of expectation and maximisation (Dempster, Laird & Rubin 1977)
+does.  A compiled kernel climbs in large tables, and is waited for; numpy does in small ones, and
+where there is no kernel.  The two agree up to rounding, so that timing must not choose.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from privcore.kernels import compiled
 
 Codes = NDArray[np.intp]
 
-_LEAST_SHARE = 1e-7
+_LEAST_PROBABILITY = 1e-7
 _LEAST_EXPECTED = 1e-9
-# No log-share moves further than this in a step.
+# No log-probability moves further than this in a step.
 _LONGEST = 1.5
 # Each step that helps makes the next one longer, up to so many times: information bounds how curved
 # the likelihood is, and far from its top it is much flatter.
@@ -36,7 +36,7 @@ _MOST_STRETCH = 20.0
 # A climb ends where steps add less than this to the log-likelihood.
 _CONVERGED = 0.005
 MOST_STEPS = 60
-# For shares on which the counts say nothing.
+# For probabilities on which the counts say nothing.
 RIDGE = 0.01
 _SMOOTH = 1e-3
 # From so many cells a search in numpy takes about as long as waiting for the kernels.
@@ -44,10 +44,10 @@ FEW_CELLS = 128
 
 
 class Layout(NamedTuple):
-    """Where the shares of some families are in one vector.
+    """Where the probabilities of some families are in one vector.
 
-    codes: of each family (row) and cell, the place of its share.  groups: of each share, which
-    configuration of parents it belongs to; starts: the first share of each.
+    codes: of each family (row) and cell, the place of its probability.  groups: of each one, which
+    configuration of parents it belongs to; starts: the first one of each.
     """
 
     codes: Codes
@@ -56,7 +56,7 @@ class Layout(NamedTuple):
 
     @classmethod
     def of(cls, codes: Sequence[Codes], widths: Sequence[int], sizes: Sequence[int]) -> Layout:
-        """codes: per family, from 0.  widths: levels of its column.  sizes: shares."""
+        """codes: per family, from 0.  widths: levels of its column.  sizes: probabilities."""
         offsets = np.cumsum([0, *sizes[:-1]])
         together = np.stack([c + offset for c, offset in zip(codes, offsets, strict=True)])
         per_group = np.concatenate(
@@ -66,64 +66,70 @@ class Layout(NamedTuple):
         return cls(together, np.repeat(np.arange(len(per_group)), per_group), starts)
 
     def sums(self, cells: Vector) -> Vector:
-        """Over the cells of each share."""
+        """Sums over the cells of each probability."""
         weights = np.tile(cells, len(self.codes)) if len(self.codes) > 1 else cells
         sums = np.bincount(self.codes.ravel(), weights, len(self.groups))
         return sums.astype(np.float64, copy=False)
 
-    def shares(self, cells: Vector) -> Vector:
+    def probabilities(self, cells: Vector) -> Vector:
         """Probabilities from the counts in cells."""
         return self._normal(self.sums(cells) + _SMOOTH)
 
-    def expected(self, base: Vector, shares: Vector) -> Vector:
-        return np.asarray(np.maximum(base * shares[self.codes].prod(axis=0), _LEAST_EXPECTED))
+    def expected(self, base: Vector, probabilities: Vector) -> Vector:
+        return np.asarray(
+            np.maximum(base * probabilities[self.codes].prod(axis=0), _LEAST_EXPECTED)
+        )
 
-    def scored(self, shares: Vector, slopes: Vector, information: Vector, stretch: float) -> Vector:
+    def scored(
+        self, probabilities: Vector, slopes: Vector, information: Vector, stretch: float
+    ) -> Vector:
         """Shares after a step of scoring.
 
         slopes, information: of the logarithm of each cell's expectation.  stretch: how many times
         as long as the information says.
         """
         known = self.sums(information) + RIDGE
-        step, spread = self.sums(slopes) / known, shares / known
+        step, spread = self.sums(slopes) / known, probabilities / known
         # Shares of a configuration go on adding up to 1.
-        level = self._totals(shares * step) / self._totals(shares * spread)
+        level = self._totals(probabilities * step) / self._totals(probabilities * spread)
         step = stretch * (step - level[self.groups] * spread)
-        return self._normal(shares * np.exp(np.clip(step, -_LONGEST, _LONGEST)))
+        return self._normal(probabilities * np.exp(np.clip(step, -_LONGEST, _LONGEST)))
 
-    def _totals(self, shares: Vector) -> Vector:
-        return np.asarray(np.add.reduceat(shares, self.starts))
+    def _totals(self, probabilities: Vector) -> Vector:
+        return np.asarray(np.add.reduceat(probabilities, self.starts))
 
-    def _normal(self, shares: Vector) -> Vector:
-        shares = np.maximum(shares / self._totals(shares)[self.groups], _LEAST_SHARE)
-        return np.asarray(shares / self._totals(shares)[self.groups])
+    def _normal(self, probabilities: Vector) -> Vector:
+        probabilities = np.maximum(
+            probabilities / self._totals(probabilities)[self.groups], _LEAST_PROBABILITY
+        )
+        return np.asarray(probabilities / self._totals(probabilities)[self.groups])
 
 
 class Climbed(NamedTuple):
     """What a climb ends with; expected: of each cell."""
 
-    shares: Vector
+    probabilities: Vector
     expected: Vector
-    found: Likelihood
+    likelihood: Likelihood
 
 
 def climbed(
     likelihood: CellLikelihood,
     base: Vector,
     layout: Layout,
-    shares: Vector,
+    probabilities: Vector,
     most_steps: int = MOST_STEPS,
 ) -> Climbed:
-    """The most likely shares near those given, or what leads there after so many steps."""
+    """The most likely probabilities near the start, or those after so many steps."""
     kernels = compiled.loaded() if base.size >= FEW_CELLS else None
     if kernels:
-        shares, expected, slopes, total = kernels.climb(
+        probabilities, expected, slopes, total = kernels.climb(
             *likelihood.numbers,
             base,
             layout.codes,
             layout.groups,
-            shares,
-            _LEAST_SHARE,
+            probabilities,
+            _LEAST_PROBABILITY,
             _LEAST_EXPECTED,
             _LONGEST,
             _CONVERGED,
@@ -133,37 +139,37 @@ def climbed(
             _GROWTH,
             _MOST_STRETCH,
         )
-        return Climbed(shares, expected, Likelihood(total, slopes))
-    return _in_numpy(likelihood, base, layout, shares, most_steps)
+        return Climbed(probabilities, expected, Likelihood(total, slopes))
+    return _in_numpy(likelihood, base, layout, probabilities, most_steps)
 
 
 def _in_numpy(
-    likelihood: CellLikelihood, base: Vector, layout: Layout, shares: Vector, most_steps: int
+    likelihood: CellLikelihood, base: Vector, layout: Layout, probabilities: Vector, most_steps: int
 ) -> Climbed:
-    expected = layout.expected(base, shares)
-    found = likelihood.at(expected)
+    expected = layout.expected(base, probabilities)
+    reached = likelihood.at(expected)
     scoring, stretch, small = True, 1.0, 0
     for _ in range(most_steps):
         if scoring:
             information = expected * expected * cell_information(expected, likelihood.scale)
-            moved = layout.scored(shares, expected * found.slopes, information, stretch)
+            moved = layout.scored(probabilities, expected * reached.slopes, information, stretch)
         else:
-            moved = layout.shares(completed(expected, found.slopes))
+            moved = layout.probabilities(completed(expected, reached.slopes))
         then = layout.expected(base, moved)
         new = likelihood.at(then)
-        if new.total < found.total:
+        if new.total < reached.total:
             if not scoring:
                 break
             scoring, stretch = stretch > 1, 1.0
             continue
-        small = small + 1 if new.total - found.total < _CONVERGED else 0
-        shares, expected, found = moved, then, new
+        small = small + 1 if new.total - reached.total < _CONVERGED else 0
+        probabilities, expected, reached = moved, then, new
         if small >= (2 if scoring else 1):
             break
         if scoring:
             stretch = min(_GROWTH * stretch, _MOST_STRETCH)
         scoring = True
-    return Climbed(shares, expected, found)
+    return Climbed(probabilities, expected, reached)
 
 
 def completed(expected: Vector, slopes: Vector) -> Vector:

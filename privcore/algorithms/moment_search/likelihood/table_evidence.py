@@ -28,12 +28,12 @@ class TableEvidence(FamilyEvidence):
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         return self._evidence.pairs.test(x, y, conditioning_set)
 
-    def information(self, x: int, y: int, found: Statistic) -> float:
+    def information(self, x: int, y: int, statistic: Statistic) -> float:
         moments = self._evidence.moments
-        return table_information(moments.n, (moments.levels[x], moments.levels[y]), found)
+        return table_information(moments.n, (moments.levels[x], moments.levels[y]), statistic)
 
-    def asked(self, freedom: float) -> float:
-        return self._penalty * freedom
+    def asked(self, dof: float) -> float:
+        return self._penalty * dof
 
-    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
-        return 1 / found.scale if found.second else 1.0
+    def inflation(self, statistic: Statistic, columns: frozenset[int]) -> float:
+        return 1 / statistic.scale if statistic.second else 1.0

@@ -1,6 +1,6 @@
 """DAGs fitted to the noisy counts of all combinations of levels, by their likelihood.
 
-What a DAG expects of a cell is n ∏ θ, a share of each column given its parents.
+What a DAG expects of a cell is n ∏ θ, θ the probability of each column given its parents.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ Family = tuple[int, frozenset[int]]
 
 
 class Fit(NamedTuple):
-    """deviance: −2 log-likelihood.  freedom: free shares.  expected, slopes: of each cell.
+    """deviance: −2 log-likelihood.  dof: free probabilities.  expected, slopes: of each cell.
 
-    shares: of all columns, placed by `layout`, whose rows are columns.
+    probabilities: of all columns, placed by `layout`, whose rows are columns.
     """
 
     deviance: float
-    freedom: int
+    dof: int
     layout: Layout
-    shares: Vector
+    probabilities: Vector
     expected: Vector
     slopes: Vector
 
@@ -55,8 +55,8 @@ class TableModel:
         self._fits: dict[Parents, Fit] = {}
         self._layouts: dict[tuple[Family, ...], Layout] = {}
 
-    def freedom(self, dag: Parents) -> int:
-        """Free shares."""
+    def dof(self, dag: Parents) -> int:
+        """Free probabilities."""
         return sum(
             math.prod(self.levels[p] for p in parents) * (self.levels[column] - 1)
             for column, parents in enumerate(dag)
@@ -70,9 +70,10 @@ class TableModel:
                 cells = completed(start.expected, start.slopes)
             base = np.full(len(self.counts), float(self._n))
             layout = self._layout(list(enumerate(dag)))
-            shares, expected, found = climbed(self._likelihood, base, layout, layout.shares(cells))
+            start_at = layout.probabilities(cells)
+            probabilities, expected, most = climbed(self._likelihood, base, layout, start_at)
             self._fits[dag] = Fit(
-                -2 * found.total, self.freedom(dag), layout, shares, expected, found.slopes
+                -2 * most.total, self.dof(dag), layout, probabilities, expected, most.slopes
             )
         return self._fits[dag]
 
@@ -86,10 +87,10 @@ class TableModel:
         if dag in self._fits:
             return self._fits[dag].deviance
         changed = [c for c, parents in enumerate(dag) if parents != before[c]]
-        base = near.expected / near.shares[near.layout.codes[changed]].prod(axis=0)
+        base = near.expected / near.probabilities[near.layout.codes[changed]].prod(axis=0)
         layout = self._layout([(c, dag[c]) for c in changed])
-        start = layout.shares(completed(near.expected, near.slopes))
-        return -2 * climbed(self._likelihood, base, layout, start, most_steps).found.total
+        start = layout.probabilities(completed(near.expected, near.slopes))
+        return -2 * climbed(self._likelihood, base, layout, start, most_steps).likelihood.total
 
     def gain(self, near: Fit, dag: Parents, parent: int, child: int) -> float:
         """About how much deviance the parent would take off, were nothing else changed.
@@ -102,7 +103,7 @@ class TableModel:
         weights = near.expected * near.expected * cell_information(near.expected, self.scale)
         information = layout.sums(weights).reshape(-1, r) + RIDGE
         slope = layout.sums(near.expected * near.slopes).reshape(-1, r)
-        share = layout.shares(near.expected).reshape(-1, r)
+        share = layout.probabilities(near.expected).reshape(-1, r)
         crossed = (share * slope / information).sum(axis=1)
         fixed = (share * share / information).sum(axis=1)
         tested = float(((slope * slope / information).sum(axis=1) - crossed**2 / fixed).sum())
@@ -120,7 +121,7 @@ class TableModel:
         return max(tested, certain)
 
     def _layout(self, families: Sequence[Family]) -> Layout:
-        """Kept where a search asks for it step after step: of one family or of two."""
+        """Kept where a search uses it step after step: of one family or of two."""
         key = tuple(families)
         if key in self._layouts:
             return self._layouts[key]

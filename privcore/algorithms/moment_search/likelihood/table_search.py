@@ -35,7 +35,7 @@ def search_table_again(
 ) -> tuple[Parents, float]:
     """As `search_table`, and from the best DAG so far without any edge of a column, for each one.
 
-    A column whose causes and effects are wrong together gets right ones in this way, where each
+    A column whose parents and children are wrong together gets right ones in this way, where each
     change alone is a worsening.
     """
     made_so_far = count()
@@ -49,9 +49,9 @@ def search_table_again(
         less = _without_column(best, column)
         if less == best:
             continue
-        found, reached = search_table(model, less, **rules, known=most)
+        dag, reached = search_table(model, less, **rules, known=most)
         if reached > most + _TOO_SMALL:
-            best, most = found, reached
+            best, most = dag, reached
     return best, most
 
 
@@ -69,9 +69,9 @@ def search_table(
 ) -> tuple[Parents, float]:
     """The best DAG that was met, by likelihood less a penalty, and what it is worth.
 
-    penalty: of each free share, in units of deviance.  start: where the search begins; the better
-    that is, the shorter it is.  known: what another search ended with; this one ends where it gets
-    there, too.  among: columns whose edges may change, None for all.  allowed: whether a DAG may be
+    penalty: of each free probability, in units of deviance.  start: where the search begins; the
+    better that is, the shorter it is.  known: what another search ended with; this one ends there,
+    too.  among: columns whose edges may change, None for all.  allowed: whether a DAG may be
     met.  between: called before each step with the number of steps made; it may raise.
     """
     columns = range(len(start)) if among is None else sorted(among)
@@ -107,8 +107,8 @@ def search_table(
 
 
 def worth(fit: Fit, penalty: float) -> float:
-    """Minus the deviance, less the penalty for each free share."""
-    return -fit.deviance - penalty * fit.freedom
+    """Minus the deviance, less the penalty for each free probability."""
+    return -fit.deviance - penalty * fit.dof
 
 
 def _without_column(dag: Parents, column: int) -> Parents:
@@ -123,11 +123,11 @@ def _best(
 
     def near(option: Parents, most_steps: int = MOST_STEPS) -> float:
         deviance = model.deviance_near(option, fit, dag, most_steps)
-        return -deviance - penalty * model.freedom(option)
+        return -deviance - penalty * model.dof(option)
 
     first = [near(option, _FEW_STEPS) for option in options]
     least = max(first) - _HOPELESS
-    left = [option for option, found in zip(options, first, strict=True) if found >= least]
+    left = [option for option, score in zip(options, first, strict=True) if score >= least]
     return max((near(option), k, option) for k, option in enumerate(left))[2]
 
 
@@ -163,7 +163,7 @@ def _options(
             if move.kind != "add":
                 yield new
                 continue
-            cost = penalty * (model.freedom(new) - fit.freedom)
+            cost = penalty * (model.dof(new) - fit.dof)
             additions.append((model.gain(fit, dag, parent, child) - cost, parent, child, new))
     additions.sort(key=lambda addition: addition[:3], reverse=True)
     yield from (new for *_, new in additions[:_FITTED])

@@ -34,10 +34,10 @@ class Visible(NamedTuple):
     """The smallest dependence that is seen with probability `power.POWER`, of two columns in the
     middle of all pairs: given nothing, given one column, and two.
 
-    Of columns with levels Cramér's V.  Where no whole table is counted it is on the pairs alone
-    given nothing, and given others on one of as many tables as columns in a single round; what
-    other releases add makes it more likely.  Of numbers the size of a correlation, and all three
-    are the same.  None where not even 1 is, or no such table fits.
+    For columns with levels it is Cramér's V.  Where the full contingency table is not counted it is
+    on the pairs alone given nothing, and given others on one of as many tables as columns in a
+    single round; other releases only add power.  For numbers it is the size of a correlation, and
+    all three are the same.  None where not even 1 is, or no such table fits.
     """
 
     alone: float | None
@@ -63,7 +63,7 @@ def visible_in_tables(
 
     typical, alone = _typical(levels, lambda pair: on_pairs(pair, min(level, candidates)))
     candidate = on_pairs(typical, candidates)
-    found = [alone]
+    effects = [alone]
     for k in (1, 2):
         strata = median_low(levels) ** k
         fits = strata * math.prod(typical) <= plan.cells and k < len(levels) - 1
@@ -72,8 +72,8 @@ def visible_in_tables(
             sigma = plan.tables_sigma(len(levels))
             seen = _smallest(n, typical, strata, sigma, level, penalty)
             least = None if seen is None else max(seen, candidate)
-        found.append(least)
-    return Visible(*found)
+        effects.append(least)
+    return Visible(*effects)
 
 
 def visible_in_whole(
@@ -117,10 +117,10 @@ def _weighed(
     """weight: of each part of the statistic."""
     r, s = pair
     parts = (r - 1) * (s - 1)
-    freedom = strata * parts
-    threshold = max(chi_squared_quantile(freedom, level), penalty * freedom)
+    dof = strata * parts
+    threshold = max(chi_squared_quantile(dof, level), penalty * dof)
     within = Statistic(0.0, parts * weight, parts * weight * weight)
-    return smallest_visible(freedom, threshold, table_information(n, pair, within))
+    return smallest_visible(dof, threshold, table_information(n, pair, within))
 
 
 def visible_in_numbers(plan: NumbersPlan, *, false_edges: float, penalty: float) -> Visible:

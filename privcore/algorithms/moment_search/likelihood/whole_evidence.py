@@ -10,7 +10,7 @@ import numpy as np
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.dags.edge_selection import without_edge
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
-from privcore.algorithms.moment_search.likelihood.confidence import Sight
+from privcore.algorithms.moment_search.likelihood.confidence import Power
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, chosen_among
 from privcore.algorithms.moment_search.likelihood.table_model import TableModel
 from privcore.algorithms.moment_search.likelihood.table_search import search_table, worth
@@ -33,9 +33,9 @@ class LikelihoodRatios:
         """The likelihood-ratio test of the DAG against the DAG without the edge."""
         fit = self._model.fit(dag)
         less = self._model.fit(without_edge(dag, cause, effect), fit)
-        freedom = float(fit.freedom - less.freedom)
+        dof = float(fit.dof - less.dof)
         among = chosen_among(len(dag), len(dag[effect]) - 1)
-        return Statistic(max(less.deviance - fit.deviance, 0.0), freedom, freedom, among=among)
+        return Statistic(max(less.deviance - fit.deviance, 0.0), dof, dof, among=among)
 
 
 class WholeEvidence(LikelihoodRatios):
@@ -57,7 +57,7 @@ class WholeEvidence(LikelihoodRatios):
         squared = float(((joint - product) ** 2 / np.maximum(product, _EMPTY)).sum())
         return min(sqrt(squared / (min(joint.shape) - 1)), 1.0)
 
-    def sight(self, x: int, y: int, conditioning_set: Columns) -> Sight | None:
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
         """Power to see an edge x → y beside other parents of y, on the counts as fitted.
 
         A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
@@ -79,12 +79,12 @@ class WholeEvidence(LikelihoodRatios):
         spread = (information * squares[0][:, None] * squares[1][None]).sum()
         r, s = expected.shape[:2]
         parts = (r - 1) * (s - 1)
-        freedom = parts * prod(self._model.levels[c] for c in conditioning_set)
+        dof = parts * prod(self._model.levels[c] for c in conditioning_set)
         each = float(spread) / parts
         if each <= 0:
             return None
         among = chosen_among(len(self._model.levels), len(conditioning_set))
-        return Sight(freedom, self._penalty * freedom, each * (min(r, s) - 1), among)
+        return Power(dof, self._penalty * dof, each * (min(r, s) - 1), among)
 
     def arrow(
         self,

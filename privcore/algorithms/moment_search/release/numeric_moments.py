@@ -30,7 +30,7 @@ _CLEAR = 3.0
 class NumericMoments(FamilyEvidence):
     """Noisy moments, and what they say.
 
-    plan: of the two releases.  penalty: what a score asks for each cause.
+    plan: of the two releases.  penalty: what a score subtracts for each parent.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class NumericMoments(FamilyEvidence):
             listed = tuple(sorted(parents))
             left = self._residual(column, listed)[1] / float(self._covariance[column, column])
             tests = [self.test(column, other, listed[:k]) for k, other in enumerate(listed)]
-            freedom = sum(1 / found.first if found.first else math.inf for found in tests)
+            dof = sum(1 / test.first if test.first else math.inf for test in tests)
             deviance = -self.n * math.log(max(left, 1e-300))
-            score = deviance - self._penalty * freedom if listed else 0.0
+            score = deviance - self._penalty * dof if listed else 0.0
             self._scores[key] = round(score, DIGITS)
         return self._scores[key]
 
@@ -147,22 +147,22 @@ class NumericMoments(FamilyEvidence):
         shared = (across @ a[1:]) ** 2 / safe
         deviance = -self.n * np.log(np.maximum(1 - shared, 1e-300))
         extra = (self.n - len(conditioning_set) - 3) * self.sigma * self.sigma * spread / safe
-        found = deviance - self._penalty * (1 + extra)
-        found[[column, *conditioning_set]] = -math.inf
-        return np.asarray(found)
+        gains = deviance - self._penalty * (1 + extra)
+        gains[[column, *conditioning_set]] = -math.inf
+        return np.asarray(gains)
 
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         return self.test(x, y, conditioning_set)
 
-    def information(self, x: int, y: int, found: Statistic) -> float:
+    def information(self, x: int, y: int, statistic: Statistic) -> float:
         """Noncentrality of a test for a correlation of 1, as n r²: a little low for large r."""
-        return self.n * found.first
+        return self.n * statistic.first
 
-    def asked(self, freedom: float) -> float:
-        return self._penalty * freedom
+    def asked(self, dof: float) -> float:
+        return self._penalty * dof
 
-    def inflation(self, found: Statistic, columns: frozenset[int]) -> float:
-        return 1 / found.first if found.first else 1.0
+    def inflation(self, statistic: Statistic, columns: frozenset[int]) -> float:
+        return 1 / statistic.first if statistic.first else 1.0
 
 
 def _released_scales(

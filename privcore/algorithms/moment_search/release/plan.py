@@ -189,7 +189,7 @@ def plan_moments(
     n: int, levels: Sequence[int], epsilon: float, delta: float, *, share: float, tables: float
 ) -> MomentPlan:
     """share: of μ² that the tables get.  tables: how much larger than the sampling variance the
-    noise's part may be in a test on a whole table, which limits the number of cells.
+    noise's part may be in a test on a full contingency table, which limits the number of cells.
 
     A test on a table of c cells has a noise variance of about c σ²/n of its sampling variance;
     with a table for each column σ² = 2p/μ².
