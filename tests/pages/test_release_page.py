@@ -21,7 +21,7 @@ def ledger(tmp_path, monkeypatch):
 
 
 def start(**query):
-    """The page for an algorithm whose rehearsals take no time, if none is asked for."""
+    """The page for an algorithm whose rehearsals take no time, if none is requested."""
     default = {"data": "cancer", "rows": "2000", "algorithm": "laplace-pc"}
     return open_page("release", **{**default, **query})
 

@@ -420,7 +420,7 @@ def _usable(column: ColumnSchema, proposal: Proposal) -> ColumnSchema:
 
 
 def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnSchema:
-    """A column cut anew into as many intervals as were asked for, where only that was changed."""
+    """A column cut anew into as many intervals as were wanted, where only that was changed."""
     asked, cuts = column.bins, column.cut_points
     if asked is None or asked == before.bins or not cuts or cuts != before.cut_points:
         return column
