@@ -186,7 +186,11 @@ def test_a_data_frame_is_read_as_its_file_would_be(tmp_path):
         (lambda: privcore.read_table(FRAME, columns=["wage"]), DataError, "'wage'"),
         (lambda: privcore.discover(FRAME.dropna(), "magic"), ParameterError, "magic"),
         (lambda: privcore.discover(FRAME.dropna(), speed=3), ParameterError, "speed"),
-        (lambda: privcore.sweep(privcore.read_table(FRAME.dropna()), speed=3), ParameterError, ""),
+        (
+            lambda: privcore.sweep(privcore.read_table(FRAME.dropna()), speed=3),
+            ParameterError,
+            "has",
+        ),
     ],
 )
 def test_what_is_asked_wrongly_is_refused_in_a_sentence(call, error, says):

@@ -30,6 +30,11 @@ def sources() -> tuple[Path, ...]:
 
 
 @cache
+def paths() -> frozenset[str]:
+    return frozenset(str(path.relative_to(ROOT)) for path in sources())
+
+
+@cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
@@ -67,7 +72,9 @@ def known() -> dict[str, set[str]]:
                 inside[node.name] |= set(bound(node.body)) | {
                     n.attr
                     for n in ast.walk(node)
-                    if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "self"
+                    if isinstance(n, ast.Attribute)
+                    and isinstance(n.value, ast.Name)
+                    and n.value.id == "self"
                 }
     for _ in range(4):  # More generations than there are.
         for name, above in bases.items():
@@ -101,9 +108,8 @@ def wrong(text: str, here: frozenset[str] = frozenset(), *, prose: bool = True) 
     named = set(FULL.findall(text))
     if prose:
         named |= {m for m in QUOTED.findall(text) if not PATH.fullmatch(m)}
-        names = {str(path.relative_to(ROOT)) for path in sources()}
         for path in sorted(set(PATH.findall(text))):
-            if not any(each == path or each.endswith(f"/{path}") for each in names):
+            if not any(each == path or each.endswith(f"/{path}") for each in paths()):
                 yield path
     yield from sorted(name for name in named if not exists(name, here))
 

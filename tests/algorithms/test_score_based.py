@@ -205,7 +205,7 @@ WAYS = {
 
 @pytest.mark.parametrize("name", DESCENDING)
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("epsilon", [0.1, 10.0])
+@pytest.mark.parametrize("epsilon", [0.1, pytest.param(10.0, marks=pytest.mark.long)])
 def test_the_noise_of_all_releases_is_worth_the_total_exactly(easy, name, way, epsilon):
     data = easy[0]
     ways, moved = WAYS[way]

@@ -86,7 +86,9 @@ def test_runs_as_a_module_and_repeats_itself():
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_network_runs(capsys, name):
     code, out, _ = run(
-        capsys, "discover", "--network", name, "--rows", "2000", "--max-order", "1", "--json"
+        capsys,
+        *("discover", "--network", name, "--rows", "2000", "--algorithm", "priv-pc"),
+        *("--max-order", "1", "--json"),
     )
     assert code == 0
     assert json.loads(out)["nodes"]

@@ -117,7 +117,7 @@ def test_a_schema_of_dates_goes_through_a_file(table):
     stated = read_schema(weekday)
     days = build_dataset(table, stated, name="t").values[0]
     texts = table.frame["admitted"].astype(str)
-    assert np.array_equal(days, pd.to_datetime(texts, format="%d.%m.%Y").dt.weekday)
+    assert np.array_equal(days, pd.to_datetime(texts, format="%d.%m.%Y").dt.day_of_week)
     for part in ("century", 3):
         with pytest.raises(DataError):
             read_schema(f'[{{"name": "admitted", "date": "ISO8601", "part": "{part}"}}]'.encode())

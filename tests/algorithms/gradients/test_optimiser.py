@@ -107,6 +107,7 @@ def test_against_slsqp_and_all_orders():
     assert ours.mean() <= others.mean() + 1e-2
 
 
+@pytest.mark.long
 def test_population_moments_give_the_true_graph_back():
     """Equal noise variances: the structural Hamming distance over 20 graphs of 8 nodes."""
     distances = []

@@ -61,7 +61,7 @@ def test_without_noise_the_score_is_a_penalised_deviance():
 
 
 @pytest.mark.parametrize("ratio", [pytest.param(0.3, marks=pytest.mark.long), 3.0])
-@pytest.mark.parametrize("given", [(), (1,), (1, 3)])
+@pytest.mark.parametrize("given", [(), pytest.param((1,), marks=pytest.mark.long), (1, 3)])
 @pytest.mark.parametrize("kind", ["pairs", "table", "all, linear", "all, strata"])
 def test_the_level_holds_when_the_noise_is_large(ratio, given, kind):
     """Independent columns, noise of `ratio` times the sampling variance and more.
