@@ -1,5 +1,7 @@
 """What is proposed for the columns of a table, and what the proposals make of its cells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -205,6 +207,17 @@ def test_columns_are_chosen_by_name(table, proposals):
             choose(list(proposals.values()), columns, drop)
     with pytest.raises(DataError, match="cannot be used \\(identifier\\)"):
         choose(list(proposals.values()), ["age", "patient_id"])
+
+
+def test_a_row_is_read_without_the_others(table):
+    """A replaced row changes its own codes alone, once the schema is fixed."""
+    schema = proposed_schema(table)
+    codes = np.array(build_dataset(table, schema, name="t").values)
+    frame = table.frame.astype(object)
+    frame.iloc[7] = frame.iloc[8]
+    other = np.array(build_dataset(replace(table, frame=frame), schema, name="t").values)
+    assert np.array_equal(np.delete(codes, 7, 1), np.delete(other, 7, 1))
+    assert np.array_equal(other[:, 7], codes[:, 8])
 
 
 def test_a_table_without_two_usable_columns_is_refused():

@@ -138,8 +138,8 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     with notice:
         st.subheader(_summary(schema, proposals))
         st.text(summary)
-        _questions(proposals)
         go_on = st.button("Use this table", type="primary", icon=":material/check:")
+    _questions(proposals)
     st.markdown(
         "**Every column.** Levels are listed in order, separated by semicolons. Numbers are "
         "cut into intervals, or kept as they are in a table of numbers only. What you see here was "
@@ -305,6 +305,10 @@ def _questions(proposals: list[Proposal]) -> None:
         name, choice, why = st.columns([2, 3, 5], vertical_alignment="center")
         name.text(short(proposal.name, 40))
         labels = [way.label for way in proposal.ways]
+        why.text(f"{proposal.problem[0].upper()}{proposal.problem[1:]}. {proposal.reason}")
+        if len(labels) == 1:
+            choice.text(labels[0])
+            continue
         choice.selectbox(
             f"How to use {short(proposal.name, 40)}",
             range(len(labels)),
@@ -312,11 +316,9 @@ def _questions(proposals: list[Proposal]) -> None:
             format_func=labels.__getitem__,
             key=f"upload_way_{version}_{at}",
             label_visibility="collapsed",
-            disabled=len(labels) == 1,
             on_change=_choose_way,
             args=(at, version),
         )
-        why.text(f"{proposal.problem[0].upper()}{proposal.problem[1:]}. {proposal.reason}")
     if len(asked) > _MOST_QUESTIONS:
         st.text(f"{len(asked) - _MOST_QUESTIONS} more are in the table below.")
 
