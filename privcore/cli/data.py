@@ -22,12 +22,12 @@ from privcore.data import (
     read_table,
     read_true_graph,
 )
-from privcore.data.parquet import ParquetTable, open_parquet
+from privcore.data.parquet import ParquetTable, open_parquet, triage_parquet
 from privcore.data.private_domain.plan import OWN_DELTA, SHARE, Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import MAX_BYTES, MEMORY
 from privcore.data.schema_file import read_schema
-from privcore.data.triage import choose, left_out, merge_rare, triage
+from privcore.data.triage import Proposal, choose, left_out, merge_rare, triage
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
 from privcore.text import short
@@ -178,19 +178,22 @@ def load_file(options: argparse.Namespace) -> Dataset:
 
 def load_table(options: argparse.Namespace) -> ParquetTable:
     """The Parquet files that --table names, with their true graph if there is one."""
-    if options.intervals is not None:
-        raise ParameterError(
-            "--intervals is not for --table; give bins or cut points in a --schema."
-        )
-    return _with_truth(
-        open_parquet(
-            options.table,
-            stated_schema(options),
-            missing=options.missing or "refuse",
-            memory=_bytes_of(options.memory),
-        ),
-        options,
-    )
+    schema, memory = stated_schema(options), _bytes_of(options.memory)
+    if options.merge_rare is not None:
+        raise ParameterError("--merge-rare is for --csv; list the levels in a --schema.")
+    if schema is None:
+        if options.intervals == "none":
+            raise ParameterError("--table counts levels alone; leave --intervals none out.")
+        proposals = triage_parquet(options.table, intervals_of(options), memory=memory)
+        schema = _proposed(proposals, options)
+    else:
+        _refuse_on_proposals(options)
+        if options.intervals is not None:
+            raise ParameterError(
+                "--intervals is not for --table with --schema; give bins or cut points there."
+            )
+    table = open_parquet(options.table, schema, missing=options.missing or "refuse", memory=memory)
+    return _with_truth(table, options)
 
 
 def _bytes_of(text: str) -> int:
@@ -265,14 +268,13 @@ def _read_file(options: argparse.Namespace) -> Dataset:
     name = Path(options.csv).name
     schema = stated_schema(options)
     if schema is None:
-        schema = _proposed(raw, options)
+        schema = _proposed(triage(raw, intervals_of(options)), options)
+        if options.intervals == "none":
+            schema = [replace(column, cut_points=(), bins=None) for column in schema]
+        if options.merge_rare is not None:
+            schema = merge_rare(raw, schema, whole(options.merge_rare, "merge-rare"))
     else:
-        named = [option for option in _ON_PROPOSALS if getattr(options, option) is not None]
-        if named:
-            raise ParameterError(
-                f"--{named[0].replace('_', '-')} is for a file without --schema, which says which "
-                "columns are used; leave it out."
-            )
+        _refuse_on_proposals(options)
     if options.schema is not None and options.intervals is not None:
         bins = intervals_of(options)
         schema = [
@@ -285,20 +287,25 @@ def _read_file(options: argparse.Namespace) -> Dataset:
 _ON_PROPOSALS = ("columns", "drop", "index", "merge_rare")
 
 
-def _proposed(raw: RawTable, options: argparse.Namespace) -> list[ColumnSchema]:
-    """What is proposed for the columns of a file; `options.left_out` gets those not used."""
-    whole_numbers = options.intervals == "none"
+def _refuse_on_proposals(options: argparse.Namespace) -> None:
+    """Raises ParameterError for an option that changes proposals, which a schema replaces."""
+    named = [option for option in _ON_PROPOSALS if getattr(options, option) is not None]
+    if named:
+        raise ParameterError(
+            f"--{named[0].replace('_', '-')} is for a file without --schema, which says which "
+            "columns are used; leave it out."
+        )
+
+
+def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[ColumnSchema]:
+    """The columns as proposed and chosen; `options.left_out` gets those not used."""
     proposals = choose(
-        triage(raw, intervals_of(options)),
+        proposals,
         None if options.columns is None else _listed(options.columns),
         [*_listed(options.drop), *([] if options.index is None else [options.index])],
     )
     options.left_out = left_out(proposals)
     schema = [proposal.schema for proposal in proposals]
-    if whole_numbers:
-        schema = [replace(column, cut_points=(), bins=None) for column in schema]
-    if options.merge_rare is not None:
-        schema = merge_rare(raw, schema, whole(options.merge_rare, "merge-rare"))
     if options.missing is not None:
         schema = [replace(column, missing=False) for column in schema]
     return schema

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from privcore.cli.data import raw_table, stated_schema, whole
-from privcore.data import Dataset, build_dataset, infer_schema
+from privcore.data import ColumnSchema, Dataset, RawTable, build_dataset
+from privcore.data.triage import number_columns, proposed_schema
 from privcore.errors import ParameterError
 from privcore.pairwise import (
     GENERATORS,
@@ -121,13 +122,26 @@ def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
 def _file(options: argparse.Namespace) -> Dataset:
     """The file's two columns, with their numbers as they are; all of them if not both are there."""
     raw = raw_table(options)
-    schema = stated_schema(options) or infer_schema(raw)
+    schema = stated_schema(options) or _read_off(raw)
     pair = {options.x, options.y} & set(raw.names)
     schema = [
-        replace(column, bins=None, include=len(pair) < 2 or column.name in pair)
+        replace(
+            column,
+            bins=None,
+            # Cuts are for graphs; without bounds they are all that is public of a column.
+            cut_points=() if column.bounds else column.cut_points,
+            include=len(pair) < 2 or column.name in pair,
+        )
         for column in schema
     ]
     return build_dataset(raw, schema, name=Path(options.csv).name, missing=options.missing)
+
+
+def _read_off(raw: RawTable) -> list[ColumnSchema]:
+    """Columns of numbers as they are, others as proposed; a gap is no level of a number."""
+    numbers = {column.name: column for column in number_columns(raw)}
+    proposed = (numbers.get(column.name, column) for column in proposed_schema(raw))
+    return [replace(column, missing=False) for column in proposed]
 
 
 def _words(result: Inference) -> list[str]:

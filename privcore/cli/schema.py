@@ -11,9 +11,9 @@ from pathlib import Path
 from privcore.cli.data import file_bytes, raw_table
 from privcore.data.building import column_of
 from privcore.data.domain import domain_lines, domain_of
-from privcore.data.draft import draft_schema
 from privcore.data.schema import ColumnSchema
 from privcore.data.schema_file import read_schema, schema_json
+from privcore.data.triage import left_out, triage, usual_intervals
 from privcore.errors import DataError, ParameterError
 from privcore.text import short
 
@@ -55,17 +55,20 @@ def _run(options: argparse.Namespace) -> None:
         return
     if options.yes:
         raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
-    draft = draft_schema(raw_table(options))
+    raw = raw_table(options)
+    proposals = triage(raw)
+    schema, unused = [p.schema for p in proposals if p.used], left_out(proposals)
     if options.kinds:
-        draft = replace(draft, schema=tuple(map(_kind_alone, draft.schema)))
-    text = schema_json(draft.schema, left_out=draft.left_out)
+        bins = usual_intervals(len(raw.frame), len(raw.names))
+        schema = [_kind_alone(column, bins) for column in schema]
+    text = schema_json(schema, left_out=unused)
     if options.out is None:
         print(text)
         print(_DRAFT, file=sys.stderr)
         return
     _write(Path(options.out), text)
-    print("\n".join(_values(draft.schema)))
-    for name, reason in draft.left_out.items():
+    print("\n".join(_values(schema)))
+    for name, reason in unused.items():
         print(f"left out: {short(name)}: {reason}")
     print(_DRAFT)
 
@@ -85,8 +88,10 @@ def _agreed() -> bool:
     return input(_QUESTION).strip().lower() == "yes"
 
 
-def _kind_alone(column: ColumnSchema) -> ColumnSchema:
-    return replace(column, levels=(), bounds=None, cut_points=())
+def _kind_alone(column: ColumnSchema, bins: int) -> ColumnSchema:
+    """Without what was read off the rows; how many intervals follows from their number alone."""
+    numeric = column.kind == "continuous"
+    return replace(column, levels=(), bounds=None, cut_points=(), bins=bins if numeric else None)
 
 
 def _values(schema: Sequence[ColumnSchema]) -> list[str]:

@@ -15,8 +15,6 @@ from .reading import RawTable as RawTable
 from .reading import read_table as read_table
 from .schema import ColumnSchema as ColumnSchema
 from .schema import declare as declare
-from .schema import infer_schema as infer_schema
-from .schema import table_warnings as table_warnings
 from .structural import StructuralExample as StructuralExample
 from .structural_parameters import EXAMPLES as EXAMPLES
 from .structural_parameters import NUMERIC_EXAMPLES as NUMERIC_EXAMPLES

@@ -37,7 +37,7 @@ def connect(memory: int) -> DuckDBPyConnection:
             "Counting Parquet files where they are needs the package duckdb; install it with "
             "pip install duckdb."
         ) from None
-    return duckdb.connect(
+    connection = duckdb.connect(
         ":memory:",
         config={
             "memory_limit": f"{memory // 1024}KiB",
@@ -47,6 +47,9 @@ def connect(memory: int) -> DuckDBPyConnection:
             "autoload_known_extensions": False,
         },
     )
+    # Otherwise the day of a moment would be that of wherever the machine is.
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,10 +12,12 @@ import pandas as pd
 from privcore.data import refusals
 from privcore.data.building import Missing, column_of, cuts_of, notes_on_missing, used_columns
 from privcore.data.coding import MISSING, UNKNOWN
+from privcore.data.dates import DateReading
 from privcore.data.duck import asking, connect, literal, scan
 from privcore.data.model import MAX_LEVELS, Column, Described, check_names, too_few_rows
-from privcore.data.reading import MEMORY, cell_text, is_unfit
-from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, infer_column
+from privcore.data.reading import MEMORY, MISSING_TEXTS, cell_text, is_unfit
+from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
+from privcore.data.triage import Proposal, choose, propose_counted, usual_intervals
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -43,6 +45,22 @@ _WHOLE = (
     "UHUGEINT",
 )
 _NUMBERS = (*_WHOLE, "FLOAT", "DOUBLE", "DECIMAL")
+# Rows that proposals are made from, of columns with more distinct cells than can be listed.
+_SAMPLE = 100_000
+# Dates as text that ISO 8601 stands for: an expression of the whole cell, and how it is read.
+_DAY_AND_TIME = (
+    r"\d{4}[-/ ]\d{1,2}[-/ ]\d{1,2}"
+    r"([T ]([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
+)
+_OTHER_DAYS = {r"\d{8}": "%Y%m%d", r"\d{4}\.\d{2}\.\d{2}": "%Y.%m.%d", r"\d{4}-\d{2}": "%Y-%m"}
+# As SQL: what `str.strip` takes off, of ASCII.
+_SPACES = "chr(32) || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
+_PARTS = {
+    "month": "monthname({0})",
+    "weekday": "dayname({0})",
+    "quarter": "year({0}) || ' Q' || quarter({0})",
+    "year": "CAST(year({0}) AS VARCHAR)",
+}
 
 
 @dataclass(frozen=True)
@@ -80,8 +98,51 @@ class Cells:
 
     @property
     def number(self) -> str | None:
-        """The cells as floating-point numbers, None if they are stored as something else."""
+        """The cells as floating-point numbers, None if they are stored as something else.
+
+        Text that is no number is NULL.
+        """
+        if self.sql_type == "VARCHAR":
+            return f"TRY_CAST({self.text} AS DOUBLE)"
         return f"CAST({self.name} AS DOUBLE)" if self.sql_type.startswith(_NUMBERS) else None
+
+    @property
+    def text(self) -> str:
+        """Cells of text without spaces around them."""
+        return f"trim({self.name}, {_SPACES})"
+
+    @property
+    def gap(self) -> str:
+        """An SQL condition: a cell of text or of numbers is missing."""
+        if self.sql_type == "VARCHAR":
+            texts = ", ".join(map(literal, sorted(MISSING_TEXTS)))
+            return f"({self.name} IS NULL OR lower({self.text}) IN ({texts}))"
+        # Not a number is what a missing number is written as.
+        return f"({self.number} IS NULL OR isnan({self.number}))"
+
+    def parts(self, date: DateReading) -> Cells:
+        """A part of each date as text, NULL where there is none; dates are in UTC."""
+        if self.sql_type.startswith(("DATE", "TIMESTAMP")):
+            day = f"make_timestamp(epoch_us({self.name}))"
+        elif self.sql_type != "VARCHAR":
+            day = "CAST(NULL AS TIMESTAMP)"
+        elif date.format == "ISO8601":
+            others = " ".join(
+                f"WHEN regexp_full_match({self.text}, {literal(shape)}) "
+                f"THEN try_strptime({self.text}, {literal(form)})"
+                for shape, form in _OTHER_DAYS.items()
+            )
+            day = (
+                f"CASE WHEN regexp_full_match({self.text}, {literal(_DAY_AND_TIME)}) THEN "
+                f"make_timestamp(epoch_us(TRY_CAST({self.text} AS TIMESTAMPTZ))) {others} END"
+            )
+        else:
+            # The database takes 24 for a year of four digits.
+            day = (
+                f"CASE WHEN regexp_matches({self.text}, '[0-9]{{4}}') "
+                f"THEN try_strptime({self.text}, {literal(date.format)}) END"
+            )
+        return replace(self, name=f"({_PARTS[date.part].format(day)})", sql_type="VARCHAR", about=0)
 
     @property
     def written(self) -> str:
@@ -101,14 +162,34 @@ class Cells:
         if self.about > 2 * _MAX_DISTINCT:
             # Listing all values of an identifier would take more memory than counting does.
             return None
+        listed = self._listed(f"LIMIT {_MAX_DISTINCT + 1}")
+        return None if len(listed) > _MAX_DISTINCT else listed
+
+    def proposed(self, column: str, rows: int, intervals: int) -> Proposal:
+        """What `triage` proposes, from the distinct cells of all `rows`, or else from a sample.
+
+        Which rows are in the sample hangs on their numbers alone.
+        """
+        every, listed = 1, self.distinct()
+        if listed is None:
+            every = -(-rows // _SAMPLE)
+            listed = self._listed(where=f"WHERE hash(r) % {every} = 0" if every > 1 else "")
+        counts: dict[str, int] = {}
+        for cell in listed:
+            if cell.text is not None:
+                counts[cell.text] = counts.get(cell.text, 0) + cell.rows
+        of_text = pd.Series(list(counts.values()), index=pd.Index(list(counts), dtype=object))
+        return propose_counted(
+            column, of_text.astype("int64"), sum(cell.rows for cell in listed), intervals, every
+        )
+
+    def _listed(self, limit: str = "", *, where: str = "") -> list[_Distinct]:
         query = (
-            f"SELECT {self.written}, any_value({self.name}), count(*) FROM {self.table} "
-            f"GROUP BY 1 LIMIT {_MAX_DISTINCT + 1}"
+            f"SELECT {self.written}, any_value({self.name}), count(*) FROM {self.table} {where} "
+            f"GROUP BY 1 {limit}"
         )
         with asking():
             rows = self.connection.sql(query).fetchall()
-        if len(rows) > _MAX_DISTINCT:
-            return None
         return [
             _Distinct(None if written is None else literal(written), cell_text(value), times)
             for written, value, times in rows
@@ -123,40 +204,20 @@ class _Distinct(NamedTuple):
     rows: int
 
 
-def coded(cells: Cells, name: str, wanted: ColumnSchema | None, *, gaps: bool) -> CodedColumn:
-    """The column called `name`.
+def coded(cells: Cells, wanted: ColumnSchema, *, gaps: bool) -> CodedColumn:
+    """A column that is to be read as `wanted`.
 
-    wanted: how it is to be read; None for a first guess from the data, which is not public.
     gaps: whether missing values are a level, also of columns whose schema has none for them.
     Raises DataError for a column that cannot be read in this way.
     """
-    if wanted is not None and wanted.date is not None:
-        raise DataError(
-            f"Column {short(name)!r} is read as a part of a date, which --table does not do; put "
-            "that part in a column of its own, or leave the column out."
-        )
-    if wanted is not None and wanted.kind == "continuous":
+    if wanted.date is not None:
+        cells = cells.parts(wanted.date)
+    elif wanted.kind == "continuous":
         return _numeric(cells, wanted, gaps)
     distinct = cells.distinct()
-    if wanted is None:
-        wanted = _guessed(cells, distinct, name)
-        if wanted.kind == "continuous":
-            return _numeric(cells, wanted, gaps)
     if distinct is None:
-        raise DataError(refusals.too_many_levels(name))
+        raise DataError(refusals.too_many_levels(wanted.name))
     return _categorical(cells, distinct, wanted, gaps)
-
-
-def _guessed(cells: Cells, distinct: list[_Distinct] | None, name: str) -> ColumnSchema:
-    """As `infer_schema`, of a number with more values than can be levels by its bounds alone."""
-    if distinct is not None:
-        return infer_column(name, pd.Series([cell.text for cell in distinct], dtype=object))
-    if cells.number is None:
-        raise DataError(refusals.too_many_levels(name))
-    low, high = cells.asked(
-        f"min({cells.number}), max({cells.number})", f" WHERE isfinite({cells.number})"
-    )
-    return ColumnSchema(name, "continuous", bounds=(low, high), bins=4)
 
 
 def _categorical(
@@ -188,21 +249,16 @@ def _numeric(cells: Cells, wanted: ColumnSchema, gaps: bool) -> CodedColumn:
             f"Column {name!r} is continuous, and only levels are counted in files; cut it by bins "
             "or cut points."
         )
-    # Not a number is what a missing number is written as.
-    gap = f"({number} IS NULL OR isnan({number}))"
+    strange = f"({number} IS NULL OR NOT isfinite({number}))"
+    gap = strange if wanted.has_missing_level else cells.gap
     missing = int(cells.asked(f"count(*) FILTER ({gap})")[0])
     column = column_of(wanted, gaps=bool(missing and gaps))
     absent = len(cuts) + 1 if len(column.levels) > len(cuts) + 1 else MISSING
     below = " ".join(f"WHEN {number} < {literal(c)} THEN {code}" for code, c in enumerate(cuts))
     code = (
-        f"CASE WHEN {gap} THEN {absent} WHEN isinf({number}) THEN {UNKNOWN} "
-        f"{below} ELSE {len(cuts)} END"
+        f"CASE WHEN {gap} THEN {absent} WHEN {strange} THEN {UNKNOWN} {below} ELSE {len(cuts)} END"
     )
     return CodedColumn(column, code, 0 if absent != MISSING else missing, was_cut=True)
-
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,47 +296,86 @@ def open_parquet(
 ) -> ParquetTable:
     """A Parquet file, or all of a folder in the order of their names.
 
-    schema: how columns are read; those that it does not list are left out.  None reads levels and
-    bounds from the data by the rules of `infer_schema`, and no guarantee covers them.
+    schema: how columns are read; those that it does not list are left out.  None is what
+    `triage_parquet` proposes from the rows, which no guarantee covers.
     missing: as for `build_dataset`, whose codes these are, row by row.
 
     The columns are looked at once, one after the other.  Raises DataError for files that are not
     there, not Parquet, or not of the same columns, for columns of numbers that are not cut, and
     for whatever `build_dataset` refuses; ParameterError for another `missing`.
     """
-    files = _files(Path(path))
-    names = _names(files)
+    opened = _Opened.at(Path(path), memory)
     if schema is None:
-        used: list[tuple[str, ColumnSchema | None]] = [(name, None) for name in names]
-    else:
-        used = [(column.name, column) for column in used_columns(schema, names, missing)]
-    connection = connect(memory // 2)
-    table = scan(files, len(names))
-    with asking():
-        types = [str(kind) for kind in connection.sql(f"SELECT * FROM {table} LIMIT 0").types]
-        counts = ", ".join(f"approx_count_distinct(c{i})" for i in range(len(names)))
-        about = connection.sql(f"SELECT {counts} FROM {table}").fetchall()[0]
-    columns = []
-    for name, wanted in used:
-        at = names.index(name)
-        cells = Cells(connection, table, f"c{at}", types[at], about[at])
-        columns.append(coded(cells, name, wanted, gaps=missing == "level"))
+        schema = [proposal.schema for proposal in choose(opened.proposals())]
+    columns = [
+        coded(opened.cells(wanted.name), wanted, gaps=missing == "level")
+        for wanted in used_columns(schema, opened.names, missing)
+    ]
     missed = {c.column.name: c.missing for c in columns if c.missing}
     if missed and missing == "refuse":
         raise DataError(refusals.gaps(missed))
     where = " AND ".join(c.present for c in columns if c.missing) if missing == "drop" else ""
-    rows = _checked_rows(connection, table, where, columns)
+    rows = _checked_rows(opened.connection, scan(opened.files, len(opened.names)), where, columns)
     return ParquetTable(
         name=Path(path).name,
         columns=tuple(c.column for c in columns),
-        files=files,
-        width=len(names),
+        files=opened.files,
+        width=len(opened.names),
         codes=tuple(c.code for c in columns),
         rows=rows,
         where=where,
         notes=notes_on_missing([c.column for c in columns], missing),
         memory=memory,
     )
+
+
+def triage_parquet(
+    path: str | Path, intervals: int | None = None, *, memory: int = MEMORY
+) -> list[Proposal]:
+    """What `triage` proposes for the columns of Parquet files, which are not loaded.
+
+    Of columns with more than a few thousand distinct cells about 100,000 rows are looked at.
+    Raises DataError for files that are not there, not Parquet, or not of the same columns.
+    """
+    return _Opened.at(Path(path), memory).proposals(intervals)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """Files of the same columns, with the SQL type and rough number of distinct cells of each."""
+
+    connection: DuckDBPyConnection
+    files: tuple[str, ...]
+    names: list[str]
+    types: list[str]
+    about: list[int]
+    rows: int
+
+    @classmethod
+    def at(cls, path: Path, memory: int) -> _Opened:
+        files = _files(path)
+        names = _names(files)
+        connection = connect(memory // 2)
+        table = scan(files, len(names))
+        with asking():
+            types = [str(kind) for kind in connection.sql(f"SELECT * FROM {table} LIMIT 0").types]
+            counts = ", ".join(f"approx_count_distinct(c{i})" for i in range(len(names)))
+            rows, *about = connection.sql(f"SELECT count(*), {counts} FROM {table}").fetchall()[0]
+        return cls(connection, files, names, types, about, rows)
+
+    def cells(self, name: str) -> Cells:
+        at = self.names.index(name)
+        cell, sql_type = f"c{at}", self.types[at]
+        if sql_type == "TIMESTAMP WITH TIME ZONE":
+            cell, sql_type = f"make_timestamp(epoch_us({cell}))", "TIMESTAMP"
+        table = scan(self.files, len(self.names), numbered=True)
+        return Cells(self.connection, table, cell, sql_type, self.about[at])
+
+    def proposals(self, intervals: int | None = None) -> list[Proposal]:
+        if self.rows < 2:
+            raise DataError(too_few_rows(self.rows))
+        parts = usual_intervals(self.rows, len(self.names)) if intervals is None else intervals
+        return [self.cells(name).proposed(name, self.rows, parts) for name in self.names]
 
 
 def _files(path: Path) -> tuple[str, ...]:

@@ -30,7 +30,8 @@ MAX_BYTES = 100_000_000
 MAX_CELLS = 50_000_000
 # Bytes that a table may take, unless told otherwise.
 MEMORY = 4 << 30
-_MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "?", "*", "."}
+# Cells that have no value, in lower case.
+MISSING_TEXTS = {"", "na", "n/a", "#n/a", "nan", "null", "?", "*", "."}
 # A line of a text file is taken apart as a whole: in characters.
 _MAX_LINE = 10_000_000
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?+|\n)|[^\r\n]++")
@@ -263,7 +264,7 @@ def cell_text(value: object) -> str | None:
     if value is None:
         return None
     text = str(value).strip()
-    return None if text.lower() in _MISSING else text
+    return None if text.lower() in MISSING_TEXTS else text
 
 
 def _read_text(content: bytes, filename: str, encoding: str | None, memory: _Memory) -> RawTable:

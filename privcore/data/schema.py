@@ -1,8 +1,7 @@
-"""How the columns of a raw table are to be read: a first guess, and what to warn about."""
+"""How the columns of a raw table are to be read."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.data.dates import DateReading
-from privcore.data.model import MAX_LEVELS, Kind
-from privcore.data.reading import RawTable
-from privcore.text import short
+from privcore.data.model import Kind
 
-_FEW = 20
 # What missing values are called where they are a level.
 MISSING_LEVEL = "(missing)"
 # A level that takes every value that is none of the others.
@@ -72,61 +68,9 @@ class ColumnSchema:
         return cells
 
 
-def infer_schema(raw: RawTable) -> list[ColumnSchema]:
-    """A first guess, every level and bound marked as read from the data.
-
-    Text is nominal; numbers with at most 20 values are ordinal, in numeric order; other numbers
-    are continuous, cut into 4 equal-width intervals.
-    """
-    return [infer_column(str(name), raw.frame[name]) for name in raw.frame.columns]
-
-
-def infer_column(name: str, column: pd.Series[Any]) -> ColumnSchema:
-    """A first guess from the cells of one column; how often each occurs does not matter."""
-    values = sorted(column.dropna().unique())
-    numbers = parse_numbers(pd.Series(values, dtype=object))
-    if not values or np.isnan(numbers).any():
-        return ColumnSchema(name, "nominal", tuple(values[: MAX_LEVELS + 1]))
-    if len(values) <= _FEW and np.isfinite(numbers).all():
-        order = np.argsort(numbers, kind="stable")
-        return ColumnSchema(name, "ordinal", tuple(values[i] for i in order))
-    # An infinite value is a slip in a numeric column; building the data set says so.
-    finite = [float(v) for v in numbers if math.isfinite(v)] or [0.0]
-    if len(finite) == len(values) and min(finite) == max(finite):
-        # Numbers too long to be distinct as floats are names, not quantities.
-        return ColumnSchema(name, "nominal", tuple(values[: MAX_LEVELS + 1]))
-    return ColumnSchema(name, "continuous", bounds=(min(finite), max(finite)), bins=4)
-
-
 def parse_numbers(cells: pd.Series[Any]) -> NDArray[np.float64]:
     """The cells as floats, NaN where a cell is not a number."""
     return pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-
-
-def table_warnings(raw: RawTable) -> tuple[str, ...]:
-    """One sentence for each column that is probably not what its owner meant.
-
-    Columns that mix numbers and text are read as text; a number written in two ways makes two
-    levels.  Sentences give counts, never a value.
-    """
-    sentences = []
-    for name in raw.frame.columns:
-        cells = raw.frame[name].dropna()
-        counts = cells.value_counts()
-        numbers = parse_numbers(pd.Series(counts.index, dtype=object))
-        text = np.isnan(numbers)
-        if text.any() and not text.all():
-            rows = int(counts.to_numpy()[text].sum())
-            sentences.append(
-                f"Column {short(name)!r} mixes numbers with {rows:,} rows of text, so all its "
-                "values are read as text; correct them if it is meant to be numeric."
-            )
-        elif len(numbers) <= _FEW and len(np.unique(numbers[~text])) < int((~text).sum()):
-            sentences.append(
-                f"Column {short(name)!r} writes the same number in different ways, such as 1 and "
-                "1.0, and each is a level of its own; write it in one way."
-            )
-    return tuple(sentences)
 
 
 def declare(schema: Sequence[ColumnSchema]) -> list[ColumnSchema]:

@@ -91,6 +91,21 @@ def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnS
     return [proposal.schema for proposal in triage(raw, intervals)]
 
 
+def number_columns(raw: RawTable) -> list[ColumnSchema]:
+    """The columns that hold numbers and nothing else, as numbers or as ordered levels."""
+    columns = []
+    for name in raw.names:
+        counts = raw.frame[name].value_counts()
+        counts = counts[counts > 0]
+        distinct = pd.Series(list(counts.index), dtype=object)
+        numbers = parse_numbers(distinct)
+        if len(numbers) and np.isfinite(numbers).all():
+            ways = _numeric(name, distinct, counts.to_numpy().astype(np.float64), numbers, 2).ways
+            # The last way but leaving it out: a number that is not cut.
+            columns += [way.schema for way in ways if way.schema.include][-1:]
+    return columns
+
+
 def choose(
     proposals: Sequence[Proposal],
     columns: Collection[str] | None = None,
@@ -157,9 +172,19 @@ def merge_rare(raw: RawTable, schema: Sequence[ColumnSchema], rows: int) -> list
 
 def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
     """A proposal for one column; intervals: into which numbers are cut."""
-    rows = len(cells)
-    counts = cells.value_counts()
-    counts = counts[counts > 0]
+    return propose_counted(name, cells.value_counts(), len(cells), intervals)
+
+
+def propose_counted(
+    name: str, counts: pd.Series[Any], rows: int, intervals: int, every: int = 1
+) -> Proposal:
+    """A proposal for a column whose cells are counted.
+
+    counts: rows of each text that a cell holds, by the text.  rows: of the column, with those that
+    have no value.  every: of how many rows of the table one is among them.
+    """
+    # Which levels are the most frequent hangs on no order of the rows.
+    counts = counts[counts > 0].sort_index().sort_values(ascending=False, kind="stable")
     distinct, present = pd.Series(list(counts.index), dtype=object), int(counts.sum())
     if present == 0:
         return _left_out(name, "empty", "No row has a value, so there is nothing to test.")
@@ -173,8 +198,8 @@ def propose(name: str, cells: pd.Series[Any], intervals: int) -> Proposal:
     if len(counts) == 1 and not gaps:
         return _left_out(name, "constant", "Every row has the same value.")
     if form is not None:
-        proposal = _date(name, form, cells)
-    elif not mixed and _names_rows(name, counts, numbers if numeric else None):
+        proposal = _date(name, form, distinct)
+    elif not mixed and _names_rows(name, counts, numbers if numeric else None, every):
         proposal = _named_rows(name, distinct)
     elif numeric:
         proposal = _numeric(name, distinct, rows_of, numbers, intervals)
@@ -193,7 +218,7 @@ def _leave_out(name: str) -> Way:
     return Way("leave out", ColumnSchema(name, "nominal", include=False))
 
 
-def _names_rows(name: str, counts: pd.Series[Any], numbers: Vector | None) -> bool:
+def _names_rows(name: str, counts: pd.Series[Any], numbers: Vector | None, every: int) -> bool:
     """Whether a column names its rows: nearly all of its cells are distinct.
 
     Whole numbers do so if they also follow on each other, or their column is called an identifier.
@@ -206,7 +231,7 @@ def _names_rows(name: str, counts: pd.Series[Any], numbers: Vector | None) -> bo
     if numbers is None:
         return True
     whole = bool((numbers == np.round(numbers)).all())
-    close = float(np.ptp(numbers)) + 1 <= 1.5 * len(numbers)
+    close = float(np.ptp(numbers)) + 1 <= 1.5 * every * len(numbers)
     return whole and (close or bool(_IDENTIFIER.search(name)))
 
 
@@ -219,11 +244,11 @@ def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
     )
 
 
-def _date(name: str, form: str, cells: pd.Series[Any]) -> Proposal:
+def _date(name: str, form: str, distinct: pd.Series[Any]) -> Proposal:
     ways = []
     for part in get_args(Part):
         reading = DateReading(form, part)
-        levels = reading.levels or tuple(sorted(reading.read(cells).dropna().unique()))
+        levels = reading.levels or tuple(sorted(reading.read(distinct).dropna().unique()))
         if len(levels) > 1:
             label = {"month": "month of the year", "weekday": "day of the week"}.get(part, part)
             kind: Kind = "ordinal" if part in ("quarter", "year") else "nominal"
@@ -256,6 +281,7 @@ def _numeric(
     low, high = float(numbers[order[0]]), float(numbers[order[-1]])
     if low == high or not math.isfinite(4 * max(-low, high)):
         return _left_out(name, "identifier", "Its numbers are too long to compute with.")
+    low, high = _outwards(low, high)
     cuts = even_cuts(numbers[order], np.asarray(counts)[order], intervals)
     parts = len(cuts) + 1
     even = ColumnSchema(name, "continuous", bounds=(low, high), cut_points=cuts, bins=parts)
@@ -384,6 +410,15 @@ def round_number(low: float, high: float) -> float:
         if 10.0**power < (high - low) * 1e-3:
             break
     return high
+
+
+def _outwards(low: float, high: float) -> tuple[float, float]:
+    """Bounds with two digits of their distance that hold the given ones, low < high."""
+    unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
+    down, up = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
+    # Dividing and multiplying may leave dust such as 0.30000000000000004.
+    low_text, high_text = float(f"{down:.15g}"), float(f"{up:.15g}")
+    return (low_text if low_text <= low else low), (high_text if high_text >= high else high)
 
 
 def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:

@@ -1,11 +1,14 @@
 """What is public of a table: drafted, confirmed value by value, required by a release."""
 
+import argparse
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from privcore.cli import main
+from privcore.cli.data import add_data_options, load
 from privcore.data.domain import domain_sha256
 from privcore.releases.ledger.ledger import Ledger
 from tests.cli.schemas import confirmed
@@ -19,7 +22,7 @@ def files(tmp_path, monkeypatch):
 
 
 def with_table(folder):
-    """The folder, with a table of six columns in it, of which three name rows or dates."""
+    """The folder, with a table of six columns in it, of which two name rows and one holds dates."""
     random = np.random.default_rng(3)
     lines = ["patient_id,seen,stage,age,dose,remark"]
     for i in range(300):
@@ -53,12 +56,12 @@ def test_a_draft_says_what_it_leaves_out_and_that_it_is_not_covered(files, capsy
     assert "no guarantee covers" in err
     draft = json.loads(out)
     assert "confirmed" not in draft
-    assert [c["name"] for c in draft["columns"]] == ["stage", "age", "dose"]
+    assert [c["name"] for c in draft["columns"]] == ["seen", "stage", "age", "dose"]
     reasons = {entry["name"]: entry["reason"] for entry in draft["left_out"]}
-    assert "numbers the rows" in reasons["patient_id"]
-    assert "dates" in reasons["seen"]
-    assert "identifies rows" in reasons["remark"]
-    stage, age, dose = draft["columns"]
+    assert "identifier" in reasons["patient_id"]
+    assert "free text" in reasons["remark"]
+    seen, stage, age, dose = draft["columns"]
+    assert (seen["date"], seen["part"]) == ("ISO8601", "month")
     assert stage["missing"] is True
     assert age["bounds"] == [16.0, 98.0] or age["bounds"][0] <= 18 <= 96 <= age["bounds"][1]
     assert dose["bounds"][0] == 0.0
@@ -96,7 +99,7 @@ def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
     path = confirmed(files / "t.csv")
     capsys.readouterr()
     changed = json.loads((files / "t.schema.json").read_text())
-    changed["columns"][1]["bounds"] = [0, 200]
+    changed["columns"][2]["bounds"] = [0, 200]
     (files / "changed.json").write_text(json.dumps(changed))
     for schema in (
         (),
@@ -113,16 +116,16 @@ def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
     certificate = next((files / "out").glob("*.json"))
     domain = json.loads(certificate.read_text())["domain"]
     assert domain["sha256"] == domain_sha256(domain["columns"])
-    assert [c["name"] for c in domain["columns"]] == ["stage", "age", "dose"]
-    assert domain["columns"][0]["levels"] == ["I", "II", "III", "(missing)"]
-    assert len(domain["columns"][1]["cut_points"]) == 3
+    assert [c["name"] for c in domain["columns"]] == ["seen", "stage", "age", "dose"]
+    assert domain["columns"][1]["levels"] == ["I", "II", "III", "(missing)"]
+    assert len(domain["columns"][2]["cut_points"]) == 1
     code, out, _ = run(capsys, "verify", str(certificate))
     assert code == 0
     assert domain["sha256"] in out
     assert '"I" | "II" | "III" | "(missing)"' in out
     page = certificate.with_suffix(".html").read_text()
     assert domain["sha256"] in page
-    assert all(repr(cut) in page for cut in domain["columns"][2]["cut_points"])
+    assert all(repr(cut) in page for cut in domain["columns"][3]["cut_points"])
 
 
 def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeypatch, capsys):
@@ -175,3 +178,46 @@ def test_one_record_does_not_change_what_is_released_as_public(tmp_path, monkeyp
 def test_refusals(files, capsys, arguments, sentence):
     filled = [argument.format(files) for argument in arguments]
     assert sentence in refused(capsys, "schema", *filled)
+
+
+def test_a_draft_is_what_discover_runs_on(tmp_path, capsys):
+    """A schema that is drafted, and given, makes the data set that is made without one."""
+    random = np.random.default_rng(5)
+    n = 900
+    days = pd.Timestamp("2023-01-02") + pd.to_timedelta(random.integers(0, 700, n), unit="D")
+    frame = pd.DataFrame(
+        {
+            "patient_id": np.arange(7000, 7000 + n),
+            "seen": days.strftime("%d.%m.%Y"),
+            "city": [f"city {k}" for k in np.minimum(random.geometric(0.05, n), 80)],
+            "age": random.normal(50, 18, n).round(1),
+            "cost": random.lognormal(5, 2, n).round(2),
+            "dose": np.where(random.random(n) < 0.01, "unknown", random.random(n).round(3)),
+            "stage": random.choice(["I", "II", None], n, p=[0.4, 0.3, 0.3]),
+            "children": random.poisson(1.5, n),
+            "remark": [f"patient {k} feels a little better" for k in range(n)],
+        }
+    )
+    path, draft = tmp_path / "t.csv", tmp_path / "s.json"
+    frame.to_csv(path)
+    _, said, _ = run(capsys, "schema", "--csv", str(path), "--out", str(draft))
+    for name in ("Unnamed: 0", "patient_id", "remark"):
+        assert f"left out: {name}" in said
+    options = argparse.ArgumentParser()
+    add_data_options(options)
+    without, given = (
+        load(options.parse_args(["--csv", str(path), *more]), 1)
+        for more in ((), ("--schema", str(draft)))
+    )
+    assert given.columns == without.columns
+    assert given.caveats == without.caveats
+    for ours, theirs in zip(given.values, without.values, strict=True):
+        assert np.array_equal(ours, theirs)
+    reports = []
+    for more in ((), ("--schema", str(draft))):
+        _, out, _ = run(
+            capsys, "discover", "--csv", str(path), *more, "--seed", "3", "--epsilon", "5", "--json"
+        )
+        report = json.loads(out)
+        reports.append({k: v for k, v in report.items() if k not in ("seconds", "left_out")})
+    assert reports[0] == reports[1]

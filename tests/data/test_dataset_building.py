@@ -11,12 +11,11 @@ from privcore.data import (
     build_dataset,
     declare,
     discretise,
-    infer_schema,
     load_network,
     read_table,
-    table_warnings,
 )
 from privcore.errors import DataError, ParameterError
+from tests.data.guess import guessed_schema
 
 
 def read(text):
@@ -42,37 +41,26 @@ def column_of(values):
 )
 def test_inferred_kinds_can_always_be_built(values, kind):
     raw = column_of(values)
-    schema = infer_schema(raw)
+    schema = guessed_schema(raw)
     assert schema[0].kind == kind
     assert build_dataset(raw, schema, name="t").n == len(values)
 
 
 def test_few_numbers_are_ordered_as_numbers():
-    assert infer_schema(column_of(["10", "9", "-1", "1e3"]))[0].levels == ("-1", "9", "10", "1e3")
+    assert guessed_schema(column_of(["10", "9", "-1", "1e3"]))[0].levels == ("-1", "9", "10", "1e3")
 
 
 @pytest.mark.parametrize("values", [[10**400 + i for i in range(40)], ["inf", *range(40)]])
 def test_numbers_beyond_floats_are_counted_and_refused(values):
     raw = column_of(values)
     with pytest.raises(DataError, match=r"has \d+ rows that are not finite"):
-        build_dataset(raw, infer_schema(raw), name="t")
+        build_dataset(raw, guessed_schema(raw), name="t")
 
 
 def test_bounds_too_far_apart_for_floats_are_refused():
     raw = column_of([1.7e308, -1.7e308, *range(40)])
     with pytest.raises(DataError, match="bounds too far apart"):
-        build_dataset(raw, infer_schema(raw), name="t")
-
-
-def test_warnings_count_but_never_quote():
-    mixed, twice = table_warnings(read("a,b,c\n1,1,x\nsecret,1.0,y\nsecret,2,x\n"))
-    assert "'a' mixes numbers with 2 rows of text" in mixed
-    assert "'b' writes the same number in different ways" in twice
-    assert "secret" not in mixed
-
-
-def test_a_plain_table_has_no_warnings():
-    assert table_warnings(read("a,b\n1,x\n2,y\n,x\n")) == ()
+        build_dataset(raw, guessed_schema(raw), name="t")
 
 
 GAPS = "a,b\nx,1\n,2\ny,1\n"
@@ -80,7 +68,7 @@ GAPS = "a,b\nx,1\n,2\ny,1\n"
 
 def test_gaps_are_read_from_the_data_even_in_declared_columns():
     raw = read(GAPS)
-    dataset = build_dataset(raw, declare(infer_schema(raw)), name="t", missing="level")
+    dataset = build_dataset(raw, declare(guessed_schema(raw)), name="t", missing="level")
     assert dataset.columns[0].levels == ("x", "y", "(missing)")
     assert dataset.undeclared == ("a",)
 
@@ -88,7 +76,7 @@ def test_gaps_are_read_from_the_data_even_in_declared_columns():
 def test_a_missing_level_that_is_listed_is_public_and_keeps_its_place():
     raw = read(GAPS)
     levels = ("(missing)", "x", "y")
-    schema = [replace(c, declared=True) for c in infer_schema(raw)]
+    schema = [replace(c, declared=True) for c in guessed_schema(raw)]
     schema[0] = replace(schema[0], levels=levels)
     dataset = build_dataset(raw, schema, name="t", missing="level")
     assert dataset.undeclared == ()
@@ -98,7 +86,7 @@ def test_a_missing_level_that_is_listed_is_public_and_keeps_its_place():
 
 def test_gaps_in_a_cut_column_are_its_last_level_and_not_public():
     raw = column_of(["", *range(30)])
-    schema = declare(infer_schema(raw))
+    schema = declare(guessed_schema(raw))
     column = build_dataset(raw, schema, name="t", missing="level").columns[0]
     assert column.levels[-1] == "(missing)"
     assert not column.declared
@@ -106,19 +94,19 @@ def test_gaps_in_a_cut_column_are_its_last_level_and_not_public():
 
 def test_gaps_in_an_uncut_column_are_refused():
     raw = column_of(["", *range(30)])
-    schema = [replace(c, bins=None) for c in infer_schema(raw)]
+    schema = [replace(c, bins=None) for c in guessed_schema(raw)]
     with pytest.raises(DataError, match="continuous and has missing"):
         build_dataset(raw, schema, name="t", missing="level")
 
 
 def test_a_schema_for_another_table_is_refused():
     with pytest.raises(DataError, match="no column 'a'"):
-        build_dataset(read("x,y\n1,2\n2,1\n"), infer_schema(read(GAPS)), name="t")
+        build_dataset(read("x,y\n1,2\n2,1\n"), guessed_schema(read(GAPS)), name="t")
 
 
 def test_a_schema_with_one_column_left_is_refused():
     raw = read("a,b\n1,2\n2,1\n")
-    first, second = infer_schema(raw)
+    first, second = guessed_schema(raw)
     with pytest.raises(DataError, match="1 column;"):
         build_dataset(raw, [first, replace(second, include=False)], name="t")
     with pytest.raises(DataError, match="more than once"):
@@ -128,7 +116,7 @@ def test_a_schema_with_one_column_left_is_refused():
 def test_an_unknown_way_with_gaps_is_refused():
     raw = read("a,b\n1,2\n2,1\n")
     with pytest.raises(ParameterError, match="refuse, drop, level"):
-        build_dataset(raw, infer_schema(raw), name="t", missing="guess")
+        build_dataset(raw, guessed_schema(raw), name="t", missing="guess")
 
 
 @pytest.fixture

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data import build_dataset, infer_schema, read_table
+from privcore.data import build_dataset, read_table
 from privcore.data import reading as reading_module
 from privcore.errors import DataError
+from tests.data.guess import guessed_schema
 
 
 def parquet(table: pa.Table) -> bytes:
@@ -97,7 +98,7 @@ def test_any_bytes_give_a_table_or_one_sentence(content, filename):
 def test_any_text_gives_a_data_set_or_one_sentence(text, encoding, missing):
     try:
         raw = read_table(text.encode(encoding, "replace"), "t.csv")
-        dataset = build_dataset(raw, infer_schema(raw), name="t", missing=missing)
+        dataset = build_dataset(raw, guessed_schema(raw), name="t", missing=missing)
         proper = dataset.n >= 2
     except DataError as error:
         proper = is_one_sentence(error)

@@ -17,8 +17,11 @@ from hypothesis import strategies as st
 
 from privcore.counts.dask_frame import FramePartitions
 from privcore.counts.sql import ParquetRows
-from privcore.data import ColumnSchema, build_dataset, infer_schema, read_table
-from privcore.data.parquet import open_parquet
+from privcore.data import ColumnSchema, build_dataset, read_table
+from privcore.data import parquet as parquet_module
+from privcore.data.dates import DateReading
+from privcore.data.parquet import open_parquet, triage_parquet
+from privcore.data.triage import choose, proposed_schema, triage
 from privcore.errors import DataError, ParameterError, PrivcoreError
 from tests.examples import examples
 
@@ -33,7 +36,7 @@ def parquet(frame):
 
 def in_memory(content, schema, missing):
     raw = read_table(content, "t.parquet")
-    wanted = infer_schema(raw) if schema is None else schema
+    wanted = proposed_schema(raw) if schema is None else schema
     data = build_dataset(raw, wanted, name="t.parquet", missing=missing)
     return (data.columns, data.n, data.caveats, [v.tolist() for v in data.values])
 
@@ -199,11 +202,131 @@ def test_many_distinct_numbers_are_cut(tmp_path):
     assert in_files(content, None, "refuse") == in_memory(content, None, "refuse")
 
 
-def test_identifiers_are_refused(tmp_path):
+def messy(rows, seed=0):
+    """A table with about everything in it that a table can have, of the types of Parquet."""
+    generator = np.random.default_rng(seed)
+    moments = pd.Timestamp("1960-03-01") + pd.to_timedelta(
+        generator.integers(0, 60 * 365 * 24, rows), unit="h"
+    )
+    age = generator.normal(50, 18, rows).clip(0, 100).round(1)
+    return pd.DataFrame(
+        {
+            "Unnamed: 0": np.arange(rows),
+            "code": [f"n{k:x}" for k in generator.permutation(10 * rows)[:rows]],
+            "born": moments,
+            "day": moments.date,
+            "seen": moments.strftime("%d.%m.%Y %H:%M"),
+            "ward": generator.choice(["a", " b", "b", "c "], rows),
+            "city": [f"city {k}" for k in np.minimum(generator.geometric(0.05, rows), 80)],
+            "age": np.where(generator.random(rows) < 0.05, np.nan, age),
+            "cost": generator.lognormal(5, 2, rows),
+            "dose": np.where(generator.random(rows) < 0.01, "unknown", age.astype(str)),
+            "smoker": pd.array(
+                np.where(generator.random(rows) < 0.1, None, generator.random(rows) < 0.3),
+                dtype="boolean",
+            ),
+            "remark": [f"patient {k} feels a little better" for k in range(rows)],
+        }
+    )
+
+
+def test_a_messy_table_has_the_proposals_and_codes_of_reading_it(tmp_path):
+    content = parquet(messy(12_000))
+    (tmp_path / "t.parquet").write_bytes(content)
+    proposals = triage_parquet(tmp_path / "t.parquet")
+    assert proposals == triage(read_table(content, "t.parquet"))
+    left_out = {p.name for p in proposals if not p.used}
+    assert left_out == {"Unnamed: 0", "code", "remark"}
+    dates = [p.name for p in proposals if p.problem == "date"]
+    assert dates == ["born", "day", "seen"]
+    assert in_files(content, None, "refuse") == in_memory(content, None, "refuse")
+
+
+def test_a_larger_table_is_judged_by_some_of_its_rows(tmp_path, monkeypatch):
+    frame = messy(30_000).assign(number=np.random.default_rng(2).permutation(30_000))
+    (tmp_path / "t.parquet").write_bytes(parquet(frame))
+    in_full = {p.name: p for p in triage_parquet(tmp_path / "t.parquet")}
+    monkeypatch.setattr(parquet_module, "_SAMPLE", 3_000)
+    sampled = triage_parquet(tmp_path / "t.parquet")
+    assert sampled == triage_parquet(tmp_path / "t.parquet")
+    for proposal in sampled:
+        assert proposal.problem == in_full[proposal.name].problem, proposal.name
+    used = [p.name for p in choose(sampled) if p.used]
+    table = open_parquet(tmp_path / "t.parquet")
+    assert list(table.names) == used
+    cost = np.concatenate([codes[used.index("cost")] for codes in ParquetRows(table)._batches()])
+    sizes = np.bincount(cost)
+    assert len(sizes) > 2
+    assert sizes.min() > 30_000 / len(sizes) / 2
+
+
+WRITTEN = {
+    "ISO8601": [
+        "2024-05-31",
+        " 2024-1-5 ",
+        "2024/05/31",
+        "20240531",
+        "2024-05-31T23:30",
+        "2024-05-31 10:00:00.123456",
+        "2024-05-31T23:30:00-05:00",
+        "2024-01-01T00:30+0200",
+        "2024-02-30",
+        "2024-05-31 24:00",
+        "24-05-31",
+        "infinity",
+        "soon",
+        "NA",
+        None,
+    ],
+    "%d.%m.%Y": ["31.12.2023", "1.2.2024", "31.02.2024", "01.02.24", "1.2.2024 10:00", "?", None],
+    "%d %b %Y": ["05 jan 2024", "5 Jan 2024", "7 Feb 2023", "5 January 2024", "5 2024", None],
+    "%m/%d/%Y %H:%M": ["12/31/2023 23:59", "31/12/2023 10:00", "1/2/2024 9:05", "1/2/2024", None],
+}
+
+
+@pytest.mark.parametrize("part", ["month", "weekday", "quarter", "year"])
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("missing", ["refuse", "drop", "level"])
+def test_dates_are_read_as_elsewhere(form, part, missing):
+    days = 2 * WRITTEN[form]
+    frame = pd.DataFrame({"day": pd.Series(days, dtype=object), "x": "p"})
+    frame.loc[len(days) // 2 :, "x"] = "q"
+    content = parquet(frame)
+    reading = DateReading(form, part)
+    cells = read_table(content, "t.parquet").frame["day"]
+    levels = reading.levels or tuple(sorted(reading.read(cells).dropna().unique()))
+    schema = [
+        ColumnSchema("day", "nominal", levels, date=reading),
+        ColumnSchema("x", "nominal", ("p", "q")),
+    ]
+    expected = outcome(in_memory, content, schema, missing)
+    assert outcome(in_files, content, schema, missing) == expected
+    assert isinstance(expected, str) == (missing == "refuse")
+
+
+def test_moments_with_a_time_zone_are_read_in_utc():
+    zoned = pd.to_datetime(pd.Series(["2024-05-31 23:30", "2024-01-01 00:00"] * 2)).dt.tz_localize(
+        "Asia/Tokyo"
+    )
+    content = parquet(pd.DataFrame({"day": zoned, "x": ["p", "q", "q", "p"]}))
+    reading = DateReading("ISO8601", "weekday")
+    schema = [
+        ColumnSchema("day", "nominal", reading.levels, date=reading),
+        ColumnSchema("x", "nominal", ("p", "q")),
+    ]
+    # Friday evening in Tokyo is Friday in UTC; midnight on Monday is still Sunday there.
+    assert in_files(content, schema, "refuse")[3][0] == [4, 6, 4, 6]
+    assert in_memory(content, schema, "refuse") == in_files(content, schema, "refuse")
+
+
+def test_identifiers_are_left_out(tmp_path):
     frame = pd.DataFrame({"id": [f"n{i}" for i in range(20_000)], "y": [0, 1] * 10_000})
     (tmp_path / "t.parquet").write_bytes(parquet(frame))
-    with pytest.raises(DataError, match="'id' has more than 1,000 levels"):
+    with pytest.raises(DataError, match=r"'id', for example, is left out \(identifier"):
         open_parquet(tmp_path / "t.parquet")
+    schema = [ColumnSchema("id", "nominal", ("n0",)), ColumnSchema("y", "nominal", ("0", "1"))]
+    with pytest.raises(DataError, match="'id' has more than 1,000 levels"):
+        open_parquet(tmp_path / "t.parquet", schema)
 
 
 def test_a_folder_is_read_in_the_order_of_its_names(tmp_path):
@@ -237,7 +360,10 @@ def test_refusals(tmp_path):
         open_parquet(tmp_path, [ColumnSchema(n, "nominal", ("x", "y")) for n in "bc"])
     with pytest.raises(ParameterError, match="missing is skip"):
         open_parquet(tmp_path, [ColumnSchema(n, "nominal", ("x",)) for n in "ab"], missing="skip")
-    numbers = [ColumnSchema(n, "continuous", bounds=(0, 1), bins=2) for n in "ab"]
+    numbers = [ColumnSchema(n, "continuous", bounds=(0, 3), bins=2) for n in "ab"]
+    with pytest.raises(DataError, match="'b' has 2 rows that are not finite"):
+        open_parquet(tmp_path, numbers)
+    (tmp_path / "a.parquet").write_bytes(parquet(good.assign(b=[True, False])))
     with pytest.raises(DataError, match="'b' is not stored as numbers"):
         open_parquet(tmp_path, numbers)
     kept = [ColumnSchema("a", "continuous", bounds=(0, 1)), numbers[1]]

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privcore.data import build_dataset, infer_schema, read_table
+from privcore.data import build_dataset, read_table
 from privcore.data import reading as reading_module
 from privcore.data.building import DROPPED
 from privcore.errors import DataError
+from tests.data.guess import guessed_schema
 
 ROWS = "a,b\nx,1\ny,2\nx,2\n"
 
@@ -24,7 +25,7 @@ def parquet(frame):
 
 def load(content, filename="t.csv", **options):
     raw = read_table(content if isinstance(content, bytes) else content.encode(), filename)
-    return build_dataset(raw, infer_schema(raw), name="t", **options)
+    return build_dataset(raw, guessed_schema(raw), name="t", **options)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_parquet():
 
 cells = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=6
-).filter(lambda t: t == t.strip() and t.lower() not in reading_module._MISSING)
+).filter(lambda t: t == t.strip() and t.lower() not in reading_module.MISSING_TEXTS)
 
 
 @given(

@@ -12,12 +12,12 @@ from privcore.data import (
     Dataset,
     build_dataset,
     declare,
-    infer_schema,
     read_table,
     read_true_graph,
 )
 from privcore.data.discretise import cut, interval_labels
 from privcore.errors import DataError
+from tests.data.guess import guessed_schema
 
 TEXT = "sex,age,score\n" + "".join(f"{'fm'[i % 2]},{20 + i},{i % 4}\n" for i in range(40))
 
@@ -28,7 +28,7 @@ def raw():
 
 
 def test_inferred_kinds(raw):
-    kinds = {c.name: (c.kind, c.declared) for c in infer_schema(raw)}
+    kinds = {c.name: (c.kind, c.declared) for c in guessed_schema(raw)}
     assert kinds == {
         "sex": ("nominal", False),
         "age": ("continuous", False),
@@ -41,7 +41,7 @@ def with_column(schema, name, **changes):
 
 
 def test_equal_width_bins_over_public_bounds(raw):
-    schema = with_column(infer_schema(raw), "age", bounds=(0.0, 100.0), bins=5, declared=True)
+    schema = with_column(guessed_schema(raw), "age", bounds=(0.0, 100.0), bins=5, declared=True)
     dataset = build_dataset(raw, schema, name="t")
     assert dataset.columns[1].levels == ("< 20", "20 – 40", "40 – 60", "60 – 80", "≥ 80")
     assert dataset.columns[1].declared
@@ -49,13 +49,13 @@ def test_equal_width_bins_over_public_bounds(raw):
 
 
 def test_public_cut_points(raw):
-    schema = with_column(infer_schema(raw), "age", cut_points=(30.0, 50.0), declared=True)
+    schema = with_column(guessed_schema(raw), "age", cut_points=(30.0, 50.0), declared=True)
     dataset = build_dataset(raw, schema, name="t")
     assert list(np.bincount(dataset.values[1])) == [10, 20, 10]
 
 
 def test_uncut_columns_stay_continuous_and_are_clipped_to_public_bounds(raw):
-    schema = with_column(infer_schema(raw), "age", bounds=(25.0, 50.0), bins=None, declared=True)
+    schema = with_column(guessed_schema(raw), "age", bounds=(25.0, 50.0), bins=None, declared=True)
     dataset = build_dataset(raw, schema, name="t")
     assert dataset.columns[1].kind == "continuous"
     assert (dataset.values[1].min(), dataset.values[1].max()) == (25.0, 50.0)
@@ -64,20 +64,20 @@ def test_uncut_columns_stay_continuous_and_are_clipped_to_public_bounds(raw):
 
 
 def test_declared_levels_must_cover_the_data(raw):
-    schema = with_column(infer_schema(raw), "sex", levels=("f",), declared=True)
+    schema = with_column(guessed_schema(raw), "sex", levels=("f",), declared=True)
     with pytest.raises(DataError, match="20 rows with a value outside its levels"):
         build_dataset(raw, schema, name="t")
 
 
 def test_levels_that_do_not_occur_are_kept(raw):
-    schema = with_column(infer_schema(raw), "sex", levels=("m", "f", "x"), declared=True)
+    schema = with_column(guessed_schema(raw), "sex", levels=("m", "f", "x"), declared=True)
     dataset = build_dataset(raw, schema, name="t")
     assert dataset.levels[0] == 3
     assert dataset.values[0][0] == 1
 
 
 def test_columns_can_be_left_out(raw):
-    schema = with_column(infer_schema(raw), "age", include=False)
+    schema = with_column(guessed_schema(raw), "age", include=False)
     assert build_dataset(raw, schema, name="t").names == ("sex", "score")
 
 
@@ -96,11 +96,11 @@ def test_columns_can_be_left_out(raw):
 )
 def test_bad_cuts(raw, changes, sentence):
     with pytest.raises(DataError, match=sentence):
-        build_dataset(raw, with_column(infer_schema(raw), "age", **changes), name="t")
+        build_dataset(raw, with_column(guessed_schema(raw), "age", **changes), name="t")
 
 
 def test_declaring_everything(raw):
-    assert build_dataset(raw, declare(infer_schema(raw)), name="t").undeclared == ()
+    assert build_dataset(raw, declare(guessed_schema(raw)), name="t").undeclared == ()
 
 
 @given(

@@ -10,7 +10,7 @@ import pytest
 from privcore.algorithms import count, discover
 from privcore.algorithms.gradients.schedules import SCHEDULES, total
 from privcore.cli import build_parser
-from privcore.data import Column, Dataset, build_dataset, infer_schema, load_network, read_table
+from privcore.data import Column, Dataset, build_dataset, load_network, read_table
 from privcore.errors import ParameterError
 from privcore.evaluation import ordered_pair_f1, skeleton_metrics
 from privcore.evaluation.papers import (
@@ -34,6 +34,7 @@ from privcore.evaluation.papers.xu_adult import coarse
 from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan
 from privcore.graphs import PDAG
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.data.guess import guessed_schema
 
 NAMES = list(REPRODUCTIONS)
 SHIPPED = [name for name in NAMES if not REPRODUCTIONS[name].needs_table]
@@ -338,7 +339,7 @@ def adult(rows=400):
         )
     ]
     raw = read_table("\n".join(lines).encode(), "adult.csv")
-    return build_dataset(raw, infer_schema(raw), name="adult.csv")
+    return build_dataset(raw, guessed_schema(raw), name="adult.csv")
 
 
 def test_levels_are_merged_into_the_most_frequent_and_the_rest():

@@ -15,9 +15,8 @@ from pages.ui.data import upload as upload_module
 from pages.ui.running import LiveHooks
 from privcore.algorithms import ALGORITHMS, Progress
 from privcore.data import ColumnSchema, read_table
-from privcore.data.draft import draft_schema
 from privcore.data.schema_file import schema_json
-from privcore.data.triage import Proposal, Way
+from privcore.data.triage import Proposal, Way, proposed_schema
 from privcore.kernels import compiled
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
@@ -236,7 +235,7 @@ def test_a_wide_table_of_ones_own_is_not_drawn_as_a_line_and_stays_where_it_is()
 
 
 def test_a_confirmed_schema_file_is_a_confirmation_of_these_values():
-    drafted = draft_schema(read_table(TABLE, "t.csv")).schema
+    drafted = proposed_schema(read_table(TABLE, "t.csv"))
     app = upload(start(), TABLE)
     uploader = next(u for u in app.file_uploader if u.label.startswith("Schema"))
     uploader.upload("s.json", schema_json(drafted, confirmed=True).encode(), "application/json")

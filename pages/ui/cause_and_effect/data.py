@@ -13,8 +13,9 @@ from pages.ui.controls.data import UPLOAD, choose_data, current_data
 from pages.ui.controls.params import declared_controls
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.texts import plain
-from privcore.data import RawTable, build_dataset, infer_schema, read_table
+from privcore.data import RawTable, build_dataset, read_table
 from privcore.data.reading import MAX_BYTES
+from privcore.data.triage import number_columns
 from privcore.errors import DataError
 from privcore.pairwise import (
     GENERATORS,
@@ -147,7 +148,7 @@ def _file() -> tuple[Pair, Key] | None:
 
 
 def _of_table(raw: RawTable, filename: str, digest: str) -> tuple[Pair, Key] | None:
-    schema = {c.name: c for c in infer_schema(raw) if c.kind != "nominal"}
+    schema = {column.name: column for column in number_columns(raw)}
     if len(schema) < 2:
         raise DataError("The file has fewer than two columns of numbers; choose another.")
     names = _two(list(schema), digest)
