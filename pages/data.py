@@ -1,5 +1,7 @@
 """Data: what am I looking at, and what of it is public?"""
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,7 +15,7 @@ from pages.ui.data import public_domain, upload
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from privcore.algorithms.search.parameters import MIXED_LEVELS
-from privcore.counts import InMemoryCounts, MixedRows, NumericRows
+from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
 from privcore.text import short
@@ -90,6 +92,8 @@ def pictures(loaded: Loaded) -> None:
         cut = MIXED_LEVELS.default
         st.caption(f"Columns of numbers are cut into {cut} intervals of equal width here.")
         dataset, source = source.dataset(cut), source.counts(cut)
+    elif isinstance(source, AvailableCases):
+        source = cast(InMemoryCounts, source.own_level)
     categorical = isinstance(source, InMemoryCounts)
     names = list(dataset.names)
     key = "-".join(map(str, loaded.key))

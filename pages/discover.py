@@ -42,7 +42,14 @@ def ask(loaded: Loaded, values: dict[str, Any]) -> None:
 
 
 def refuse(loaded: Loaded, algorithm: Algorithm) -> None:
-    """These columns hold numbers and the algorithm needs levels: offer the ways out."""
+    """The algorithm needs levels and these are numbers, or has no form for gaps: the ways out."""
+    if loaded.dataset.available:
+        st.info(
+            f"{algorithm.title} has no form for values that are missing at random. Choose an "
+            "algorithm that has one, or make missing values a level of their own on the page Data."
+        )
+        st.button("Use LapMech", on_click=use, args=("algorithm", "lapmech"))
+        return
     mixed = isinstance(loaded.source, MixedRows)
     held = "some of these hold numbers" if mixed else "these hold numbers"
     st.info(

@@ -54,7 +54,9 @@ def read_table(
             guarantee says so; columns that are left out are named in a warning.
         columns: the columns to use; None for all that can be used.
         missing: what to do with missing cells: make them a "level" of their own, "drop" their
-            rows, or "refuse" them.  None for a level without a schema, and to refuse with one.
+            rows, "refuse" them, or take them as missing at random: each test of PC and LapMech then
+            uses the "available" rows, in which its columns have values.  None for a level without a
+            schema, and to refuse with one.
 
     Returns:
         The data set: n rows of coded levels and of numbers within their bounds.
@@ -77,7 +79,7 @@ def read_table(
         for column, reason in left_out(proposals).items():
             warnings.warn(f"Left out: {short(column)} ({reason})", UserWarning, stacklevel=2)
         proposed = [proposal.schema for proposal in proposals]
-        if missing is not None:
+        if missing in ("drop", "refuse"):
             proposed = [replace(column, missing=False) for column in proposed]
         return build_dataset(raw, proposed, name=name, missing=missing or "refuse")
     wanted = list(read_schema(_bytes_of(schema)) if isinstance(schema, Path | str) else schema)

@@ -12,12 +12,15 @@ from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome,
 from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import (
+    AvailableCases,
     CountSource,
     InMemoryCounts,
     MixedRows,
     MomentSource,
     NumericRows,
     PublicColumns,
+    available_cases,
+    gaps_of,
     has_levels,
     require_levels,
 )
@@ -29,6 +32,10 @@ from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.text import short
 
+MISSING_AT_RANDOM = (
+    "missing values are taken as missing at random: each test uses the rows in which its columns "
+    "have values"
+)
 TEST_LIMIT = Parameter(
     name="test_limit",
     title="Most tests",
@@ -95,6 +102,11 @@ def discover(
     guarantee = outcome.guarantee
     if chosen.private:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
+    if isinstance(source, AvailableCases):
+        if chosen.private:
+            guarantee = replace(guarantee, public=(*guarantee.public, MISSING_AT_RANDOM))
+        else:
+            guarantee = replace(guarantee, caveats=(*guarantee.caveats, MISSING_AT_RANDOM))
     if isinstance(counted, MixedRows):
         guarantee = replace(guarantee, public=(*guarantee.public, cut_sentence(counted, checked)))
     return Discovery(
@@ -145,6 +157,8 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
 
 def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
     """Whether an algorithm can work on such columns."""
+    if not algorithm.available_cases and _has_gaps(source):
+        return False
     if isinstance(source, MixedRows):
         return any(parameter.name == "mixed_levels" for parameter in algorithm.parameters)
     return algorithm.needs != "tables" or has_levels(source)
@@ -155,8 +169,14 @@ def levelled(
 ) -> MomentSource:
     """What an algorithm works on: of mixed columns, counts with the numbers cut.
 
-    Raises DataError for an algorithm that does not cut them.
+    Raises DataError for an algorithm that does not cut them, and for one that has no form for
+    values missing at random where there are such.
     """
+    if _has_gaps(source) and not algorithm.available_cases:
+        raise DataError(
+            f"{algorithm.name} has no form for values that are missing at random; make them a "
+            "level of their own (--missing level), or choose lapmech, or pc without privacy."
+        )
     if not isinstance(source, MixedRows):
         return source
     if not accepts(algorithm, source):
@@ -166,7 +186,11 @@ def levelled(
             "cut the continuous columns into levels, leave one kind out, or choose moment-search, "
             "which cuts them."
         )
-    return source.counts(checked["mixed_levels"])
+    return available_cases(source.counts(checked["mixed_levels"]), source.gaps)
+
+
+def _has_gaps(source: MomentSource | MixedRows) -> bool:
+    return bool(isinstance(source, AvailableCases | MixedRows) and source.gaps)
 
 
 def cut_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
@@ -239,10 +263,10 @@ def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
     # Imported here, as few runs need a database.
     from privcore.counts.sql import count_parquet
 
-    return count_parquet(data)
+    return available_cases(count_parquet(data), gaps_of(data))
 
 
-def count(dataset: Dataset) -> InMemoryCounts | NumericRows | MixedRows:
+def count(dataset: Dataset) -> InMemoryCounts | AvailableCases | NumericRows | MixedRows:
     """What algorithms need of a data set: counts of levels, moments of numbers, or both kinds.
 
     Raises DataError for constant columns.
@@ -257,4 +281,5 @@ def count(dataset: Dataset) -> InMemoryCounts | NumericRows | MixedRows:
         return MixedRows(dataset)
     if kinds == {False}:
         return NumericRows.from_dataset(dataset)
-    return InMemoryCounts.from_dataset(dataset)
+    counts, gaps = InMemoryCounts.from_dataset(dataset), gaps_of(dataset)
+    return AvailableCases(counts, gaps) if gaps else counts

@@ -14,6 +14,7 @@ from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.algorithms.search.v_structures import with_v_structures
+from privcore.counts import available_cases, own_level_of
 from privcore.counts.noisy import NoisyTable
 from privcore.errors import DataError
 from privcore.parameter import Parameter
@@ -53,7 +54,9 @@ class LapMechParameters(parameters.OrientedParameters, parameters.PrivateParamet
 
 def _run(run: Run[LapMechParameters]) -> Outcome:
     parameters = run.parameters
-    cells = prod(run.source.levels)
+    # With missing values as a level, whatever becomes of them in the tests.
+    counts, gaps = own_level_of(run.source)
+    cells = prod(counts.levels)
     if cells > MAX_CELLS:
         raise DataError(
             f"The full table over {len(run.source.names)} columns has {cells:.2g} cells, more than "
@@ -62,7 +65,7 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
     proven = parameters.calibration == "proven"
     # A replaced record leaves one cell and enters another: L1 sensitivity 2.
     scale = up((2 if proven else 1) / parameters.epsilon)
-    exact = run.source.table(range(len(run.source.names)))
+    exact = counts.table(range(len(counts.names)))
     flat = exact.reshape(-1)
     if parameters.table_noise == "discrete":
         noisy = run.noise.discrete_laplace_array(flat, scale).astype(np.float64)
@@ -70,9 +73,8 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
         noisy = run.noise.laplace_array(flat.astype(np.float64), scale)
     recorder = common.Recorder(run.keep_trace)
     recorder.add(Step(0, -1, -1, (), "release", nan, scale, nan, nan, False, parameters.epsilon, 1))
-    source = NoisyTable(
-        run.source.names, noisy.reshape(exact.shape), run.source.n, run.source.caveats
-    )
+    released = NoisyTable(counts.names, noisy.reshape(exact.shape), counts.n, counts.caveats)
+    source = available_cases(released, gaps)
     decision = Threshold(source, parameters.score, parameters.threshold, recorder)
     # Tests of what is released cost nothing more.
     oriented = with_v_structures(run, common.search(run, decision), decision)
@@ -110,4 +112,5 @@ LAPMECH = Algorithm(
     planned=_planned,
     published_flaw=f"Not proven: {_FLAW}.",
     published_epsilon="total",
+    available_cases=True,
 )

@@ -141,4 +141,5 @@ PC = Algorithm(
     calibrations=("none",),
     run=_run,
     needs="moments",
+    available_cases=True,
 )

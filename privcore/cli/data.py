@@ -87,10 +87,11 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     )
     data.add_argument(
         "--missing",
-        choices=("level", "drop", "refuse"),
+        choices=("level", "drop", "available", "refuse"),
         default=None,
-        help="missing values: a level of their own, rows left out, or refused (level, and refuse "
-        "for columns that --schema gives no such level)",
+        help="missing values: a level of their own, rows left out, taken as missing at random "
+        "(each test uses the rows in which its columns have values; pc and lapmech), or refused "
+        "(level, and refuse for columns that --schema gives no such level)",
     )
     data.add_argument("--truth", metavar="FILE", help="the true graph, to compare with")
     example = command.add_argument_group("of an example")
@@ -306,7 +307,7 @@ def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[Co
     )
     options.left_out = left_out(proposals)
     schema = [proposal.schema for proposal in proposals]
-    if options.missing is not None:
+    if options.missing in ("drop", "refuse"):
         schema = [replace(column, missing=False) for column in schema]
     return schema
 

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from privcore.algorithms import discover, get_algorithm
-from privcore.algorithms.engine import TEST_LIMIT, source_of
+from privcore.algorithms.engine import MISSING_AT_RANDOM, TEST_LIMIT, source_of
 from privcore.algorithms.registry import RECOMMENDED
 from privcore.algorithms.work import DEGREE, estimate
 from privcore.cli.data import (
@@ -155,7 +155,8 @@ def _words(report: dict[str, Any]) -> str:
             f"epsilon {shown}, delta {guarantee['delta']:g} "
             f"({guarantee['calibration']}, {guarantee['accountant']}; {guarantee['neighbours']})"
         )
-    lines += [f"note: {caveat}" for caveat in guarantee["caveats"]]
+    notes = [*guarantee["caveats"], *(f for f in guarantee["public"] if f == MISSING_AT_RANDOM)]
+    lines += [f"note: {note}" for note in notes]
     if report["noise"] in _NOISE:
         lines.append(_NOISE[report["noise"]])
     form = get_algorithm(report["algorithm"]).output.upper()

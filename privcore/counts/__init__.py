@@ -1,5 +1,6 @@
 """Sufficient statistics: contingency tables and moments, counted once and shared."""
 
+from privcore.counts.available import AvailableCases, available_cases, gaps_of, own_level_of
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.mixed import MixedRows
 from privcore.counts.numeric import NumericRows
@@ -17,6 +18,7 @@ from privcore.counts.source import (
 
 __all__ = [
     "MAX_CELLS",
+    "AvailableCases",
     "CountSource",
     "InMemoryCounts",
     "MixedRows",
@@ -24,8 +26,11 @@ __all__ = [
     "NumberSource",
     "NumericRows",
     "PublicColumns",
+    "available_cases",
     "cells_of_test",
+    "gaps_of",
     "has_levels",
     "has_numbers",
+    "own_level_of",
     "require_levels",
 ]

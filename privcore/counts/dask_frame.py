@@ -21,12 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from privcore.counts.available import available_cases, gaps_of
 from privcore.counts.distinct import Codes
 from privcore.counts.external import count_external
 from privcore.counts.sharded import Found, ShardedRows
 from privcore.counts.source import CountSource
 from privcore.data import refusals
-from privcore.data.building import Missing, notes_on_missing, used_columns
+from privcore.data.building import GAPS_AS_LEVEL, Missing, notes_on_missing, used_columns
 from privcore.data.coding import Coding, Piece, coded_piece, coding_of, looked_at
 from privcore.data.model import Column, Described, too_few_rows
 from privcore.data.reading import MEMORY
@@ -48,7 +49,8 @@ def count_frame(
     Partitions are coded once and kept by the workers.  The order of the rows is that of the
     partitions.  Raises what `build_dataset` raises.
     """
-    return count_external(ShardedRows(FramePartitions(frame, schema, missing)), memory)
+    parts = FramePartitions(frame, schema, missing)
+    return available_cases(count_external(ShardedRows(parts), memory), parts.gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ class _Frame(Described):
     rows: int
     notes: tuple[str, ...]
     true_edges: tuple[tuple[str, str], ...] | None = None
+    available: bool = False
 
     @property
     def n(self) -> int:
@@ -75,7 +78,7 @@ class FramePartitions:
         codings = [coding_of(column, missing_level=False) for column in used]
         pieces = self._looked(parts, codings, drop)
         gaps = np.sum([piece.missing for piece in pieces], axis=0)
-        if missing == "level" and gaps.any():
+        if missing in GAPS_AS_LEVEL and gaps.any():
             pairs = zip(used, gaps, strict=True)
             codings = [coding_of(column, missing_level=bool(count)) for column, count in pairs]
             pieces = self._looked(parts, codings, drop)
@@ -89,7 +92,9 @@ class FramePartitions:
             tuple(coding.column for coding in codings),
             sum(self.sizes),
             notes_on_missing([coding.column for coding in codings], missing),
+            available=missing == "available",
         )
+        self.gaps = gaps_of(described)
         self.names, self.levels = described.names, described.levels
         self.caveats = described.caveats
         coded = self._dask.delayed(coded_piece)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from privcore.counts.available import gaps_of
 from privcore.counts.cache import Cache
 from privcore.counts.memory import InMemoryCounts
 from privcore.data import Dataset, discretise
@@ -13,12 +14,13 @@ _KEPT = 4
 class MixedRows:
     """A table to be cut into levels: how many is a parameter of the run.
 
-    cut_names: of the columns that hold numbers.
+    cut_names: of the columns that hold numbers.  gaps: as of `AvailableCases`.
     """
 
     def __init__(self, dataset: Dataset) -> None:
         self.names, self.n, self.caveats = dataset.names, dataset.n, dataset.caveats
         self.cut_names = tuple(c.name for c in dataset.columns if not c.is_categorical)
+        self.gaps = gaps_of(dataset)
         self._dataset = dataset
         self._cut: Cache[Dataset] = Cache(_KEPT, size=lambda _: 1)
         self._counted: Cache[InMemoryCounts] = Cache(_KEPT, size=lambda _: 1)

@@ -34,7 +34,9 @@ from privcore.text import short
 
 # The code of a value that is none of the levels.
 _NONE = -1
-Missing = Literal["refuse", "drop", "level"]
+Missing = Literal["refuse", "drop", "level", "available"]
+# What else makes missing values a level of columns whose schema has none for them.
+GAPS_AS_LEVEL = ("level", "available")
 DROPPED = "rows with missing values are left out: which rows are complete is not covered"
 
 
@@ -49,7 +51,9 @@ def build_dataset(
     """Apply a schema; columns with include=False are left out.
 
     missing: "refuse" raises with the count per column, "drop" leaves out rows with a missing
-    cell, "level" makes it a level of its own, "(missing)", of columns with levels or cuts.
+    cell, "level" makes it a level of its own, "(missing)", of columns with levels or cuts, and
+    "available" does the same and notes that values are missing at random: each test then uses the
+    rows in which its columns have values.
     Gaps of a column whose schema has a level for them go there in any case.  That a column has
     gaps is itself read from the data: with "level", its levels count as declared only if its
     schema has that level.
@@ -75,7 +79,10 @@ def build_dataset(
         values.append(codes)
     _refuse_constant(columns, values)
     notes = notes_on_missing(columns, missing)
-    return Dataset(name, tuple(columns), tuple(values), true_edges, UPLOADED, notes)
+    available = missing == "available"
+    return Dataset(
+        name, tuple(columns), tuple(values), true_edges, UPLOADED, notes, available=available
+    )
 
 
 def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]:

@@ -57,6 +57,8 @@ class Described(ABC):
     columns: tuple[Column, ...]
     true_edges: tuple[tuple[str, str], ...] | None
     notes: tuple[str, ...]
+    # Whether "(missing)" is no level of a column, but a value that is missing at random.
+    available: bool = False
 
     @property
     @abstractmethod
@@ -124,6 +126,7 @@ class Dataset(Described):
     notes: sentences that limit what a guarantee about these rows covers.
     recipe: how a structural example was made, so that reports can say how to make it again: its
         name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
+    available: whether values in the level "(missing)" are taken as missing at random.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -136,6 +139,7 @@ class Dataset(Described):
     source: str = ""
     notes: tuple[str, ...] = ()
     recipe: Mapping[str, Any] | None = None
+    available: bool = False
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from privcore.data import refusals
-from privcore.data.building import Missing, column_of, cuts_of, notes_on_missing, used_columns
+from privcore.data.building import (
+    GAPS_AS_LEVEL,
+    Missing,
+    column_of,
+    cuts_of,
+    notes_on_missing,
+    used_columns,
+)
 from privcore.data.coding import MISSING, UNKNOWN
 from privcore.data.dates import DateReading
 from privcore.data.duck import asking, connect, literal, scan
@@ -281,6 +288,7 @@ class ParquetTable(Described):
     true_edges: tuple[tuple[str, str], ...] | None = None
     notes: tuple[str, ...] = ()
     memory: int = MEMORY
+    available: bool = False
 
     @property
     def n(self) -> int:
@@ -308,7 +316,7 @@ def open_parquet(
     if schema is None:
         schema = [proposal.schema for proposal in choose(opened.proposals())]
     columns = [
-        coded(opened.cells(wanted.name), wanted, gaps=missing == "level")
+        coded(opened.cells(wanted.name), wanted, gaps=missing in GAPS_AS_LEVEL)
         for wanted in used_columns(schema, opened.names, missing)
     ]
     missed = {c.column.name: c.missing for c in columns if c.missing}
@@ -326,6 +334,7 @@ def open_parquet(
         where=where,
         notes=notes_on_missing([c.column for c in columns], missing),
         memory=memory,
+        available=missing == "available",
     )
 
 

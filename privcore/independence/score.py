@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, log_ndtr, ndtri
 
 from privcore.counts import MAX_CELLS, CountSource, cells_of_test
+from privcore.counts.available import rows_of_test
 from privcore.errors import ParameterError
 from privcore.independence.log_tail import SMALLEST, log_chi2_tail
 
@@ -118,7 +119,8 @@ class Score:
         ordered = tuple(sorted(conditioning_set))
 
         def compute() -> float:
-            return self.statistic(source.conditional_tables(x, y, ordered), source.n)
+            tables = source.conditional_tables(x, y, ordered)
+            return self.statistic(tables, rows_of_test(source, tables))
 
         return source.remember((self.name, x, y, ordered), compute)
 

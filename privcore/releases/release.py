@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from privcore.algorithms import Discovery, discover
 from privcore.algorithms.engine import checked_parameters, planned_events, source_of
 from privcore.algorithms.search.result import Iteration, PairFinding
-from privcore.counts import InMemoryCounts
+from privcore.counts import CountSource, InMemoryCounts, own_level_of
 from privcore.data import Dataset
 from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique
 from privcore.data.model import Described
@@ -209,7 +209,7 @@ def _contents(
         if content is not None:
             yield [content]
         return
-    source = source_of(dataset)
+    source, _ = own_level_of(cast(CountSource, source_of(dataset)))
     if not isinstance(source, InMemoryCounts):
         # `check_release` has seen to the memory of the rows, so what is short is the database's.
         raise ReleaseError("The files cannot be read within the memory allowed; allow more.")

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.ui.controls.params import control
 from privcore.algorithms import count
-from privcore.counts import InMemoryCounts, MixedRows, NumericRows
+from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import (
     EXAMPLES,
     NETWORKS,
@@ -42,7 +42,7 @@ class Loaded:
     """
 
     dataset: Dataset
-    source: InMemoryCounts | NumericRows | MixedRows
+    source: InMemoryCounts | AvailableCases | NumericRows | MixedRows
     positions: Positions
     is_network: bool
     seed: int

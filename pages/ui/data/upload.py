@@ -26,7 +26,7 @@ from privcore.data import (
     read_table,
     read_true_graph,
 )
-from privcore.data.building import Missing
+from privcore.data.building import GAPS_AS_LEVEL, Missing
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import ENCODINGS, MAX_BYTES
@@ -41,6 +41,7 @@ _Held = tuple[tuple[str, str, str | None], RawTable]
 _MISSING: dict[Missing, str] = {
     "level": "a level of its own",
     "drop": "leave out rows with any",
+    "available": "missing at random: each test uses the rows that have values (PC, LapMech)",
     "refuse": "refuse, and say where they are",
 }
 # Questions that are asked one by one; what is beyond is in the table of columns.
@@ -225,10 +226,10 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         wanted = _from_frame(edited, schema, kinds_alone=share is not None)
         wanted = [_usable(*each) for each in zip(wanted, proposals, strict=True)]
         wanted = [_recut(raw, *each) for each in zip(wanted, schema, strict=True)]
-        gaps = raw.missing if missing == "level" else {}
+        gaps = raw.missing if missing in GAPS_AS_LEVEL else {}
         if sum(column.include for column in wanted) < 2:
             choose(proposals)
-        if missing != "level" and "upload_stated" not in st.session_state:
+        if missing not in GAPS_AS_LEVEL and "upload_stated" not in st.session_state:
             wanted = [replace(column, missing=False) for column in wanted]
         used = [replace(c, missing=c.missing or c.name in gaps) for c in wanted]
         used = [_without_cuts(column) for column in used] if uncut else used

@@ -121,6 +121,9 @@ class Algorithm:
     reference: parameters to those of the non-private algorithm that the run is compared with, PC
     unless it says otherwise.  output: a CPDAG, or one DAG.
 
+    available_cases: whether values may be missing at random: its tests are of exact counts without
+    a promise, or of noisy counts in which missing values are a level.
+
     Raises ParameterError for a declaration that contradicts itself.
     """
 
@@ -139,6 +142,7 @@ class Algorithm:
     published_epsilon: Literal["round", "split", "total"] = "round"
     planned: Callable[[Run[Any]], tuple[Event, ...]] = _no_plan
     planned_delta: Callable[[Run[Any]], float] | None = None
+    available_cases: bool = False
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._faults():

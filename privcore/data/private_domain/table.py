@@ -16,7 +16,7 @@ from privcore.data.model import BOUGHT, code_type
 from privcore.data.private_domain.buying import cell_numbers
 from privcore.data.private_domain.plan import MOST_LEVELS, Purchase
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
-from privcore.errors import DataError
+from privcore.errors import DataError, ParameterError
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +55,11 @@ class StatedTable:
         Raises what `build_dataset` raises, all of it before anything is charged: once a domain is
         bought, no row makes `with_domain` fail.
         """
+        if missing == "available":
+            raise ParameterError(
+                "A bought domain has no form for values that are missing at random; make them a "
+                "level of their own (--missing level)."
+            )
         used = used_columns(schema, raw.names, missing)
         cells = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in used})
         used = [replace(column, date=None) for column in used]

@@ -19,7 +19,7 @@ import numpy as np
 from privcore.algorithms import count, discover, get_algorithm
 from privcore.algorithms.engine import checked_parameters
 from privcore.algorithms.search.model import Hooks, NoHooks
-from privcore.counts import InMemoryCounts, MixedRows, NumericRows
+from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.counts.cache import Cache
 from privcore.data import BayesianNetwork, Column, Dataset
 from privcore.data.equations import LinearGaussian, random_weights
@@ -132,7 +132,7 @@ class Surrogates:
     def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS) -> None:
         self.shape = shape
         self.seeds = tuple(seeds)
-        self._sources: dict[int, InMemoryCounts | NumericRows | MixedRows] = {}
+        self._sources: dict[int, InMemoryCounts | AvailableCases | NumericRows | MixedRows] = {}
         self._edges: dict[int, tuple[tuple[str, str], ...]] = {}
         # A graph takes about 200 bytes for each of its edges.
         self._references: Cache[PDAG] = Cache(
@@ -180,7 +180,7 @@ class Surrogates:
         }
         return Quality(len(self.seeds) - len(failures), tuple(failures), f1)
 
-    def _source(self, seed: int) -> InMemoryCounts | NumericRows | MixedRows:
+    def _source(self, seed: int) -> InMemoryCounts | AvailableCases | NumericRows | MixedRows:
         if seed not in self._sources:
             dataset = surrogate(self.shape, seed)
             self._edges[seed] = dataset.true_edges or ()

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from privcore.algorithms import count, discover, get_algorithm
 from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.result import Discovery
-from privcore.counts import InMemoryCounts, MixedRows, NumericRows
+from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.counts.cache import Cache
 from privcore.errors import PrivcoreError
 from privcore.evaluation.metrics import cpdag_metrics, skeleton_metrics
@@ -70,7 +70,7 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
 class Loaded(NamedTuple):
     """Counts of one data set, and the truth about it if that is known."""
 
-    source: InMemoryCounts | NumericRows | MixedRows
+    source: InMemoryCounts | AvailableCases | NumericRows | MixedRows
     true_edges: tuple[tuple[str, str], ...] | None
 
 

@@ -1,0 +1,131 @@
+"""Counts of the rows that have a value in all columns of a test: available cases.
+
+Where values are missing at random these rows tell of the others.  Of each column with gaps, its
+level for missing values is left out of every table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.arrays import Matrix, Vector
+from privcore.counts.cache import Cache
+from privcore.counts.memory import InMemoryCounts
+from privcore.counts.source import CountSource, Holds, MomentSource, Table
+from privcore.data.model import Described
+from privcore.data.schema import MISSING_LEVEL
+from privcore.errors import DataError
+from privcore.privacy.mechanisms.noise import NoiseSource
+
+Gaps = tuple[int | None, ...]
+
+
+def gaps_of(data: Described) -> Gaps:
+    """Per column the code of its missing values, None if it has none; empty without such a column.
+
+    Empty, too, where missing values are not taken as missing at random.
+    """
+    codes = [
+        column.levels.index(MISSING_LEVEL) if MISSING_LEVEL in column.levels else None
+        for column in data.columns
+    ]
+    return tuple(codes) if data.available and any(c is not None for c in codes) else ()
+
+
+def available_cases(own_level: CountSource, gaps: Gaps) -> CountSource:
+    """The counts of available cases, or the same source where there are no gaps."""
+    return AvailableCases(own_level, gaps) if gaps else own_level
+
+
+def own_level_of(source: CountSource) -> tuple[CountSource, Gaps]:
+    """The counts in which missing values are a level of their own, and which level that is."""
+    return (source.own_level, source.gaps) if isinstance(source, AvailableCases) else (source, ())
+
+
+def rows_of_test(source: MomentSource, tables: Table) -> int:
+    """How many rows a test on these tables has: all, or those that have a value in its columns."""
+    return max(int(tables.sum()), 1) if isinstance(source, AvailableCases) else source.n
+
+
+class AvailableCases:
+    """A `CountSource` whose tables count the rows that have a value in each of their columns.
+
+    own_level: the counts with missing values as a level.  gaps: per column the code of that level.
+    levels: without that level.  n: of all rows, so that tables may add up to less.
+    """
+
+    holds: Holds = "levels"
+
+    def __init__(self, own_level: CountSource, gaps: Gaps) -> None:
+        self.own_level = own_level
+        self.gaps = gaps
+        self.names, self.n, self.caveats = own_level.names, own_level.n, own_level.caveats
+        self.levels = tuple(
+            level - (gap is not None) for level, gap in zip(own_level.levels, gaps, strict=True)
+        )
+        self._tables: Cache[Table] = Cache(64 << 20, lambda table: table.nbytes + 200)
+        self._scores: Cache[float] = Cache(64 << 20, size=lambda _: 300)
+
+    def table(self, columns: Sequence[int]) -> Table:
+        return self._inside(self.own_level.table(columns), columns)
+
+    def conditional_tables(self, x: int, y: int, conditioning_set: Sequence[int]) -> Table:
+        key = (x, y, tuple(conditioning_set))
+        return self._tables.get(key, lambda: self._strata(x, y, tuple(conditioning_set)))
+
+    def moments(self, radius: float | None = None) -> NDArray[np.float64]:
+        raise self._no_rows("moments")
+
+    def rows(self) -> tuple[Matrix, Vector]:
+        raise self._no_rows("rows")
+
+    def subsample(self, size: int, noise: NoiseSource) -> CountSource:
+        raise self._no_rows("a sub-sample")
+
+    def blocked(self, count: int, noise: NoiseSource) -> CountSource:
+        raise self._no_rows("blocks")
+
+    def prepare(self, families: Sequence[Sequence[int]]) -> None:
+        self.own_level.prepare(families)
+
+    def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
+        return self._scores.get(key, compute)
+
+    def _strata(self, x: int, y: int, conditioning_set: tuple[int, ...]) -> Table:
+        columns = (*conditioning_set, x, y)
+        if isinstance(self.own_level, InMemoryCounts):
+            # The rows of this test alone: strata are found among them, however many could be.
+            codes, times = self.own_level.unique()
+            gaps = [codes[c] == self.gaps[c] for c in columns if self.gaps[c] is not None]
+            present = ~np.logical_or.reduce(gaps) if gaps else np.ones(times.size, np.bool_)
+            if not present.any():
+                return np.zeros((0, self.levels[x], self.levels[y]), dtype=np.int64)
+            source = self.own_level
+            of_test = InMemoryCounts(
+                tuple(source.names[c] for c in columns),
+                tuple(source.levels[c] for c in columns),
+                tuple(codes[c][present] for c in columns),
+                times[present],
+            )
+            last = len(columns) - 1
+            tables = of_test.conditional_tables(last - 1, last, range(last - 1))
+            return self._inside(tables, (None, x, y))
+        tables = self.table(columns).reshape(-1, self.levels[x], self.levels[y])
+        return tables[tables.any(axis=(1, 2))] if len(tables) > 1 else tables
+
+    def _inside(self, counts: Table, columns: Sequence[int | None]) -> Table:
+        """A table without the level of missing values of each of its columns; None is an axis."""
+        for axis, column in enumerate(columns):
+            gap = None if column is None else self.gaps[column]
+            if gap is not None:
+                counts = np.delete(counts, gap, axis=axis)
+        return counts
+
+    def _no_rows(self, what: str) -> DataError:
+        return DataError(
+            f"Of available cases there are contingency tables and no {what}; choose the score g2 "
+            "or chi2, or make missing values a level of their own."
+        )
