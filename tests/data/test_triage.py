@@ -15,6 +15,7 @@ from privcore.data.triage import (
     choose,
     even_cuts,
     merge_rare,
+    number_columns,
     proposed_schema,
     round_number,
     triage,
@@ -235,3 +236,22 @@ def test_rare_levels_are_merged(table, proposals):
     assert same == proposals["ward"].schema
     with pytest.raises(ParameterError, match="merge-rare"):
         merge_rare(table, [each], 1)
+
+
+@given(
+    low=st.floats(-1e9, 1e9, allow_subnormal=False),
+    width=st.floats(1e-3, 1e9, allow_subnormal=False),
+)
+def test_bounds_hold_every_value_and_are_round(low, width):
+    values = low + width * np.linspace(0, 1, 40)
+    (column,) = number_columns(raw_of(a=values, b=["x", "y"] * 20))
+    lowest, highest = column.bounds
+    assert lowest <= values.min()
+    assert highest >= values.max()
+    assert highest - lowest <= 1.25 * np.ptp(values)
+
+
+def test_bounds_have_two_digits_of_their_distance():
+    raw = raw_of(age=np.linspace(18.37, 95.61, 60), b=["x", "y"] * 30)
+    for way in triage(raw)[0].ways[:3]:
+        assert way.schema.bounds == (18, 96)

@@ -234,6 +234,19 @@ def test_a_wide_table_of_ones_own_is_not_drawn_as_a_line_and_stays_where_it_is()
     assert np.array_equal(clean(app).session_state["_positions"][2], places)
 
 
+def test_values_missing_at_random_on_the_pages():
+    gaps = TABLE.replace(b"f,30,", b",30,").replace(b"m,21,", b",21,")
+    app = upload(start(), gaps, use=False)
+    app.selectbox(key="upload_missing").set_value("available").run()
+    next(b for b in app.button if b.label == "Use this table").click().run()
+    assert not clean(app).error
+    app.switch_page("pages/discover.py").run()
+    assert any("has no form for values that are missing at random" in i.value for i in app.info)
+    next(b for b in app.button if b.label == "Use LapMech").click().run()
+    assert not clean(app).error
+    assert any("taken as missing at random" in m.value for m in app.markdown)
+
+
 def test_a_confirmed_schema_file_is_a_confirmation_of_these_values():
     drafted = proposed_schema(read_table(TABLE, "t.csv"))
     app = upload(start(), TABLE)
