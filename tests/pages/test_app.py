@@ -236,7 +236,7 @@ def test_a_wide_table_of_ones_own_is_not_drawn_as_a_line_and_stays_where_it_is()
 
 def test_values_missing_at_random_on_the_pages():
     gaps = TABLE.replace(b"f,30,", b",30,").replace(b"m,21,", b",21,")
-    app = upload(start(), gaps, use=False)
+    app = upload(start(discover_tab="Guarantee"), gaps, use=False)
     app.selectbox(key="upload_missing").set_value("available").run()
     next(b for b in app.button if b.label == "Use this table").click().run()
     assert not clean(app).error
