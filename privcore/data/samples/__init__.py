@@ -53,31 +53,31 @@ _ALL = (
     Sample(
         "clinic",
         "Admissions to a hospital",
-        "A clinic asks why patients come back within 30 days. Its export has the row number and the "
-        "patient's number, dates, the nurses' free text, some blood pressures missing, and stays "
-        "with a long tail. Numbers of rows and patients and the free text are to be left out, and "
-        "of a date only the month says anything. Look for what leads to `readmitted_30d`, and "
-        "whether age has an effect on it of its own.",
+        "A clinic asks why patients come back within 30 days. Its export has a row number, a "
+        "patient's number, dates, the nurses' free text, a few blood pressures missing, and stays "
+        "with a long tail. The numbers of rows and patients and the free text are left out, and "
+        "of each date the month is used. Look for what leads to `readmitted_30d`, and whether age "
+        "has an effect on it that goes through none of the other columns.",
         12_000,
     ),
     Sample(
         "survey",
         "Answers to a questionnaire",
-        "A statistics office asks what makes people content with life and what brings them to vote. "
-        "Answers are levels from 1 to 5; 60 regions, most of them with few people; the same wave in "
-        "every row; and incomes that many do not give. Who trusts little answers less: leave those "
-        "rows out, and that trace of trust is gone. Look at the edge between `trust` and `income` "
-        "with missing values as a level and without.",
+        "A statistics office asks what makes people content with life and what brings them to "
+        "vote. There are answers from 1 to 5, 60 regions, most of them with few people, the same "
+        "wave in every row, and incomes that many do not give: who trusts little answers less. "
+        "Look at the edge between `trust` and `income`. It is there because missing values are a "
+        "level of their own; leave those rows out, and it is gone.",
         12_000,
     ),
     Sample(
         "sensors",
         "Readings of a pump",
         "A plant reads a pump every half hour of a year, and asks what wears it: particles in the "
-        "oil. Speed saturates with load, vibration is U-shaped over speed, readings are log-normal, "
-        "and the logger writes “fault” where a pressure is missing. A straight line sees little of "
-        "this; intervals do. But they keep only a part of each number, so that a cause further back "
-        "can seem direct: expect a false edge or two, without privacy too.",
+        "oil. Speed saturates with load, vibration is U-shaped over speed, readings are log- "
+        "normal, and the logger writes “fault” where a pressure is missing. A straight line sees "
+        "little of this; intervals do. But they keep only a part of each number, so that a cause "
+        "further back can seem direct: expect a false edge or two, without privacy too.",
         17_520,
     ),
 )

@@ -91,7 +91,14 @@ def readmitted_30d(rng: Generator, n: int, smoker: Any, length_of_stay: Any) -> 
 def _notes(rng: Generator, n: int) -> Any:
     """Free text: nearly every row has one of its own."""
     doctors = ["Weber", "Okafor", "Lindqvist", "Moreau", "Haddad", "Novak", "Silva", "Tanaka"]
-    states = ["feels better", "slept badly", "in some pain", "eats well", "anxious", "no complaints"]
+    states = [
+        "feels better",
+        "slept badly",
+        "in some pain",
+        "eats well",
+        "anxious",
+        "no complaints",
+    ]
     plans = ["bloods tomorrow", "walk the corridor", "family informed", "X-ray repeated", "rest"]
     return [
         f"Dr {doctor} at {minute // 60:02}:{minute % 60:02}: {state}, {plan}."
