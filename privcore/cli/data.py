@@ -253,7 +253,7 @@ def stated_table(options: argparse.Namespace) -> StatedTable | None:
     schema = read_schema(file_bytes(Path(options.schema)))
     names = [column.name for column in schema]
     sample: Sample | None = getattr(options, "from_sample", None)
-    edges = sample and sample.true_edges(names)
+    edges = None if sample is None else sample.true_edges(names)
     return StatedTable.state(
         raw_table(options),
         schema,

@@ -65,7 +65,7 @@ def panel() -> None:
     if not uploads_allowed() and sample is None:
         return
     if file is None and sample is None and held is None:
-        st.info("Choose a file with a header and at least two columns.")
+        st.info("Choose a file with a header and at least two columns, or a sample table.")
         return
     # What is wrong, and the way on, stand above the long table of columns.
     notice = st.container()

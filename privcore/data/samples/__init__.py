@@ -74,10 +74,10 @@ _ALL = (
         "sensors",
         "Readings of a pump",
         "A plant reads a pump every half hour of a year, and asks what wears it: particles in the "
-        "oil. Speed saturates with load, vibration is U-shaped over speed, readings are log- "
-        "normal, and the logger writes “fault” where a pressure is missing. A straight line sees "
-        "little of this; intervals do. But they keep only a part of each number, so that a cause "
-        "further back can seem direct: expect a false edge or two, without privacy too.",
+        "oil. Speed saturates with load, vibration is U-shaped over speed, readings are "
+        "log-normal, and the logger writes “fault” where a pressure is missing. A straight line "
+        "sees little of this; intervals do. But they keep only a part of each number, so that a "
+        "cause further back can seem direct: expect a false edge or two, without privacy too.",
         17_520,
     ),
 )
