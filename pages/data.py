@@ -208,9 +208,13 @@ st.title("Data")
 if st.session_state["data"] == UPLOAD:
     upload.panel()
 elif uploads_allowed():
-    st.caption(f"To load a table of your own, choose “{UPLOAD}” as the data set on the left.")
+    st.caption(
+        f"To load a table of your own, or a sample of one, choose “{UPLOAD}” as the data set on "
+        "the left."
+    )
 else:
     st.caption(NO_UPLOADS)
+    st.caption(f"To try a sample table, choose “{UPLOAD}” as the data set on the left.")
 try:
     loaded = current_data()
     if loaded is not None:

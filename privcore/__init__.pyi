@@ -3,6 +3,7 @@
 from .algorithms.registry import ALGORITHMS as ALGORITHMS
 from .algorithms.search.result import Discovery as Discovery
 from .api import discover as discover
+from .api import load_sample as load_sample
 from .api import read_table as read_table
 from .api import release as release
 from .api import sweep as sweep
@@ -10,6 +11,7 @@ from .api import triage as triage
 from .data.model import Dataset as Dataset
 from .data.network import NETWORKS as NETWORKS
 from .data.network import load_network as load_network
+from .data.samples import SAMPLES as SAMPLES
 from .data.structural import StructuralExample as StructuralExample
 from .errors import PrivcoreError as PrivcoreError
 from .estimators import CURATE as CURATE

@@ -20,6 +20,10 @@ from privcore.version import __version__
 ROOT = Path(__file__).parents[1]
 
 
+def sample_files():
+    return [path for sample in privcore.SAMPLES.values() for path in (sample.path, sample.graph)]
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
@@ -41,6 +45,7 @@ def test_the_wheel_has_the_engine_and_the_dashboard_under_one_name_each(wheel):
         "privcore/py.typed",
         "privcore/__init__.pyi",
         "privcore/data/networks/asia.json",
+        *(f"privcore/data/samples/{path.name}" for path in sample_files()),
         "privcore/evaluation/results/eight_networks.parquet",
         "causalveil_app/app.py",
         "causalveil_app/pages/discover.py",
@@ -138,6 +143,7 @@ def test_functions_stay_when_rooms_are_imported():
     ("command", "without"),
     [
         ("networks", ("pandas", "scipy", "numba", "networkx", "pyarrow", "duckdb", "opendp")),
+        ("samples", ("pandas", "scipy", "numba", "networkx", "pyarrow", "duckdb", "opendp")),
         ("ledger", ("numba", "duckdb", "opendp")),
     ],
 )

@@ -21,6 +21,7 @@ from privcore.version import __version__
 COMMANDS = {
     "networks": "list the built-in Bayesian networks",
     "examples": "list the structural examples and their parameters",
+    "samples": "list the sample tables, each with its story",
     "algorithms": "list the algorithms and their parameters",
     "schema": "draft what is public of a table for its owner to review, or confirm it",
     "discover": "discover a causal graph",

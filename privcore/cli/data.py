@@ -26,14 +26,15 @@ from privcore.data.parquet import ParquetTable, open_parquet, triage_parquet
 from privcore.data.private_domain.plan import OWN_DELTA, SHARE, Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import MAX_BYTES, MEMORY
+from privcore.data.samples import Sample, get_sample
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import Proposal, choose, left_out, merge_rare, triage
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
 from privcore.text import short
 
-_SOURCES = ("network", "example", "csv", "table")
-_FILES = ("csv", "table")
+_SOURCES = ("network", "example", "csv", "sample", "table")
+_FILES = ("csv", "sample", "table")
 # The largest whole number that every format and library on the way can hold.
 MOST = 2**63 - 1
 
@@ -50,6 +51,7 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data.add_argument("--network", help="a built-in network (see `networks`)")
     data.add_argument("--example", help="or a structural example (see `examples`)")
     data.add_argument("--csv", metavar="FILE", help="or a CSV, TSV or Parquet file")
+    data.add_argument("--sample", metavar="NAME", help="or a sample file (see `samples`)")
     data.add_argument(
         "--table",
         metavar="PATH",
@@ -147,17 +149,28 @@ def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
 
 
 def check_source(options: argparse.Namespace) -> None:
-    """Raises ParameterError unless just one source is named, with no other's parameters."""
+    """Raises ParameterError unless just one source is named, with no other's parameters.
+
+    A sample is the file that --csv names from then on.
+    """
     if sum(getattr(options, source) is not None for source in _SOURCES) != 1:
         raise ParameterError(
-            "Give either --network NAME, --example NAME, --csv FILE or --table PATH."
+            "Give either --network NAME, --example NAME, --csv FILE, --sample NAME or --table PATH."
         )
     if options.schema is not None and all(getattr(options, file) is None for file in _FILES):
-        raise ParameterError("--schema is for --csv or --table; leave it out.")
+        raise ParameterError("--schema is for --csv, --sample or --table; leave it out.")
     parameters = _given(options)
     if parameters and options.example is None:
         named = _options()[next(iter(parameters))].option
         raise ParameterError(f"--{named} is for --example; leave it out.")
+    take_sample(options)
+
+
+def take_sample(options: argparse.Namespace) -> None:
+    """Take the file of --sample for that of --csv; raises ParameterError for an unknown name."""
+    if options.sample is not None:
+        options.from_sample = get_sample(options.sample)
+        options.csv, options.sample = str(options.from_sample.path), None
 
 
 def example_of(options: argparse.Namespace) -> StructuralExample:
@@ -243,13 +256,15 @@ def stated_table(options: argparse.Namespace) -> StatedTable | None:
     path, truth = Path(options.csv), options.truth and Path(options.truth)
     schema = read_schema(file_bytes(Path(options.schema)))
     names = [column.name for column in schema]
+    sample: Sample | None = getattr(options, "from_sample", None)
+    edges = None if sample is None else sample.true_edges(names)
     return StatedTable.state(
         raw_table(options),
         schema,
         name=path.name,
         purchase=Purchase(share, delta),
         missing=options.missing or "refuse",
-        true_edges=read_true_graph(file_bytes(truth), truth.name, names) if truth else None,
+        true_edges=read_true_graph(file_bytes(truth), truth.name, names) if truth else edges,
     )
 
 
@@ -259,6 +274,9 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
 
 def _with_truth(dataset: Data, options: argparse.Namespace) -> Data:
     if not options.truth:
+        sample: Sample | None = getattr(options, "from_sample", None)
+        if sample is not None:
+            return replace(dataset, true_edges=sample.true_edges(dataset.names))
         return dataset
     path = Path(options.truth)
     return replace(dataset, true_edges=read_true_graph(file_bytes(path), path.name, dataset.names))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from privcore.cli.data import file_bytes, raw_table
+from privcore.cli.data import file_bytes, raw_table, take_sample
 from privcore.data.building import column_of
 from privcore.data.domain import domain_lines, domain_of
 from privcore.data.schema import ColumnSchema
@@ -27,6 +27,7 @@ _QUESTION = "Is all of this known without looking at the rows? Type yes to confi
 def add_options(command: argparse.ArgumentParser) -> None:
     what = command.add_mutually_exclusive_group(required=True)
     what.add_argument("--csv", metavar="FILE", help="draft a schema of a CSV, TSV or Parquet file")
+    what.add_argument("--sample", metavar="NAME", help="or of a sample file (see `samples`)")
     what.add_argument(
         "--confirm",
         metavar="FILE",
@@ -55,6 +56,7 @@ def _run(options: argparse.Namespace) -> None:
         return
     if options.yes:
         raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
+    take_sample(options)
     raw = raw_table(options)
     proposals = triage(raw)
     schema, unused = [p.schema for p in proposals if p.used], left_out(proposals)

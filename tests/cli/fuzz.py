@@ -61,6 +61,7 @@ PARAMETERS = sorted(
 USUAL = {
     "networks": [],
     "examples": [],
+    "samples": [],
     "algorithms": [],
     "discover": ["--network=cancer", "--rows=200"],
     "direction": ["--generator=polynomial", "--rows=100"],

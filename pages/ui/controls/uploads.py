@@ -23,10 +23,11 @@ def uploads_allowed() -> bool:
 
 
 def uploaded_file(
-    label: str, *, endings: list[str], key: str, megabytes: int, help: str
+    label: str, *, endings: list[str], key: str, megabytes: int, help: str, optional: bool = False
 ) -> UploadedFile | None:
-    """An uploader, or the sentence that stands in its place."""
+    """An uploader, or the sentence that stands in its place; nothing does for an optional one."""
     if not uploads_allowed():
-        st.info(NO_UPLOADS, icon=":material/block:")
+        if not optional:
+            st.info(NO_UPLOADS, icon=":material/block:")
         return None
     return st.file_uploader(label, type=endings, key=key, max_upload_size=megabytes, help=help)

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
-from pages.ui.data import private_domain, public_domain
+from pages.ui.data import private_domain, public_domain, samples
 from pages.ui.messages import problem
 from privcore.data import (
     ColumnSchema,
@@ -59,17 +59,25 @@ def panel() -> None:
         "session ends. Larger Parquet files are counted where they are by the command line: "
         "`python -m privcore discover --table`.",
     )
+    if file is not None:
+        samples.clear()
+    sample = samples.choose(_sample_changed)
     held: _Held | None = st.session_state.get("upload_raw")
-    if not uploads_allowed():
+    if not uploads_allowed() and sample is None:
         return
-    if file is None and held is None:
-        st.info("Choose a file with a header and at least two columns.")
+    if file is None and sample is None and held is None:
+        st.info("Choose a file with a header and at least two columns, or a sample table.")
         return
     # What is wrong, and the way on, stand above the long table of columns.
     notice = st.container()
     try:
         if file is not None:
             raw, filename = _read(file.getvalue(), file.name, _encoding()), file.name
+        elif sample is not None:
+            raw, filename = (
+                _read(sample.path.read_bytes(), sample.path.name, None),
+                sample.path.name,
+            )
         else:
             # Leaving the page empties the uploader; what was read stays.
             assert held is not None
@@ -78,6 +86,14 @@ def panel() -> None:
     except PrivcoreError as error:
         problem(error, notice)
     st.button("Forget this table", on_click=_forget, icon=":material/delete:")
+
+
+def _sample_changed() -> None:
+    """The last choice counts: a sample takes the place of a file, and none leaves no table."""
+    if samples.chosen() is None:
+        _forget()
+    else:
+        _empty_uploader()
 
 
 def _encoding() -> str | None:
@@ -108,6 +124,11 @@ def _forget() -> None:
         "_results",
     ):
         st.session_state.pop(key, None)
+    samples.clear()
+    _empty_uploader()
+
+
+def _empty_uploader() -> None:
     st.session_state["upload_round"] = st.session_state.get("upload_round", 0) + 1
 
 
@@ -203,6 +224,7 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     with left:
         stated = uploaded_file(
             "Schema (optional)",
+            optional=True,
             endings=["json"],
             key="upload_schema_file",
             megabytes=5,
@@ -212,6 +234,7 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     with right:
         truth = uploaded_file(
             "True graph (optional)",
+            optional=True,
             endings=["csv", "tsv", "txt", "dot", "gv", "graphml", "xml", "bif"],
             key="upload_truth",
             megabytes=5,
@@ -234,7 +257,11 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         used = [replace(c, missing=c.missing or c.name in gaps) for c in wanted]
         used = [_without_cuts(column) for column in used] if uncut else used
         names = [column.name for column in wanted if column.include]
-        edges = read_true_graph(truth.getvalue(), truth.name, names) if truth else None
+        edges = (
+            read_true_graph(truth.getvalue(), truth.name, names)
+            if truth
+            else samples.true_edges(names)
+        )
         name, content = short(filename, 60), st.session_state["upload_bytes"]
         alone = [
             column.name

@@ -1,0 +1,85 @@
+"""Sample tables on the page Data: loaded as a file of the user's would be."""
+
+import pytest
+
+from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
+from privcore.data.samples import SAMPLES
+from tests.pages.opening import open_page
+
+
+def start():
+    return open_page("data", data="your table")
+
+
+def choose(app, name):
+    app.button_group(key="upload_sample").set_value(name).run()
+    assert not app.exception
+    return app
+
+
+def press(app, label):
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def said(app):
+    texts = (*app.info, *app.caption, *app.markdown, *app.subheader, *app.text)
+    return "\n".join(element.value for element in texts)
+
+
+def metric(app, label):
+    return next(element.value for element in app.metric if element.label == label)
+
+
+@pytest.mark.parametrize("uploads", ["on", "off"])
+def test_a_sample_goes_from_a_choice_to_a_table_with_its_true_graph(uploads, monkeypatch):
+    monkeypatch.setenv(VARIABLE, uploads)
+    app = start()
+    assert "Use this table" not in [button.label for button in app.button]
+    choose(app, "clinic")
+    assert SAMPLES["clinic"].story in said(app)
+    assert "9 columns are used, 1 of them to look at, 3 left out" in said(app)
+    assert "clinic.csv: 12,000 rows" in said(app)
+    assert [element.value for element in app.info].count(NO_UPLOADS) == (uploads == "off")
+    press(app, "Use this table")
+    assert (metric(app, "Rows"), metric(app, "Edges in the true graph")) == ("12,000", "11")
+    app.switch_page("pages/discover.py").run()
+    assert not app.exception
+    app.switch_page("pages/data.py").run()
+    assert SAMPLES["clinic"].story in said(app)
+    press(app, "Forget this table")
+    assert "upload" not in app.session_state
+    assert SAMPLES["clinic"].story not in said(app)
+    assert "Use this table" not in [button.label for button in app.button]
+
+
+def test_with_a_parent_left_out_the_true_graph_is_unknown():
+    app = choose(start(), "clinic")
+    schema = app.session_state["upload_schema"]
+    at = next(i for i, column in enumerate(schema) if column.name == "age")
+    app.session_state["upload_schema"] = [
+        *schema[:at],
+        app.session_state["upload_proposals"][at].ways[-1].schema,
+        *schema[at + 1 :],
+    ]
+    app.session_state["upload_edits"] += 1
+    app.run()
+    press(app, "Use this table")
+    assert metric(app, "Edges in the true graph") == "unknown"
+
+
+def test_the_last_choice_counts():
+    app = choose(start(), "clinic")
+    app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
+    assert app.button_group(key="upload_sample").value is None
+    assert "t.csv: 3 rows" in said(app)
+    press(app, "Use this table")
+    assert metric(app, "Edges in the true graph") == "unknown"
+    choose(app, "sensors")
+    assert "sensors.csv: 17,520 rows" in said(app)
+    choose(app, "survey")
+    assert "survey.csv: 12,000 rows" in said(app)
+    choose(app, None)
+    assert "Use this table" not in [button.label for button in app.button]
