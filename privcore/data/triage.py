@@ -200,7 +200,7 @@ def _of_one_level(
     reason = f"One level has {percent(share)} of the rows, so little can be seen of it."
     if proposal.problem:
         reason = f"{proposal.reason} {reason}"
-    return replace(proposal, problem=proposal.problem or "one level", reason=reason)
+    return replace(proposal, problem=proposal.problem or "nearly constant", reason=reason)
 
 
 def _largest_level(schema: ColumnSchema, distinct: pd.Series[Any], counts: Vector) -> float:

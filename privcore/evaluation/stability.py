@@ -44,7 +44,7 @@ RUNS = Parameter(
     help="So many runs with other noise on all rows, and as many on halves of the rows.",
     source="privcore.evaluation.stability",
 )
-NOT_PRIVATE = "How stable a graph is comes from many runs on the exact rows: it is not private."
+NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
 # An edge that fewer halves show is named.
 _SELDOM = 0.5
 _FEWEST_ROWS = 4
