@@ -31,7 +31,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 from privcore.parameter import Parameter
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
-from privcore.text import percent
+from privcore.text import percent, short
 
 RUNS = Parameter(
     name="stability",
@@ -47,6 +47,8 @@ RUNS = Parameter(
 NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
 # An edge that fewer halves show is named.
 _SELDOM = 0.5
+# Edges that a sentence names; of more it gives the number.
+_NAMED = 8
 _FEWEST_ROWS = 4
 # Parts of a seed: what is drawn with it.
 _ROLL, _CUT, _HALF = range(3)
@@ -139,12 +141,14 @@ class Stability:
         """Which edges fewer than half of the halves have; empty where there are none."""
         if not self.seldom:
             return ""
-        names = self.shown.nodes
+        names = [short(name, 20) for name in self.shown.nodes]
         named = ", ".join(
             f"{names[i]} – {names[j]} ({percent(often(self.over_halves, (i, j)).adjacent)})"
-            for i, j in self.seldom
+            for i, j in self.seldom[:_NAMED]
         )
-        return f"Shown, but in fewer than half of the halves of the rows: {named}."
+        more = len(self.seldom) - _NAMED
+        rest = f" and {more:,} more" if more > 0 else ""
+        return f"Shown, but in fewer than half of the halves of the rows: {named}{rest}."
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, pairs by name."""
