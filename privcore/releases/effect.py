@@ -84,7 +84,7 @@ def one_level_columns(result: Discovery) -> dict[str, float]:
 
 
 def one_level_sentence(result: Discovery) -> str:
-    """Of which columns little can be seen, as one level holds nearly all rows; empty if of none."""
+    """The columns of which little can be seen, as one level holds nearly all rows; else empty."""
     columns = one_level_columns(result)
     if not columns:
         return ""

@@ -257,8 +257,8 @@ def test_levels_are_those_that_the_proposal_makes():
     """Cells are many or few; what counts is what becomes of them."""
     dates = ["2024-01-01"] * 975 + ["2024-02-01", "2024-03-01"] * 12 + ["2024-04-01"]
     gaps = ["a"] * 900 + ["b"] * 15 + [None] * 85
-    # 98 % in one interval, as most rows have the same number.
-    skewed = [0.0] * 975 + [k + 0.5 for k in range(25)]
+    # 94 % have the same number, and the interval that it is in 97 %.
+    skewed = [0.0] * 940 + [k + 0.5 for k in range(-30, 30)]
     spread = [k / 10 for k in range(1_000)]
     few = [1] * 30 + [0] * 970
     raw = raw_of(dates=dates, gaps=gaps, skewed=skewed, spread=spread, few=few)
