@@ -8,7 +8,7 @@ import streamlit as st
 from pages.ui import texts
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.discover import budget as budget_panel
-from pages.ui.discover import panels
+from pages.ui.discover import panels, stability
 from pages.ui.discover.advice import advice_panel
 from pages.ui.discover.graphs import graphs, selected_edge
 from pages.ui.discover.power import power_panel
@@ -27,7 +27,7 @@ from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
 from privcore.evaluation import CLASSES, Comparison, compare
 from privcore.graphs import PDAG
-from privcore.releases import references_of
+from privcore.releases import one_level_sentence, references_of
 
 require_frame("pages/discover.py")
 
@@ -138,6 +138,11 @@ def results(loaded: Loaded) -> None:
         st.caption(f"Thicker lines are surer to be seen again. {findings.apart_sentence(result)}")
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
     st.caption(f"{lines} {texts.NOT_PRIVATE}")
+    narrow = one_level_sentence(result)
+    if narrow:
+        st.caption(f":material/warning: {texts.plain(narrow)}")
+    if "truth" not in references:
+        stability.summary(loaded, result)
 
     contents: dict[str, Callable[[], None]] = {
         "Edges": lambda: panels.edge_panel(result, comparisons),
@@ -145,7 +150,7 @@ def results(loaded: Loaded) -> None:
         **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
         "Budget": lambda: budget_panel.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),
-        "Stability": lambda: panels.stability_panel(loaded, result, reference, label),
+        stability.TAB: lambda: stability.panel(loaded, result, reference, label),
         "Export & code": lambda: panels.export_panel(result, loaded, references, seed),
         "Guarantee": lambda: panels.guarantee_panel(result),
         **({"What can be seen": lambda: power_panel(loaded, values)} if result.findings else {}),

@@ -10,3 +10,10 @@ def short(name: object, limit: int = 40) -> str:
 def spreadsheet_cell(text: str) -> str:
     """`text`, with an apostrophe in front where a spreadsheet would take it for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent, such as "97 %"; never rounded to all, or to none."""
+    if 0.99 < share < 1:
+        return "over 99 %"
+    return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"

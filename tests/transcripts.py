@@ -127,6 +127,7 @@ def assert_same(one, other):
     )
     assert (one.stopped, one.unreached) == (other.stopped, other.unreached)
     assert one.findings == other.findings
+    assert one.margins == other.margins
 
 
 record = st.tuples(*[st.integers(0, k - 1) for k in LEVELS])

@@ -6,9 +6,12 @@ import pandas as pd
 
 from privcore.algorithms import Discovery, Parameter
 from privcore.algorithms.search.result import PairFinding
-from privcore.evaluation import Comparison
+from privcore.evaluation import Comparison, Stability
+from privcore.evaluation.comparison import edge_text
+from privcore.evaluation.stability import often
 from privcore.graphs import PDAG
 from privcore.releases.findings import share_text
+from privcore.text import percent
 
 LOG_LIMIT = 5_000
 _SURE = ("confidence", "seen again", "direction confidence")
@@ -117,20 +120,41 @@ def _verdict(phase: str, independent: bool, pair: bool) -> str:
     return ("independent" if independent else "dependent") if pair else ""
 
 
+OVER_ROLLS, OVER_HALVES = "over re-rolls", "over halves"
+
+
 def stability(
-    graph: PDAG, frequencies: dict[tuple[int, int], float], reference: PDAG, reference_name: str
+    judged: Stability, result: Discovery, reference: PDAG, reference_name: str
 ) -> pd.DataFrame:
-    """How often each pair was adjacent, the most frequent first."""
-    rows = [
-        {
-            "pair": f"{graph.nodes[i]} · {graph.nodes[j]}",
-            "adjacent in": share,
-            f"in {reference_name}": "yes" if (i, j) in reference.skeleton else "no",
-            "in this run": "yes" if (i, j) in graph.skeleton else "no",
+    """How often each pair is adjacent, and has the arrow of the run; edges of the run first.
+
+    Also pairs that the budget cannot tell, where the run has findings.  Without noise there are no
+    re-rolls, and without arrows in the graph none are counted.
+    """
+    graph, findings = result.graph, result.findings
+    sources = {OVER_ROLLS: judged.over_rolls, OVER_HALVES: judged.over_halves}
+    if not judged.rolls:
+        del sources[OVER_ROLLS]
+    unclear = {pair for pair, f in findings.items() if f.verdict == "not enough budget"}
+    rows = []
+    for i, j in {*judged.pairs, *reference.skeleton, *unclear}:
+        seen = {head: often(source, (i, j)) for head, source in sources.items()}
+        apart = (i, j) not in graph.skeleton
+        names = f"{graph.nodes[i]} · {graph.nodes[j]}"
+        row: dict[str, object] = {
+            "pair": names if apart else edge_text(graph, i, j),
+            **{head: frequency.adjacent for head, frequency in seen.items()},
         }
-        for (i, j), share in sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))
-    ]
-    return pd.DataFrame(rows)
+        if findings:
+            row["verdict"] = findings[i, j].verdict
+        else:
+            row["in this run"] = "no" if apart else "yes"
+        for head, frequency in seen.items() if graph.directed else ():
+            arrow = {"->": frequency.forward, "<-": frequency.backward}.get(graph.mark(i, j) or "")
+            row[f"arrow {head}"] = "" if arrow is None else percent(arrow)
+        row[f"in {reference_name}"] = "yes" if (i, j) in reference.skeleton else "no"
+        rows.append((apart, -seen[OVER_HALVES].adjacent, (i, j), row))
+    return pd.DataFrame([row for *_, row in sorted(rows, key=lambda entry: entry[:3])])
 
 
 def parameters(declared: tuple[Parameter, ...], values: dict[str, object]) -> pd.DataFrame:

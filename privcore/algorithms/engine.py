@@ -129,6 +129,7 @@ def discover(
         trace=outcome.trace,
         planned=_planned(chosen, run),
         findings=outcome.findings,
+        margins=outcome.margins,
     )
 
 

@@ -19,18 +19,21 @@ from privcore.cli.data import (
 )
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.data.model import Described
+from privcore.errors import ParameterError
+from privcore.evaluation.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.graphs.formats import TEXT_FORMATS, text_format
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import (
     effect_sentence,
     large_delta_sentence,
     non_private_reference,
+    one_level_sentence,
     references_of,
     run_report,
 )
 from privcore.releases.findings import confidence_text, verdict_counts
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
-from privcore.text import short
+from privcore.text import percent, short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -51,6 +54,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
         work.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"
         )
+    work.add_argument(
+        "--stability",
+        metavar="K",
+        help="judge the graph: K runs with other noise, and K on halves of the rows (not private)",
+    )
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--json", action="store_true", help="print JSON")
     shown.add_argument(
@@ -66,6 +74,9 @@ def _run(options: argparse.Namespace) -> None:
         get_algorithm(options.algorithm)  # Wrong names are told before any data are read.
     if options.format is not None:
         text_format(options.format)
+    runs = None if options.stability is None else RUNS.parse(options.stability)
+    if runs is not None and options.format is not None:
+        raise ParameterError("--format prints the graph alone; leave it or --stability out.")
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
     table = stated_table(options)
@@ -86,6 +97,9 @@ def _run(options: argparse.Namespace) -> None:
         source, parameters = source_of(dataset), dict(wanted.parameters)
     limit = options.test_limit
     result = discover(source, algorithm.name, parameters, noise=noise, test_limit=limit)
+    judged = None
+    if runs is not None:
+        judged = judge(source, result, runs=runs, seed=seed, test_limit=limit)
     if wanted is not None:
         result = with_purchase(result, wanted)
     if options.format is not None:
@@ -94,14 +108,26 @@ def _run(options: argparse.Namespace) -> None:
     reference = non_private_reference(source, result)
     references = references_of(dataset, reference)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)
+    if judged is not None:
+        report["stability"] = judged.as_dict()
     unused = getattr(options, "left_out", {})
     if options.json:
         print(json.dumps({**report, "left_out": unused}, indent=1, ensure_ascii=False))
         return
     for name, reason in unused.items():
         print(f"left out: {short(name)} ({reason.rstrip('.')})")
-    notes = [large_delta_sentence(result.guarantee, dataset.n), effect_sentence(result, dataset.n)]
+    narrow = one_level_sentence(result)
+    notes = [
+        narrow and f"note: {narrow}",
+        *([] if judged is None else _stability_lines(judged)),
+        large_delta_sentence(result.guarantee, dataset.n),
+        effect_sentence(result, dataset.n),
+    ]
     print("\n".join([_words(report), *filter(None, notes)]))
+
+
+def _stability_lines(judged: Stability) -> list[str]:
+    return [judged.sentence(), judged.seldom_sentence(), NOT_PRIVATE]
 
 
 def _estimate(options: argparse.Namespace, dataset: Described) -> None:
@@ -134,13 +160,29 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
     edges += [((a, b), f"{a} -- {b}") for a, b in report["undirected"]]
     edges += [((a, b), f"{a} <-> {b}") for a, b in report.get("bidirected", ())]
     pairs = report["pairs"]
-    if pairs is None:
-        return [edge for _, edge in edges]
-    sure = {frozenset(finding["pair"]): confidence_text(finding) for finding in pairs}
+    beside: dict[frozenset[str], list[str]] = {frozenset(pair): [] for pair, _ in edges}
+    for finding in pairs or ():
+        beside.setdefault(frozenset(finding["pair"]), []).append(confidence_text(finding))
+    for seen in report.get("stability", {"pairs": ()})["pairs"]:
+        beside.setdefault(frozenset(seen["pair"]), []).append(_again_text(seen))
     width = max((len(edge) for _, edge in edges), default=0)
-    lines = [f"{edge:{width}}  {sure[frozenset(pair)]}" for pair, edge in edges]
+    lines = [
+        f"{edge:{width}}  {'; '.join(filter(None, beside[frozenset(pair)]))}".rstrip()
+        for pair, edge in edges
+    ]
+    if pairs is None:
+        return lines
     reference = report["parameters"]["reference_effect"]
     return [*lines, f"{verdict_counts(pairs)} (a dependence of {reference:g})"]
+
+
+def _again_text(seen: dict[str, Any]) -> str:
+    """How often a pair is adjacent, such as "in 95 % of the re-rolls, 80 % of the halves"."""
+    halves = f"{percent(seen['over_halves']['adjacent'])} of the halves"
+    rolls = seen["over_rolls"]
+    if rolls is None:
+        return f"in {halves}"
+    return f"in {percent(rolls['adjacent'])} of the re-rolls, {halves}"
 
 
 def _words(report: dict[str, Any]) -> str:

@@ -21,7 +21,7 @@ from privcore.data.model import MAX_LEVELS, Kind
 from privcore.data.reading import RawTable
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.errors import DataError, ParameterError
-from privcore.text import short
+from privcore.text import percent, short
 
 # A column with more levels than this is not used as it is.
 MANY_LEVELS = 50
@@ -31,6 +31,8 @@ KEPT_LEVELS = 12
 FEW_VALUES = 20
 # A column with fewer cells than this part of the rows is left out.
 MOST_MISSING = 0.5
+# Of a column of which one level has more of the rows than this, little can be seen.
+ONE_LEVEL = 0.95
 # Distinct among present cells, above which a column names its rows.
 _NAMING = 0.9
 # Text among numbers, as part of the rows, that counts as missing.
@@ -207,7 +209,35 @@ def propose_counted(
         proposal = _text(name, distinct, rows_of, numbers, intervals)
     if gaps:
         proposal = _with_gaps(proposal, (rows - present) / rows, len(counts) == 1)
-    return proposal
+    return _of_one_level(proposal, distinct, rows_of, rows)
+
+
+def _of_one_level(
+    proposal: Proposal, distinct: pd.Series[Any], counts: Vector, rows: int
+) -> Proposal:
+    """The proposal, with a word on it where one level as proposed has nearly all rows.
+
+    counts: rows of each distinct cell.
+    """
+    share = _largest_level(proposal.schema, distinct, counts) / rows if proposal.used else 0.0
+    if share <= ONE_LEVEL:
+        return proposal
+    reason = f"One level has {percent(share)} of the rows, so little can be seen of it."
+    if proposal.problem:
+        reason = f"{proposal.reason} {reason}"
+    return replace(proposal, problem=proposal.problem or "nearly constant", reason=reason)
+
+
+def _largest_level(schema: ColumnSchema, distinct: pd.Series[Any], counts: Vector) -> float:
+    """How many rows the most frequent level has; those without a value are left aside."""
+    levels = schema.read(distinct)
+    if schema.kind == "continuous":
+        numbers = parse_numbers(levels)
+        known = np.isfinite(numbers)
+        parts = np.searchsorted(np.asarray(schema.cut_points), numbers[known], side="right")
+        return float(np.bincount(parts, counts[known]).max())
+    held = levels.where(levels.isin(schema.levels), OTHER_LEVEL)[levels.notna()]
+    return float(pd.Series(counts)[held.index].groupby(held.to_numpy()).sum().max())
 
 
 def _left_out(name: str, problem: str, reason: str, *ways: Way) -> Proposal:

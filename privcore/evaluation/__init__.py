@@ -8,15 +8,19 @@ from privcore.evaluation.metrics import (
     ordered_pair_f1,
     skeleton_metrics,
 )
+from privcore.evaluation.stability import Frequency, Stability, judge
 
 __all__ = [
     "CLASSES",
     "Comparison",
+    "Frequency",
     "Metrics",
     "PairComparison",
+    "Stability",
     "compare",
     "cpdag_metrics",
     "evaluate",
+    "judge",
     "ordered_pair_f1",
     "skeleton_metrics",
 ]

@@ -1,7 +1,11 @@
 """Reports of runs, and the commands that reproduce them."""
 
 from privcore.releases.commands import command_line, python_code
-from privcore.releases.effect import effect_sentence, large_delta_sentence
+from privcore.releases.effect import (
+    effect_sentence,
+    large_delta_sentence,
+    one_level_sentence,
+)
 from privcore.releases.report import non_private_reference, references_of, run_report
 
 __all__ = [
@@ -9,6 +13,7 @@ __all__ = [
     "effect_sentence",
     "large_delta_sentence",
     "non_private_reference",
+    "one_level_sentence",
     "python_code",
     "references_of",
     "run_report",

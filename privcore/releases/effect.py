@@ -1,12 +1,17 @@
-"""What a significance level and a failure probability mean at a number of rows, in words."""
+"""What a level, a failure probability, and a column of one level mean for a run, in words."""
 
 from __future__ import annotations
 
 from math import sqrt, tanh
 
 from privcore.algorithms import Discovery, get_algorithm
+from privcore.data.triage import ONE_LEVEL
 from privcore.independence import get_score, z_threshold
 from privcore.privacy.accounting import Guarantee
+from privcore.text import percent, short
+
+# Columns that a sentence names; of more it gives the number.
+_NAMED = 3
 
 
 def effect_sentence(result: Discovery, n: int) -> str:
@@ -61,4 +66,39 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
     return (
         f"δ = {guarantee.delta:g} is not below 1/n = {1 / n:.2g}: publishing one random row as it "
         "is would keep to it; choose a smaller δ."
+    )
+
+
+def one_level_columns(result: Discovery) -> dict[str, float]:
+    """The largest probability of a level, by column, where a run estimates it above 95 %.
+
+    Columns with so much noise that it could be far less are left aside.  Post-processing of what
+    was released; empty where the algorithm releases no margins.
+    """
+    largest = {
+        name: max(margin.probabilities)
+        for name, margin in zip(result.graph.nodes, result.margins, strict=False)
+        if margin.deviation < 1 - ONE_LEVEL
+    }
+    return {name: share for name, share in largest.items() if share > ONE_LEVEL}
+
+
+def one_level_sentence(result: Discovery) -> str:
+    """The columns of which little can be seen, as one level holds nearly all rows; else empty."""
+    columns = one_level_columns(result)
+    if not columns:
+        return ""
+    named = [f"{short(name)} ({percent(share)})" for name, share in columns.items()]
+    if len(columns) == 1:
+        name, share = next(iter(columns.items()))
+        about = percent(share) if share > 0.99 else f"about {percent(share)}"
+        return (
+            f"Of column {short(name)} one level holds {about} of the rows (estimated privately): "
+            "little can be seen of it; cut it or merge its levels differently."
+        )
+    last = f"{len(named) - _NAMED} more" if len(named) > _NAMED else named.pop()
+    return (
+        f"Of columns {', '.join(named[:_NAMED])} and {last} one level each holds over "
+        f"{percent(ONE_LEVEL)} of the rows (estimated privately): little can be seen of them; cut "
+        "them or merge their levels differently."
     )

@@ -13,6 +13,7 @@ from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
+from privcore.releases.effect import one_level_columns
 from privcore.releases.findings import described_pairs
 from privcore.version import __version__
 
@@ -52,7 +53,7 @@ def run_report(
     seed: int | None,
     positions: Positions | None = None,
 ) -> dict[str, Any]:
-    """JSON-ready: graph, what was found of each pair, guarantee, cost, metrics, parameters.
+    """JSON-ready: graph, what was found of pairs and columns, guarantee, cost, metrics, parameters.
 
     The metrics compare with graphs that are not private, and `spent`, `tests_run`, `orders_run`
     and `seconds` describe the run: for study, not for release.
@@ -60,6 +61,11 @@ def run_report(
     return {
         **to_json_dict(result.graph, positions),
         "pairs": described_pairs(result.graph, result.findings),
+        "margins": [
+            {"column": name, **margin.as_dict()}
+            for name, margin in zip(result.graph.nodes, result.margins, strict=False)
+        ],
+        "one_level": one_level_columns(result),
         "guarantee": result.guarantee.as_dict(),
         "spent": result.spent.as_dict(),
         "weights": None if result.weights is None else result.weights.tolist(),

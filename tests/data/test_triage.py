@@ -255,3 +255,45 @@ def test_bounds_have_two_digits_of_their_distance():
     raw = raw_of(age=np.linspace(18.37, 95.61, 60), b=["x", "y"] * 30)
     for way in triage(raw)[0].ways[:3]:
         assert way.schema.bounds == (18, 96)
+
+
+def lopsided(share, rows=1_000):
+    """A column whose first level has so many of the rows, the others one after the other."""
+    most = round(share * rows)
+    return ["a"] * most + [f"b{k % 2}" for k in range(rows - most)]
+
+
+@pytest.mark.parametrize(("share", "problem"), [(0.97, "nearly constant"), (0.95, "")])
+def test_a_column_of_nearly_one_level_is_used_and_said(share, problem):
+    (proposal, _) = triage(raw_of(x=lopsided(share), y=["u", "v"] * 500))
+    assert proposal.problem == problem
+    assert proposal.used
+    assert [way.label for way in proposal.ways] == ["each value", "leave out"]
+    if problem:
+        assert proposal.reason == "One level has 97 % of the rows, so little can be seen of it."
+
+
+def test_levels_are_those_that_the_proposal_makes():
+    """Cells are many or few; what counts is what becomes of them."""
+    dates = ["2024-01-01"] * 975 + ["2024-02-01", "2024-03-01"] * 12 + ["2024-04-01"]
+    gaps = ["a"] * 900 + ["b"] * 15 + [None] * 85
+    # 94 % have the same number, and the interval that it is in 97 %.
+    skewed = [0.0] * 940 + [k + 0.5 for k in range(-30, 30)]
+    spread = [k / 10 for k in range(1_000)]
+    few = [1] * 30 + [0] * 970
+    raw = raw_of(dates=dates, gaps=gaps, skewed=skewed, spread=spread, few=few)
+    proposals = {proposal.name: proposal for proposal in triage(raw)}
+    said = {name for name, p in proposals.items() if "One level has" in p.reason}
+    assert said == {"dates", "skewed", "few"}
+    assert proposals["dates"].problem == "date"
+    assert "a part of each can be used. One level has 98 % of" in proposals["dates"].reason
+    assert proposals["skewed"].problem == "nearly constant"
+    assert all(proposals[name].used for name in said)
+
+
+def test_rows_of_merged_levels_count_together():
+    cells = [f"c{k}" for k in range(60)]
+    many = [cells[k] for k in range(12) for _ in range(30)] + [c for c in cells[12:] for _ in "ab"]
+    (proposal, _) = triage(raw_of(x=many, y=["u", "v"] * (len(many) // 2)))
+    assert proposal.problem == "many levels"
+    assert "One level has" not in proposal.reason

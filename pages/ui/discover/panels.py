@@ -1,8 +1,6 @@
-"""The panels below the graphs: edges, decisions, stability, export, guarantee."""
+"""The panels below the graphs: edges, decisions, export, guarantee."""
 
 from __future__ import annotations
-
-from collections import Counter
 
 import streamlit as st
 
@@ -10,62 +8,9 @@ from pages.ui import charts, tables, texts
 from pages.ui.controls.data import Loaded
 from pages.ui.discover import charts as run_charts
 from pages.ui.discover import exports
-from pages.ui.running import LiveHooks, kept, settings_key
-from privcore.algorithms import ALGORITHMS, Discovery, discover
+from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
-
-
-def stability_panel(
-    loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str
-) -> None:
-    if result.noise == "none":
-        st.info("PC has no noise, so every run gives the same graph.")
-        return
-    rolls = int(
-        st.select_slider(
-            "Rolls",
-            ["20", "50", "100", "200", "500"],
-            value="50",
-            key="discover_rolls",
-            bind="query-params",
-            help="Runs with the same settings and other noise seeds.",
-        )
-    )
-    values = dict(result.parameters)
-
-    def compute(hooks: LiveHooks) -> Counter[tuple[int, int]]:
-        seen: Counter[tuple[int, int]] = Counter()
-        for roll in range(rolls):
-            hooks.update(roll / rolls, f"roll {roll + 1} of {rolls}")
-            again = discover(
-                loaded.source, result.algorithm, values, seed=10_000_019 + roll, keep_trace=False
-            )
-            seen.update(again.graph.skeleton)
-        return seen
-
-    key = ("stability", loaded.key, result.algorithm, settings_key(values), rolls)
-    seen = kept(key, f"Rolling the noise {rolls} times", compute)
-    if seen is None:
-        return
-    pairs = set(seen) | reference.skeleton
-    frame = tables.stability(
-        result.graph, {pair: seen[pair] / rolls for pair in pairs}, reference, reference_name
-    )
-    st.caption(
-        f"How often each pair is adjacent over {rolls} rolls of the noise on the same data: the "
-        "spread comes from the mechanism, not from sampling."
-    )
-    st.dataframe(
-        frame,
-        hide_index=True,
-        column_config={
-            "adjacent in": st.column_config.ProgressColumn(
-                "adjacent in", min_value=0, max_value=1, format="percent"
-            )
-        },
-        alt="Frequency of each pair over rolls of the noise",
-    )
 
 
 def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:

@@ -9,13 +9,16 @@ Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
+from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.numbers import events_on_numbers, run_on_numbers
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.rounds import (
     events_of_rounds,
     planned_rounds,
@@ -28,6 +31,7 @@ from privcore.algorithms.moment_search.whole import (
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.result import Margin
 from privcore.counts import has_levels, has_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
@@ -92,7 +96,15 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         findings=pair_findings(
             searched.seen, searched.dag, graph.directed, searched.around, separating, rules
         ),
+        margins=tuple(_margin(searched.moments, column) for column in range(len(graph.nodes))),
     )
+
+
+def _margin(moments: Moments, column: int) -> Margin:
+    """Post-processing: the probabilities nearest to the counts that all releases together give."""
+    probabilities = nearest_probabilities(moments.table([column]), 0.0)
+    deviation = math.sqrt(moments.cell_variance([column])) / moments.n
+    return Margin(tuple(probabilities.tolist()), deviation)
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -115,4 +115,4 @@ def run_in_rounds(
     dag, around = sparsest_dag(run, evidence, seen, around)
     used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
-    return Found(dag, seen, around, tuple(searched), ON_LEVELS, spent, "Gaussian DP")
+    return Found(dag, seen, around, tuple(searched), ON_LEVELS, spent, "Gaussian DP", moments)

@@ -11,6 +11,7 @@ from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
 from privcore.algorithms.moment_search.likelihood.confidence import PairEvidence
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
 from privcore.algorithms.search.result import Spent, Step
@@ -25,7 +26,7 @@ class Found(NamedTuple):
     """dag: the result.  seen: what findings ask.  around: per column, what it may be adjacent to.
 
     searched: the skeletons found on the way, the last one last.  arrows: how scores become
-    confidences.  accountant: of the guarantee.
+    confidences.  accountant: of the guarantee.  moments: all that was released.
     """
 
     dag: Parents
@@ -35,6 +36,7 @@ class Found(NamedTuple):
     arrows: ArrowScale
     spent: Spent
     accountant: str
+    moments: Moments
 
 
 class _NoiseAware(Decision):

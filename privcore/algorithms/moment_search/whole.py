@@ -71,7 +71,7 @@ def run_on_whole_table(
         tests = TableEvidence(evidence, parameters.penalty)
         best = searched_among(run, evidence.score, around)
         dag = kept_edges(tests, best, parameters.false_edges)
-        return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT)
+        return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT, moments)
     model = TableModel(counts, plan.n, plan.scale)
     start = search_dag(
         evidence.score,
@@ -90,4 +90,4 @@ def run_on_whole_table(
     dag = kept_edges(LikelihoodRatios(model), dag, parameters.false_edges)
     seen = WholeEvidence(model, dag, parameters.penalty)
     around = {c: set(columns) - {c} for c in columns}
-    return Found(dag, seen, around, tuple(searched), ON_WHOLE, spent, _ACCOUNTANT)
+    return Found(dag, seen, around, tuple(searched), ON_WHOLE, spent, _ACCOUNTANT, moments)

@@ -15,6 +15,7 @@ from privcore.algorithms.search.parameters import PrivateParameters
 from privcore.algorithms.search.result import (
     Edge,
     Iteration,
+    Margin,
     PairFinding,
     Spent,
     Step,
@@ -98,6 +99,7 @@ class Outcome(NamedTuple):
     weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = ()
     findings: Mapping[Edge, PairFinding] = MappingProxyType({})
+    margins: tuple[Margin, ...] = ()
 
 
 def _no_plan(run: Run[Any]) -> tuple[Event, ...]:

@@ -156,6 +156,20 @@ class PairFinding(NamedTuple):
         return {"verdict": self.verdict, **values}
 
 
+class Margin(NamedTuple):
+    """The probabilities of a column's levels, estimated from what a run released.
+
+    deviation: standard deviation of the noise on each, before what was negative was cut at 0.
+    """
+
+    probabilities: tuple[float, ...]
+    deviation: float
+
+    def as_dict(self) -> dict[str, Any]:
+        probabilities = [round(share, 6) for share in self.probabilities]
+        return {"probabilities": probabilities, "deviation": round(self.deviation, 6)}
+
+
 @dataclass(frozen=True)
 class Discovery:
     """The result of one run.
@@ -172,6 +186,7 @@ class Discovery:
     planned: of a proven run, all its steps as fixed before it; empty where they are not.
     findings: of every pair (i < j), how sure its edge is, or what could have been seen of it, where
     the algorithm says so; covered by the same guarantee.
+    margins: of every column, where the algorithm releases them; covered by the same guarantee.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -194,3 +209,4 @@ class Discovery:
     trace: tuple[Step, ...] = field(default=(), repr=False)
     planned: tuple[Event, ...] = ()
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
+    margins: tuple[Margin, ...] = field(default=(), repr=False)

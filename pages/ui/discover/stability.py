@@ -1,0 +1,126 @@
+"""Whether a graph can be trusted without a truth: the tab Stability, and its line on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.ui import tables
+from pages.ui.controls.data import Loaded
+from pages.ui.graphs import findings
+from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
+from pages.ui.texts import plain
+from privcore.algorithms import Discovery
+from privcore.errors import DataError
+from privcore.evaluation import Stability, judge
+from privcore.evaluation.stability import NOT_PRIVATE, RUNS
+from privcore.graphs import PDAG
+
+TAB = "Stability"
+_RUNS = ["20", "50", "100", "200", "500"]
+
+
+def summary(loaded: Loaded, result: Discovery) -> None:
+    """One line on a graph of which no truth is known, made when somebody wants it."""
+    if st.session_state.get("discover_tab") == TAB:
+        # The tab says it, and more.
+        return
+    runs = int(st.session_state.get("discover_rolls") or RUNS.default)
+    key = _key(loaded, result, runs)
+    if key not in st.session_state.get("_results", {}) and st.session_state.get("_judge") != key:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Judge this graph",
+                icon=":material/balance:",
+                on_click=_ask,
+                args=(key,),
+                help="Runs the search again with other noise, and on halves of the rows, and says "
+                "how often the edges come back.",
+            )
+            st.caption("No true graph is known to compare with.")
+        return
+    judged = _judged(loaded, result, runs)
+    if judged is not None:
+        said = f"{judged.sentence()} {judged.seldom_sentence()}".strip()
+        st.markdown(f"{plain(said)} {NOT_PRIVATE}")
+        st.button("Open Stability", on_click=_open, icon=":material/table_rows:")
+
+
+def panel(loaded: Loaded, result: Discovery, reference: PDAG, reference_name: str) -> None:
+    """How often each pair is adjacent over re-rolls and over halves, and what cannot be told."""
+    runs = int(
+        st.select_slider(
+            "Runs",
+            _RUNS,
+            value=str(RUNS.default),
+            key="discover_rolls",
+            bind="query-params",
+            help="So many runs with other noise on all rows, and as many on halves of the rows, "
+            "all with the settings of the graph above.",
+        )
+    )
+    judged = _judged(loaded, result, runs)
+    if judged is None:
+        return
+    st.markdown(f"**{plain(judged.sentence())}**")
+    if judged.seldom:
+        st.warning(plain(judged.seldom_sentence()), icon=":material/help:")
+    if result.findings:
+        st.markdown(findings.apart_sentence(result))
+    st.dataframe(
+        tables.stability(judged, result, reference, reference_name),
+        hide_index=True,
+        column_config={
+            name: st.column_config.ProgressColumn(name, min_value=0, max_value=1, format="percent")
+            for name in (tables.OVER_ROLLS, tables.OVER_HALVES)
+        },
+        alt="Frequency of each pair over re-rolls of the noise and over halves of the rows",
+    )
+    st.caption(_READING[bool(judged.rolls)])
+
+
+_HALVES = (
+    "Halves: the rows are cut at random into two halves that share no row, and each is searched by "
+    "itself; half of the rows show less than all of them."
+)
+_READING = {
+    True: "Re-rolls: other noise on all rows, so that what differs comes from the mechanism. "
+    f"{_HALVES} Every half has the same ε and noise of its own. {NOT_PRIVATE}",
+    False: f"There is no noise to re-roll. {_HALVES} {NOT_PRIVATE}",
+}
+
+
+def _key(loaded: Loaded, result: Discovery, runs: int) -> tuple[Hashable, ...]:
+    """The further runs do not depend on the noise of the graph that is judged."""
+    values = settings_key(dict(result.parameters))
+    return ("stability", loaded.key, result.algorithm, values, runs)
+
+
+def _judged(loaded: Loaded, result: Discovery, runs: int) -> Stability | None:
+    """The further runs, kept, beside the graph that is shown; None if they ended early."""
+
+    def compute(hooks: LiveHooks) -> Stability:
+        return judge(
+            loaded.source,
+            result,
+            runs=runs,
+            watch=lambda done, of: hooks.part(done, of, "run"),
+        )
+
+    try:
+        judged = kept(_key(loaded, result, runs), "Judging the graph", compute)
+    except DataError as error:
+        st.warning(plain(str(error)), icon=":material/block:")
+        return None
+    return None if judged is None else replace(judged, shown=result.graph)
+
+
+def _ask(key: Hashable) -> None:
+    st.session_state["_judge"] = key
+    forget_cancelled()
+
+
+def _open() -> None:
+    st.session_state["discover_tab"] = TAB

@@ -1,0 +1,86 @@
+"""Margins that a release of moment search gives in any case, and what is said of lopsided ones."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from privcore import discover
+from privcore.algorithms.search.result import Margin
+from privcore.data import Column, Dataset, load_network
+from privcore.releases import one_level_sentence, run_report
+from privcore.releases.effect import one_level_columns
+
+BINARY = ("no", "yes")
+
+
+def table(probabilities, n=20_000):
+    rng = np.random.default_rng(0)
+    columns = tuple(Column(f"x{k}", "nominal", BINARY) for k in range(len(probabilities)))
+    values = tuple((rng.random(n) < p).astype(np.int64) for p in probabilities)
+    return Dataset("t", columns, values)
+
+
+def exact(data):
+    return [
+        np.bincount(v, minlength=k) / data.n for v, k in zip(data.values, data.levels, strict=True)
+    ]
+
+
+# The full contingency table of 8 columns, and pairs with rounds of tables of 37.
+@pytest.mark.parametrize("network", ["asia", "alarm"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_margins_are_the_columns_up_to_their_noise(network, seed):
+    data = load_network(network).sample(5_000, 1)
+    result = discover(data, epsilon=1.0, seed=seed)
+    assert len(result.margins) == data.p
+    scores = []
+    for margin, probabilities in zip(result.margins, exact(data), strict=True):
+        assert sum(margin.probabilities) == pytest.approx(1)
+        assert min(margin.probabilities) >= 0
+        scores += list((np.array(margin.probabilities) - probabilities) / margin.deviation)
+    assert max(map(abs, scores)) < 5
+    # The deviation is that of the noise, and not some number above it.
+    assert 0.5 < np.std(scores) < 1.5
+
+
+def test_other_runs_have_none():
+    data = load_network("cancer").sample(1_000, 1)
+    for name in ("pc", "priv-pc"):
+        result = discover(data, name, seed=1)
+        assert result.margins == ()
+        assert one_level_sentence(result) == ""
+
+
+def test_a_column_of_nearly_one_level_is_named():
+    result = discover(table([0.03, 0.4, 0.9]), epsilon=1.0, seed=1)
+    assert set(one_level_columns(result)) == {"x0"}
+    assert one_level_sentence(result) == (
+        "Of column x0 one level holds about 97 % of the rows (estimated privately): little can be "
+        "seen of it; cut it or merge its levels differently."
+    )
+    several = discover(table([0.03, 0.4, 0.97, 0.002]), epsilon=1.0, seed=1)
+    assert one_level_sentence(several).startswith(
+        "Of columns x0 (97 %), x2 (97 %) and x3 (over 99 %) one level each holds over 95 % of the"
+    )
+
+
+def test_many_columns_are_counted_and_much_noise_says_nothing():
+    result = discover(table([0.4, 0.6, 0.5, 0.5, 0.5]), epsilon=1.0, seed=1)
+    assert one_level_sentence(result) == ""
+    sure = replace(result, margins=(Margin((0.98, 0.02), 0.01),) * 5)
+    assert "x0 (98 %), x1 (98 %), x2 (98 %) and 2 more one level" in one_level_sentence(sure)
+    unsure = replace(result, margins=(Margin((0.98, 0.02), 0.06),) * 5)
+    assert one_level_sentence(unsure) == ""
+    even = replace(result, margins=(Margin((0.95, 0.05), 0.01),) * 5)
+    assert one_level_sentence(even) == ""
+
+
+def test_the_report_has_margins_and_lopsided_columns():
+    data = table([0.03, 0.4])
+    result = discover(data, epsilon=1.0, seed=1)
+    report = json.loads(json.dumps(run_report(result, data, {}, seed=1)))
+    assert [m["column"] for m in report["margins"]] == ["x0", "x1"]
+    assert report["margins"][0]["probabilities"][0] == pytest.approx(0.97, abs=0.01)
+    assert report["one_level"] == {"x0": pytest.approx(0.97, abs=0.01)}

@@ -1,0 +1,76 @@
+"""`discover --stability` from a shell, and the note on a column of nearly one level."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.cli.test_cli import refused, run
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """a — b — c as a strong chain, and a column of which one level has 97 % of the rows."""
+    rng = np.random.default_rng(0)
+    a = rng.random(4_000) < 0.5
+    b = a ^ (rng.random(4_000) < 0.1)
+    c = b ^ (rng.random(4_000) < 0.1)
+    frame = pd.DataFrame({"a": a, "b": b, "c": c, "rare": rng.random(4_000) < 0.03})
+    file = tmp_path_factory.mktemp("table") / "t.csv"
+    frame.replace({True: "yes", False: "no"}).to_csv(file, index=False)
+    return str(file)
+
+
+def test_figures_and_frequencies_are_printed(capsys, path):
+    asked = ("discover", "--csv", path, "--epsilon", "5", "--stability", "4")
+    code, out, err = run(capsys, *asked)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    edges = [line for line in lines if " -- " in line]
+    assert len(edges) == 2
+    assert all(
+        line.endswith("; in 100 % of the re-rolls, 100 % of the halves") and "confidence" in line
+        for line in edges
+    )
+    assert (
+        "Over 4 re-rolls of the noise the same graph came out 4 times (mean F1 1.00). Two halves "
+        "of the rows agree on 100 % of the edges (F1 1.00, mean over 2 halvings)."
+    ) in lines
+    assert any(line.startswith("Not private: ") for line in lines)
+    assert (
+        "note: Of column rare one level holds about 97 % of the rows (estimated privately): little "
+        "can be seen of it; cut it or merge its levels differently."
+    ) in lines
+    assert run(capsys, *asked)[1].splitlines()[:3] == lines[:3]
+
+
+def test_json_has_them_and_only_where_they_were_requested(capsys, path):
+    asked = ("discover", "--csv", path, "--epsilon", "5", "--json")
+    report = json.loads(run(capsys, *asked, "--stability", "4")[1])
+    judged = report["stability"]
+    assert judged["rolls"] == {"runs": 4, "same": 4, "f1": 1.0}
+    assert judged["halves"] == {"halvings": 2, "f1": 1.0, "refused": []}
+    assert [pair["pair"] for pair in judged["pairs"]] == [["a", "b"], ["b", "c"]]
+    assert report["one_level"] == {"rare": pytest.approx(0.97, abs=0.01)}
+    plain = json.loads(run(capsys, *asked)[1])
+    assert "stability" not in plain
+    assert plain["pairs"] == report["pairs"]
+
+
+def test_pc_has_halves_and_no_note(capsys, path):
+    code, out, err = run(capsys, "discover", "--csv", path, "--algorithm", "pc", "--stability", "4")
+    assert (code, err) == (0, "")
+    assert "in 100 % of the halves" in out
+    assert "re-rolls" not in out
+    assert "one level holds" not in out
+
+
+@pytest.mark.parametrize("number", ["1", "x", "2.5", "-3", "100000"])
+def test_a_number_of_runs_that_is_none_is_refused(capsys, path, number):
+    assert "stability" in refused(capsys, "discover", "--csv", path, f"--stability={number}")
+
+
+def test_the_graph_alone_has_no_room_for_it(capsys, path):
+    said = refused(capsys, "discover", "--csv", path, "--stability", "4", "--format", "dot")
+    assert "leave it or --stability out" in said

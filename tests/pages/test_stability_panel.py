@@ -1,0 +1,111 @@
+"""A table without a truth is judged on the page Discover: by a button, and in the tab Stability."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pages.ui.discover import stability
+from tests.pages.test_app import clean, start, upload
+
+SMALL = {"data": "cancer", "rows": "2000"}
+
+
+def chain():
+    rng = np.random.default_rng(0)
+    a = rng.random(3_000) < 0.5
+    b = a ^ (rng.random(3_000) < 0.1)
+    frame = pd.DataFrame({"a_$x$": a, "b": b, "rare": rng.random(3_000) < 0.03})
+    return frame.replace({True: "yes", False: "no"}).to_csv(index=False).encode()
+
+
+def said(app):
+    return " ".join(m.value for m in app.markdown).replace("\\", "")
+
+
+def button(app, label):
+    return next((b for b in app.button if b.label == label), None)
+
+
+@pytest.fixture
+def own():
+    """Discover on an uploaded table."""
+    app = upload(start(**SMALL), chain())
+    app.switch_page("pages/discover.py").run()
+    return clean(app)
+
+
+def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch):
+    judged, inner = [], stability.judge
+    monkeypatch.setattr(stability, "judge", lambda *a, **k: judged.append(1) or inner(*a, **k))
+    own.run()
+    assert button(own, "Open Stability") is None
+    assert judged == []
+    button(own, "Judge this graph").click().run()
+    assert "re-rolls of the noise the same graph came out" in said(clean(own))
+    assert "Not private: this comes from many runs on the exact rows." in said(own)
+    assert button(own, "Judge this graph") is None
+    button(own, "Open Stability").click().run()
+    clean(own)
+    assert own.session_state["discover_tab"] == "Stability"
+    assert any("over halves" in d.value for d in own.dataframe)
+    assert said(own).count("Over 20 re-rolls") == 1
+    # Another roll is judged by the same runs.
+    button(own, "Re-roll noise").click().run()
+    assert "Over 20 re-rolls" in said(clean(own))
+    assert judged == [1]
+
+
+def test_a_column_of_nearly_one_level_is_named_under_the_graphs(own):
+    captions = " ".join(c.value for c in own.caption).replace("\\", "")
+    assert "Of column rare one level holds about 97 % of the rows (estimated privately)" in captions
+
+
+def test_data_asks_about_a_column_of_nearly_one_level():
+    app = clean(upload(start(**SMALL), chain(), use=False))
+    assert any("Nearly constant. One level has 97 % of the rows" in t.value for t in app.text)
+    assert app.subheader[0].value == "3 columns are used, 1 of them to look at"
+
+
+def test_a_network_has_a_truth_and_needs_no_button():
+    app = clean(start(**SMALL))
+    assert button(app, "Judge this graph") is None
+
+
+def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
+    app = clean(start(**SMALL, algorithm="moment-search", discover_tab="Stability"))
+    assert "Over 20 re-rolls of the noise" in said(app)
+    assert "Two halves of the rows agree on" in said(app)
+    assert "not enough budget to tell" in said(app)
+    table = next(d.value for d in app.dataframe if "over halves" in d.value)
+    assert {"pair", "over re-rolls", "over halves", "verdict"} <= set(table)
+    assert table["over halves"].between(0, 1).all()
+    assert "not enough budget" in set(table["verdict"])
+    assert list(table["verdict"][table["verdict"] == "edge"].index) == list(
+        range((table["verdict"] == "edge").sum())
+    )
+
+
+def test_edges_that_halves_seldom_have_are_named():
+    app = clean(start(data="asia", rows="5000", discover_tab="Stability"))
+    table = next(d.value for d in app.dataframe if "over halves" in d.value)
+    seldom = table[(table["verdict"] == "edge") & (table["over halves"] < 0.5)]
+    assert len(seldom)
+    warnings = " ".join(w.value for w in app.warning).replace("\\", "")
+    assert "Shown, but in fewer than half of the halves" in warnings
+
+
+def test_pc_has_halves_only():
+    app = clean(start(**SMALL, algorithm="pc", discover_tab="Stability"))
+    table = next(d.value for d in app.dataframe if "over halves" in d.value)
+    assert "over re-rolls" not in table
+    assert any("no noise to re-roll" in c.value for c in app.caption)
+
+
+def test_a_table_that_cannot_be_halved_is_one_sentence():
+    content = b"a,b\n0,1\n1,0\n1,1\n"
+    app = upload(start(data="cancer", rows="2000", algorithm="pc"), content)
+    app.switch_page("pages/discover.py").run()
+    button(app, "Judge this graph").click().run()
+    assert [w.value for w in clean(app).warning] == [
+        "The table has 3 rows; halves need at least 4."
+    ]
