@@ -68,7 +68,7 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     graph = cpdag_of_dag(run.source.names, edges_of(searched.dag))
     rules = Rules(
         parameters.false_edges,
-        parameters.candidate_level,
+        parameters.level_of_candidates(len(run.source.names)),
         parameters.reference_effect,
         parameters.max_parents,
         searched.arrows,
