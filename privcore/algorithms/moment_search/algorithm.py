@@ -73,11 +73,12 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         parameters.max_parents,
         searched.arrows,
     )
+    edges = graph.skeleton
     separating = {
         pair: given_set
         for skeleton in searched.searched
         for pair, given_set in skeleton.separating_sets.items()
-        if pair not in graph.skeleton
+        if pair not in edges
     }
     return Outcome(
         graph=graph,

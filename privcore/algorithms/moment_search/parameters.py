@@ -52,8 +52,8 @@ CANDIDATES = Parameter(
     scale="log",
     slider=(1e-3, 0.5),
     help="Pairs that are significant at this level in the first release are tested again. Higher "
-    "levels test more pairs, with more noise on each. With more than 40 columns it is lowered as "
-    "they grow, so that chance makes as many pairs of a column candidates as with 40.",
+    "levels test more pairs, with more noise on each. With more than 60 columns it is lowered as "
+    "they grow, so that chance makes as many pairs of a column candidates as with 60.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -163,7 +163,7 @@ MAX_PARENTS = Parameter(
 
 
 # Columns up to which `candidate_level` is as stated.
-_USUAL_COLUMNS = 40
+_USUAL_COLUMNS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
