@@ -56,6 +56,7 @@ class LinearTests:
     def __init__(self, moments: Moments) -> None:
         self._released, self.n, self.levels = moments, moments.n, moments.levels
         ends = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])
+        self._starts = [int(start) for start in ends[:-1]]
         self._span = [np.arange(a, b) for a, b in pairwise(ends)]
         self._moments = self._means(int(ends[-1]))
         self._variances = self._of_pairs()
@@ -163,7 +164,7 @@ class LinearTests:
         floor = np.maximum(np.sqrt(variances[:, y + 1]) / self.n, _TINY)
         of_x, by_x = self._whitened(one, conditioning_set, floor)
         of_y, by_y = self._whitened(other, conditioning_set, floor)
-        spans = np.array([self._span[c] for c in columns])
+        spans = self._spans(columns)
         left = self._moments[spans[:, :, None], self._span[y]]
         left = left - one.onto @ other.across[0].T
         given = [0, *(g + 1 for g in conditioning_set)]
@@ -185,7 +186,7 @@ class LinearTests:
         )
 
     def _regressed(self, columns: Columns, conditioning_set: Columns) -> _Sides:
-        moments, spans = self._moments, np.array([self._span[c] for c in columns])
+        moments, spans = self._moments, self._spans(columns)
         known, inverse, twice = self._inverse(conditioning_set)
         across = moments[spans[:, :, None], known]
         onto = across @ twice
@@ -200,6 +201,11 @@ class LinearTests:
         floor = np.full(len(columns), _TINY)
         whiten, entering = self._whitened(sides, conditioning_set, floor)
         return sides._replace(whitening=whiten, entering=entering)
+
+    def _spans(self, columns: Columns) -> NDArray[np.intp]:
+        """Where the codes of columns of as many levels are, shape (columns, levels − 1)."""
+        starts = np.array([self._starts[c] for c in columns])
+        return starts[:, None] + np.arange(self.levels[columns[0]] - 1)
 
     def _inverse(self, conditioning_set: Columns) -> tuple[NDArray[np.intp], Matrix, Matrix]:
         """Where 1 and the given columns are; the inverse P of their moments M; 2P − PMP.
