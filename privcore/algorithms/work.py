@@ -154,11 +154,11 @@ def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float
         return 1.0, 0.3
     columns, codes = len(levels), sum(levels) - len(levels)
     seconds = 0.3 * min(columns, 100) + 0.12 * max(columns - 100, 0)
-    return seconds + codes**2 / 4e5, 0.3 + columns**2 / 4e5 + codes**2 * 40 / 2**30
+    return seconds + codes**2 / 1e6, 0.35 + columns**2 / 3.6e5 + codes**2 * 24 / 2**30
 
 
 def moment_search_sentence(levels: tuple[int, ...], whole_table: int) -> str:
-    """Such as "About 45 s and 0.5 GiB of memory, whatever the rows; less where …"."""
+    """Such as "moment-search … takes about 45 s and 0.5 GiB of memory; less where …"."""
     seconds, memory = moment_search_work(levels, whole_table)
     return (
         f"moment-search releases pairs and tables of columns and takes {_time(seconds)} and "

@@ -30,6 +30,7 @@ from privcore.releases import (
     effect_sentence,
     large_delta_sentence,
     non_private_reference,
+    reference_sentence,
     references_of,
     run_report,
 )
@@ -105,7 +106,11 @@ def _run(options: argparse.Namespace) -> None:
         return
     for name, reason in unused.items():
         print(f"left out: {short(name)} ({reason.rstrip('.')})")
-    notes = [large_delta_sentence(result.guarantee, dataset.n), effect_sentence(result, dataset.n)]
+    notes = [
+        reference_sentence(result, reference),
+        large_delta_sentence(result.guarantee, dataset.n),
+        effect_sentence(result, dataset.n),
+    ]
     print("\n".join([_words(report), *filter(None, notes)]))
 
 

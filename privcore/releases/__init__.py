@@ -2,7 +2,12 @@
 
 from privcore.releases.commands import command_line, python_code
 from privcore.releases.effect import effect_sentence, large_delta_sentence
-from privcore.releases.report import non_private_reference, references_of, run_report
+from privcore.releases.report import (
+    non_private_reference,
+    reference_sentence,
+    references_of,
+    run_report,
+)
 
 __all__ = [
     "command_line",
@@ -10,6 +15,7 @@ __all__ = [
     "large_delta_sentence",
     "non_private_reference",
     "python_code",
+    "reference_sentence",
     "references_of",
     "run_report",
 ]

@@ -83,9 +83,7 @@ _KINDS: tuple[Kind, ...] = ("reverse", "delete", "add")
 class _Moves:
     """What each move adds to the total score; a move of two columns changes few of them."""
 
-    def __init__(
-        self, score: Scorer, candidates: Mapping[int, set[int]], max_parents: int
-    ) -> None:
+    def __init__(self, score: Scorer, candidates: Mapping[int, set[int]], max_parents: int) -> None:
         self._score, self._most = score, max_parents
         # Of moves that gain the same, the first goes first.
         pairs = sorted(((p, c) for p, others in candidates.items() for c in others), reverse=True)

@@ -12,7 +12,6 @@ from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
 
-
 # Level of the linear test: a model's test has to reach one of 10⁻⁶ or less to be of consequence.
 _SUSPECT = 0.01
 

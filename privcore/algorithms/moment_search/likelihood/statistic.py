@@ -83,7 +83,8 @@ class Statistics(NamedTuple):
     left: Vector
 
     def one(self, k: int) -> Statistic:
-        return Statistic(*(float(field[k]) for field in self))
+        value, first, second, left = (float(field[k]) for field in self)
+        return Statistic(value, first, second, left)
 
     @property
     def p_values(self) -> Vector:
