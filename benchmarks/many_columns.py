@@ -42,20 +42,20 @@ def sparse_network(columns: int, seed: int) -> BayesianNetwork:
     return BayesianNetwork(f"sparse {columns}", "A random network", "", "", tuple(variables))
 
 
-def measured(columns: int, rows: int, epsilon: float, shuffled: bool) -> str:
+def measured(columns: int, rows: int, epsilon: float, permute: bool) -> str:
     """A row of the table."""
     data = sparse_network(columns, 1).sample(rows, 1)
     truth = truth_of(data)
-    if shuffled:
+    if permute:
         data = permuted(data, 1)
     start = time.perf_counter()
     found = discover(count(data), "moment-search", {"epsilon": epsilon}, seed=1, keep_trace=False)
     seconds = time.perf_counter() - start
     skeleton, cpdag = scores(found.graph, truth)
-    near = "– | –" if shuffled else f"{skeleton:.3f} | {cpdag:.3f}"
+    near = "– | –" if permute else f"{skeleton:.3f} | {cpdag:.3f}"
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return (
-        f"| {columns} {'permuted' if shuffled else 'columns'} | {rows:,} | {seconds:.1f} | "
+        f"| {columns} {'permuted' if permute else 'columns'} | {rows:,} | {seconds:.1f} | "
         f"{memory:.2f} GiB | {len(found.graph.skeleton)} of {len(truth.skeleton)} | {near} |"
     )
 
@@ -71,9 +71,9 @@ def main() -> None:
     alone = multiprocessing.get_context("spawn")
     for columns in map(int, options.columns.split(",")):
         for rows in map(int, options.rows.split(",")):
-            for shuffled in (False, True):
+            for permute in (False, True):
                 with alone.Pool(1) as pool:
-                    asked = (columns, rows, options.epsilon, shuffled)
+                    asked = (columns, rows, options.epsilon, permute)
                     print(pool.apply(measured, asked), flush=True)
 
 

@@ -167,11 +167,11 @@ class LinearTests:
         spans = self._spans(columns)
         left = self._moments[spans[:, :, None], self._span[y]]
         left = left - one.onto @ other.across[0].T
-        given = [0, *(g + 1 for g in conditioning_set)]
+        known = [0, *(g + 1 for g in conditioning_set)]
         # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
-        noise = np.empty((len(columns), 1 + len(given), 1 + len(given)))
-        noise[:, 0, 0], noise[:, 0, 1:] = variances[:, y + 1], variances[:, given]
-        noise[:, 1:] = self._variances[np.ix_(given, [y + 1, *given])]
+        noise = np.empty((len(columns), 1 + len(known), 1 + len(known)))
+        noise[:, 0, 0], noise[:, 0, 1:] = variances[:, y + 1], variances[:, known]
+        noise[:, 1:] = self._variances[np.ix_(known, [y + 1, *known])]
         height = by_y.shape[-1]
         flat = (noise / self.n) @ by_y.reshape(*by_y.shape[:2], -1)
         weighted = flat.reshape(*flat.shape[:2], height, height)

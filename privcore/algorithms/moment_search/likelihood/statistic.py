@@ -175,7 +175,7 @@ def paired_statistics(
 
 
 def at_once(a: int, b: int) -> int:
-    """Of how many groups of a × b parts the matrices take some tens of megabytes."""
+    """How many groups of a × b parts to take, for matrices of some tens of megabytes."""
     size = (a * b) ** 2 if a * b <= MOST_TOGETHER else (a + b) ** 2
     return max(_NUMBERS_AT_ONCE // size, 1)
 
