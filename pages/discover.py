@@ -27,7 +27,7 @@ from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
 from privcore.evaluation import CLASSES, Comparison, compare
 from privcore.graphs import PDAG
-from privcore.releases import one_level_sentence, references_of
+from privcore.releases import one_level_sentence, reference_sentence, references_of
 
 require_frame("pages/discover.py")
 
@@ -78,6 +78,9 @@ def results(loaded: Loaded) -> None:
     base = reference_run(loaded, result) if result else None
     if result is None or base is None:
         return
+    shortened = reference_sentence(result, base)
+    if shortened:
+        st.caption(shortened)
     references = references_of(loaded.dataset, base)
     header(result, loaded)
 

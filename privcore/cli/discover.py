@@ -7,9 +7,19 @@ import json
 from typing import Any
 
 from privcore.algorithms import discover, get_algorithm
-from privcore.algorithms.engine import MISSING_AT_RANDOM, TEST_LIMIT, source_of
+from privcore.algorithms.engine import (
+    MISSING_AT_RANDOM,
+    TEST_LIMIT,
+    checked_parameters,
+    source_of,
+)
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.algorithms.work import DEGREE, estimate
+from privcore.algorithms.work import (
+    DEGREE,
+    estimate,
+    moment_search_sentence,
+    moment_search_work,
+)
 from privcore.cli.data import (
     add_data_options,
     add_purchase_options,
@@ -28,6 +38,7 @@ from privcore.releases import (
     large_delta_sentence,
     non_private_reference,
     one_level_sentence,
+    reference_sentence,
     references_of,
     run_report,
 )
@@ -120,6 +131,7 @@ def _run(options: argparse.Namespace) -> None:
     notes = [
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),
+        reference_sentence(result, reference),
         large_delta_sentence(result.guarantee, dataset.n),
         effect_sentence(result, dataset.n),
     ]
@@ -136,6 +148,14 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
     parameters = parameters_of(options, get_algorithm(name))
     degree = DEGREE.default if options.degree is None else options.degree
     work = estimate(dataset.n, dataset.levels, name, parameters, degree=degree)
+    if name == "moment-search":
+        whole_table = checked_parameters(name, parameters)["whole_table"]
+        seconds, memory = moment_search_work(dataset.levels, whole_table)
+        if options.json:
+            print(json.dumps({"seconds": seconds, "memory_gib": memory}, indent=1))
+        else:
+            print(moment_search_sentence(dataset.levels, whole_table))
+        return
     if options.json:
         print(json.dumps(work and work.as_dict(), indent=1))
         return

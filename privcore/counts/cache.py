@@ -20,6 +20,11 @@ class Cache(Generic[Value]):
         self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._lock = Lock()
 
+    def known(self, key: Hashable) -> Value | None:
+        """The value kept under `key`, if there is one."""
+        with self._lock:
+            return self._values.get(key)
+
     def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """The value kept under `key`, computed first if it is not there."""
         with self._lock:

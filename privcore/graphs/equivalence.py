@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 
 from privcore.graphs.pdag import PDAG
 
@@ -61,14 +62,19 @@ class EquivalenceClass:
         """
         order: list[int] = []
         seen = [0] * len(self._open)
-        left = set(range(len(self._open)))
-        while left:
+        placed = [False] * len(seen)
+        # Every column with what was seen of it at some time; the last of these counts.
+        waiting = [(0, column) for column in range(len(seen))]
+        while len(order) < len(seen):
             if len(order) < len(first):
                 column = first[len(order)]
             else:
-                column = min(left, key=lambda other: (-seen[other], other))
+                fewest, column = heappop(waiting)
+                if placed[column] or -fewest != seen[column]:
+                    continue
             order.append(column)
-            left.remove(column)
+            placed[column] = True
             for other in self._open[column]:
                 seen[other] += 1
+                heappush(waiting, (-seen[other], other))
         return order

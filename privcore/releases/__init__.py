@@ -6,7 +6,12 @@ from privcore.releases.effect import (
     large_delta_sentence,
     one_level_sentence,
 )
-from privcore.releases.report import non_private_reference, references_of, run_report
+from privcore.releases.report import (
+    non_private_reference,
+    reference_sentence,
+    references_of,
+    run_report,
+)
 
 __all__ = [
     "command_line",
@@ -15,6 +20,7 @@ __all__ = [
     "non_private_reference",
     "one_level_sentence",
     "python_code",
+    "reference_sentence",
     "references_of",
     "run_report",
 ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import accumulate
+from operator import mul
 from typing import Any
 
 from privcore.algorithms import Discovery, Hooks, discover, get_algorithm
-from privcore.counts import MixedRows, MomentSource
+from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.data.model import Described
 from privcore.evaluation import evaluate
 from privcore.evaluation.references import non_private_settings, true_graph
@@ -17,19 +19,54 @@ from privcore.releases.effect import one_level_columns
 from privcore.releases.findings import described_pairs
 from privcore.version import __version__
 
+# Tests of PC as a reference, and cells of the table of a test, at most: about a minute's work.
+_TESTS = 500_000
+_CELLS = 2_000_000
+
 
 def non_private_reference(
     source: MomentSource | MixedRows, result: Discovery, *, hooks: Hooks | None = None
 ) -> Discovery:
     """PC (or NOTEARS) without noise, with a run's settings: what privacy is measured against.
 
-    Not private.
+    Not private.  PC ends after 500,000 tests, and at the order from which tables of the columns
+    with the most levels would be too large; `reference_sentence` says so.
     """
     algorithm = get_algorithm(result.algorithm)
     if not algorithm.private:
         return result
     name, settings = non_private_settings(algorithm, result.parameters)
-    return discover(source, name, settings, hooks=hooks, keep_trace=False)
+    if name != "pc" or isinstance(source, MixedRows) or not has_levels(source):
+        return discover(source, name, settings, hooks=hooks, keep_trace=False)
+    orders = [
+        k for k in (settings.get("max_order"), _largest_order(source.levels)) if k is not None
+    ]
+    settings["max_order"] = min(orders, default=None)
+    return discover(source, name, settings, hooks=hooks, keep_trace=False, test_limit=_TESTS)
+
+
+def _largest_order(levels: tuple[int, ...]) -> int | None:
+    """The largest conditioning set of which no test has more than `_CELLS`; None for any."""
+    sizes = accumulate(sorted(levels, reverse=True), mul)
+    fitting = sum(size <= _CELLS for size in sizes)
+    return None if fitting == len(levels) else max(fitting - 2, 0)
+
+
+def reference_sentence(result: Discovery, reference: Discovery) -> str:
+    """Where the non-private search ended before it was through, in words; else empty."""
+    if reference is result:
+        return ""
+    if reference.stopped == "work":
+        return f"PC without noise was ended after {reference.tests_run:,} tests."
+    order = reference.parameters.get("max_order")
+    if order is None or order == result.parameters.get("max_order"):
+        return ""
+    if reference.orders_run <= order:
+        return ""
+    return (
+        f"PC without noise conditions on no more than {order} columns here: larger tables of "
+        f"columns with so many levels would have more than {_CELLS:,} cells."
+    )
 
 
 def references_of(dataset: Described, non_private: Discovery) -> dict[str, PDAG]:

@@ -126,7 +126,7 @@ def test_pc_makes_just_as_many_tests_as_it_may(sachs, score):
 
 def test_only_large_work_is_worth_a_word():
     assert large_work_sentence(10_000, (2,) * 37, "pc", {}) == ""
-    assert large_work_sentence(10_000, (2,) * 60, "moment-search", {}) == ""
+    assert large_work_sentence(10_000, (2,) * 20, "moment-search", {}) == ""
     sentence = large_work_sentence(10_000, (2,) * 60, "priv-pc", {"epsilon": 1.0})
     assert sentence == estimate(10_000, (2,) * 60, "priv-pc", {"epsilon": 1.0}).sentence()
 

@@ -72,16 +72,17 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     graph = cpdag_of_dag(run.source.names, edges_of(searched.dag))
     rules = Rules(
         parameters.false_edges,
-        parameters.candidate_level,
+        parameters.level_of_candidates(len(run.source.names)),
         parameters.reference_effect,
         parameters.max_parents,
         searched.arrows,
     )
+    edges = graph.skeleton
     separating = {
         pair: given_set
         for skeleton in searched.searched
         for pair, given_set in skeleton.separating_sets.items()
-        if pair not in graph.skeleton
+        if pair not in edges
     }
     return Outcome(
         graph=graph,

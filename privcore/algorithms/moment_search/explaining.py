@@ -19,6 +19,8 @@ from privcore.graphs import topological_order
 
 # Of two columns given others; None where nothing can be said.
 Test = Callable[[int, int, tuple[int, ...]], Statistic | None]
+# Of a column and others, those that may depend on it given these; None for any.
+Suspects = Callable[[int, tuple[int, ...]], Sequence[int]]
 # Levels at which a pair that is no candidate becomes one, and at which it gets an edge in the end:
 # what is still wrong in a model would make many more.
 _LOOKED_AT = 1e-6
@@ -26,12 +28,15 @@ _ADDED = 1e-8
 
 
 def unexplained(
-    dag: Parents, candidates: Mapping[int, set[int]], test: Test
+    dag: Parents,
+    candidates: Mapping[int, set[int]],
+    test: Test,
+    suspects: Suspects | None = None,
 ) -> list[tuple[int, int]]:
     """Pairs that are no candidates and depend on each other given the parents of the later one."""
     return [
         (x, y)
-        for x, y in _apart(dag)
+        for x, y in _apart(dag, suspects)
         if y not in candidates[x] and _p_value(dag, x, y, test)[0] < _LOOKED_AT
     ]
 
@@ -44,6 +49,7 @@ def completed(
     *,
     level: float,
     max_parents: int,
+    suspects: Suspects | None = None,
 ) -> Parents:
     """The DAG with edges for pairs that its other edges do not explain, the clearest first.
 
@@ -54,7 +60,9 @@ def completed(
     enough = level / comb(len(dag), 2)
     while True:
         p_values = [
-            (*_p_value(dag, x, y, test), x, y) for x, y in _apart(dag) if len(dag[y]) < max_parents
+            (*_p_value(dag, x, y, test), x, y)
+            for x, y in _apart(dag, suspects)
+            if len(dag[y]) < max_parents
         ]
         asked = [
             entry
@@ -73,12 +81,14 @@ def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
     return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
-def _apart(dag: Parents) -> Iterator[tuple[int, int]]:
-    """Pairs without an edge, in an order of the DAG."""
+def _apart(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]:
+    """Pairs without an edge, in an order of the DAG; suspects: of the later one."""
     order = topological_order(len(dag), edges_of(dag))
-    for place, later in enumerate(order):
-        for earlier in order[:place]:
-            if earlier not in dag[later]:
+    place = {column: k for k, column in enumerate(order)}
+    for later in order:
+        asked = order if suspects is None else suspects(later, tuple(sorted(dag[later])))
+        for earlier in asked:
+            if place[earlier] < place[later] and earlier not in dag[later]:
                 yield earlier, later
 
 
@@ -111,7 +121,9 @@ def explaining_search(
     around = {column: set(others) for column, others in candidates.items()}
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, around)
-        missing = unexplained(dag, around, _cancellable(run, evidence.unexplained))
+        missing = unexplained(
+            dag, around, _cancellable(run, evidence.unexplained), evidence.suspects
+        )
         if not missing:
             break
         _let_in(around, missing)
@@ -143,6 +155,7 @@ def sparsest_dag(
                 evidence.borne_out,
                 level=parameters.false_edges,
                 max_parents=parameters.max_parents,
+                suspects=evidence.suspects,
             )
             dag = kept_edges(seen, dag, parameters.false_edges)
             dags.append(dag)

@@ -52,7 +52,8 @@ CANDIDATES = Parameter(
     scale="log",
     slider=(1e-3, 0.5),
     help="Pairs that are significant at this level in the first release are tested again. Higher "
-    "levels test more pairs, with more noise on each.",
+    "levels test more pairs, with more noise on each. With more than 60 columns it is lowered as "
+    "they grow, so that chance makes as many pairs of a column candidates as with 60.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -161,6 +162,10 @@ MAX_PARENTS = Parameter(
 )
 
 
+# Columns up to which `candidate_level` is as stated.
+_USUAL_COLUMNS = 60
+
+
 @dataclass(frozen=True, kw_only=True)
 class MomentSearchParameters(parameters.ProvenParameters):
     """Parameters of moment search."""
@@ -178,3 +183,7 @@ class MomentSearchParameters(parameters.ProvenParameters):
     reference_effect: float = REFERENCE.field()
     max_order: int | None = parameters.MAX_ORDER.field()
     mixed_levels: int = parameters.MIXED_LEVELS.field()
+
+    def level_of_candidates(self, columns: int) -> float:
+        """`candidate_level` for so many columns."""
+        return self.candidate_level * min(1.0, (_USUAL_COLUMNS - 1) / max(columns - 1, 1))

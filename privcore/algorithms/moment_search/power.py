@@ -65,7 +65,7 @@ def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> V
         shape.n,
         shape.levels,
         false_edges=parameters.false_edges,
-        candidates=parameters.candidate_level,
+        candidates=parameters.level_of_candidates(len(shape.levels)),
         penalty=parameters.penalty,
     )
 

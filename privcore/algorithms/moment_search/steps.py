@@ -79,7 +79,8 @@ def narrowed(
     order: most columns that it conditions on, where the run sets no lower limit.
     """
     limits = [k for k in (run.parameters.max_order, order) if k is not None]
-    level = run.parameters.candidate_level if within is None else run.parameters.threshold
+    candidates = run.parameters.level_of_candidates(len(run.source.names))
+    level = candidates if within is None else run.parameters.threshold
     return search_skeleton(
         run.source.names,
         _NoiseAware(evidence, level, recorder, tabulated=within is not None),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.algorithms import discover
-from privcore.algorithms.moment_search.likelihood import log_linear, statistic, strata_tests
+from privcore.algorithms.moment_search.likelihood import log_linear, statistic
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import paired_statistic
@@ -71,7 +71,7 @@ def test_strata_may_be_tested_some_at_a_time(sigma, monkeypatch):
     source = data(3, 6_000, (7, 6, 3, 3))
     released = of_tables(source, [(0, 1, 2, 3)], sigma)
     whole = StrataTests(released).test(0, 1, (2, 3))
-    monkeypatch.setattr(strata_tests, "_NUMBERS_AT_ONCE", 1)
+    monkeypatch.setattr(statistic, "_NUMBERS_AT_ONCE", 1)
     some = StrataTests(released).test(0, 1, (2, 3))
     assert (whole is None) == (some is None)
     if whole is not None:

@@ -98,3 +98,19 @@ def test_of_those_with_the_fewest_edges_the_one_with_the_best_score():
 
         assert fewest_edges([more, CHAIN, other], score) == better
     assert fewest_edges([more, CHAIN, other], lambda column, parents: 0.0) == CHAIN
+
+
+def test_only_suspects_of_the_later_column_are_looked_at():
+    test, asked = of({(0, 2): 60.0, (0, 3): 60.0})
+    nobody = {c: set() for c in range(4)}
+    told = []
+
+    def suspects(column, given):
+        told.append((column, given))
+        return [0, 1, 2, 3] if column == 2 else []
+
+    assert unexplained(CHAIN, nobody, test, suspects) == [(0, 2)]
+    assert all(2 in (x, y) for x, y, _ in asked)
+    assert sorted(told) == [(0, ()), (1, (0,)), (2, (1,)), (3, ())]
+    full = completed(CHAIN, nobody, test, always, level=0.03, max_parents=4, suspects=suspects)
+    assert full == (NONE, frozenset({0}), frozenset({0, 1}), NONE)

@@ -150,3 +150,21 @@ def test_a_gate_leaves_nothing_to_test_with():
     assert pairs.test(2, 3, (0,)).left == pytest.approx(
         share * (1 - np.corrcoef(effect, a)[0, 1] ** 2)
     )
+
+
+def test_tests_of_a_column_with_all_others_are_those_of_each_pair():
+    source = data(4, 3_000, (2, 3, 4, 2, 3, 2))
+    for sigma in (0.0, 5.0, 300.0):
+        released = of_pairs(source, sigma)
+        together = LinearTests(released)
+        for y, conditioning_set in ((0, ()), (3, (1,)), (5, (0, 2))):
+            row = together.row(y, conditioning_set)
+            for x in range(6):
+                if x in (y, *conditioning_set):
+                    assert row.one(x).p_value == row.p_values[x] == 1.0
+                    continue
+                # Other tests know nothing of the row.
+                alone = LinearTests(released)._made((x,), y, conditioning_set).one(0)
+                assert row.one(x) == pytest.approx(alone)
+                assert row.p_values[x] == pytest.approx(alone.p_value)
+                assert together.test(x, y, conditioning_set) == pytest.approx(alone)

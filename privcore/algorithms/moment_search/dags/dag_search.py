@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import inf
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 Parents = tuple[frozenset[int], ...]
 Scorer = Callable[[int, frozenset[int]], float]
@@ -23,8 +26,11 @@ def total(score: Scorer, dag: Parents) -> float:
     return sum(score(column, parents) for column, parents in enumerate(dag))
 
 
+Kind = Literal["add", "delete", "reverse"]
+
+
 class Move(NamedTuple):
-    kind: Literal["add", "delete", "reverse"]
+    kind: Kind
     parent: int
     child: int
 
@@ -50,16 +56,20 @@ def search_dag(
     best_total = sum(worth)
     met = {current}
     idle = moves = 0
+    known = _Moves(score, candidates, max_parents)
+    known.update(current, worth, candidates)
     while idle < patience:
         between(moves)
-        ranked = sorted(_moves(score, candidates, current, worth, max_parents), reverse=True)
-        taken = next(((m, d) for _, m in ranked if (d := made(current, m)) not in met), None)
+        ranked = known.ranked(current)
+        taken = next(((m, d) for m in ranked if (d := made(current, m)) not in met), None)
         if taken is None:
             break
         move, current = taken
         met.add(current)
-        for column in (move.parent, move.child):
+        changed = (move.parent, move.child)
+        for column in changed:
             worth[column] = score(column, current[column])
+        known.update(current, worth, changed)
         moves += 1
         idle += 1
         if sum(worth) > best_total + _TOO_SMALL:
@@ -67,31 +77,55 @@ def search_dag(
     return best
 
 
-def _moves(
-    score: Scorer,
-    candidates: Mapping[int, set[int]],
-    current: Parents,
-    worth: list[float],
-    max_parents: int,
-) -> Iterator[tuple[float, Move]]:
-    """With what each adds to the total score."""
-    for parent, others in candidates.items():
-        for child in others:
-            if parent in current[child]:
-                lost = score(child, current[child] - {parent}) - worth[child]
-                yield lost, Move("delete", parent, child)
-                if len(current[parent]) < max_parents and not leads(
-                    current, parent, child, without=(parent, child)
-                ):
-                    gained = score(parent, current[parent] | {child}) - worth[parent]
-                    yield lost + gained, Move("reverse", parent, child)
-            elif (
-                child not in current[parent]
-                and len(current[child]) < max_parents
-                and not leads(current, child, parent)
-            ):
-                gained = score(child, current[child] | {parent}) - worth[child]
-                yield gained, Move("add", parent, child)
+_KINDS: tuple[Kind, ...] = ("reverse", "delete", "add")
+
+
+class _Moves:
+    """What each move adds to the total score; a move of two columns changes few of them."""
+
+    def __init__(self, score: Scorer, candidates: Mapping[int, set[int]], max_parents: int) -> None:
+        self._score, self._most = score, max_parents
+        # Of moves that gain the same, the first goes first.
+        pairs = sorted(((p, c) for p, others in candidates.items() for c in others), reverse=True)
+        self._pairs = pairs
+        self._gains = np.full((len(_KINDS), len(pairs)), -np.inf)
+        self._of: dict[int, list[int]] = {column: [] for column in candidates}
+        for k, pair in enumerate(pairs):
+            for column in pair:
+                self._of[column].append(k)
+
+    def update(self, current: Parents, worth: list[float], changed: Iterable[int]) -> None:
+        """changed: columns that have other parents than before."""
+        for k in {k for column in changed for k in self._of[column]}:
+            self._gains[:, k] = self._gained(current, worth, *self._pairs[k])
+
+    def _gained(
+        self, current: Parents, worth: list[float], parent: int, child: int
+    ) -> tuple[float, float, float]:
+        """By each of `_KINDS`, as far as the edges between the two and their number go."""
+        score = self._score
+        if parent in current[child]:
+            lost = score(child, current[child] - {parent}) - worth[child]
+            if len(current[parent]) == self._most:
+                return -inf, lost, -inf
+            gained = score(parent, current[parent] | {child}) - worth[parent]
+            return lost + gained, lost, -inf
+        if child in current[parent] or len(current[child]) == self._most:
+            return -inf, -inf, -inf
+        return -inf, -inf, score(child, current[child] | {parent}) - worth[child]
+
+    def ranked(self, current: Parents) -> Iterator[Move]:
+        """Moves to DAGs, the best first."""
+        left = self._gains.reshape(-1).copy()
+        while left.size and left[best := int(left.argmax())] > -inf:
+            left[best] = -inf
+            kind = _KINDS[best // len(self._pairs)]
+            parent, child = self._pairs[best % len(self._pairs)]
+            if kind == "add" and leads(current, child, parent):
+                continue
+            if kind == "reverse" and leads(current, parent, child, without=(parent, child)):
+                continue
+            yield Move(kind, parent, child)
 
 
 def made(current: Parents, move: Move) -> Parents:

@@ -32,47 +32,69 @@ def search_orders(
     may be its parents; None for any.
     """
     search = _Grown(gains, len(start), candidates)
-    order, moves = list(start), 0
+    order, moves = _Order(start), 0
     improved = True
     while improved:
         improved = False
         for column in start:
             between(moves)
             moved = _best_place(search, order, column)
-            improved |= moved != order
-            moves += moved != order
-            order = moved
-    parents: list[frozenset[int]] = [frozenset()] * len(order)
-    earlier = 0
-    for column in order:
-        parents[column] = search.parents(column, earlier)[0]
-        earlier |= 1 << column
-    return tuple(parents)
+            if moved is not None:
+                order.move(column, moved)
+                improved = True
+                moves += 1
+    return tuple(search.parents(column, before)[0] for column, before in enumerate(order.before))
 
 
-def _best_place(search: _Grown, order: list[int], column: int) -> list[int]:
-    """The order with the column where the total is largest; where it is, unless another gains."""
-    rest = [other for other in order if other != column]
-    # What the column is worth at each place, and what it adds to the one that then comes next.
-    own, adds = [], []
+class _Order:
+    """columns: in order.  place: of each column.  before: the columns before each, as a number."""
+
+    def __init__(self, start: Sequence[int]) -> None:
+        self.columns, self.place, self.before = list(start), [0] * len(start), [0] * len(start)
+        self._number()
+
+    def move(self, column: int, place: int) -> None:
+        """To that place among the others."""
+        self.columns.remove(column)
+        self.columns.insert(place, column)
+        self._number()
+
+    def _number(self) -> None:
+        earlier = 0
+        for place, column in enumerate(self.columns):
+            self.place[column], self.before[column] = place, earlier
+            earlier |= 1 << column
+
+
+def _best_place(search: _Grown, order: _Order, column: int) -> int | None:
+    """The place among the others where the total is largest; None unless another one gains.
+
+    Between two columns that it may have an edge with, every place is worth the same.
+    """
+    near = sorted(search.around[column], key=order.place.__getitem__)
+    # What the column is worth before the first of them and after each, and what it adds to it.
+    own, adds = [search.parents(column, 0)[1]], []
     earlier, itself = 0, 1 << column
-    for other in rest:
-        own.append(search.parents(column, earlier)[1])
-        without = search.parents(other, earlier)[1]
-        adds.append(search.parents(other, earlier | itself)[1] - without)
+    for other in near:
+        before = order.before[other] & ~itself
+        without = search.parents(other, before)[1]
+        adds.append(search.parents(other, before | itself)[1] - without)
         earlier |= 1 << other
-    own.append(search.parents(column, earlier)[1])
+        own.append(search.parents(column, earlier)[1])
     totals = [own[-1]]
     added = 0.0
-    for k in range(len(rest) - 1, -1, -1):
+    for k in range(len(near) - 1, -1, -1):
         added += adds[k]
         totals.append(own[k] + added)
     totals.reverse()
-    now = order.index(column)
-    best = max(range(len(order)), key=lambda k: totals[k])
+    now = sum(order.place[other] < order.place[column] for other in near)
+    best = max(range(len(totals)), key=totals.__getitem__)
     if totals[best] <= totals[now] + _TOO_SMALL:
-        best = now
-    return [*rest[:best], column, *rest[best:]]
+        return None
+    if best == 0:
+        return 0
+    last = order.place[near[best - 1]]
+    return last + (last < order.place[column])
 
 
 class _Grown:
@@ -85,17 +107,25 @@ class _Grown:
         self, gains: Gains, columns: int, candidates: Mapping[int, Set[int]] | None
     ) -> None:
         self._gains = gains
-        self._near = [
-            sum(1 << c for c in (range(columns) if candidates is None else candidates[column]))
+        near = [
+            sorted(range(columns) if candidates is None else candidates[column])
             for column in range(columns)
         ]
-        self._found: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._near]
+        self._near = [(sum(1 << c for c in others), others) for others in near]
+        # Per column, those that it may be a parent or a child of.
+        self.around = [set(others) - {column} for column, others in enumerate(near)]
+        for column, others in enumerate(near):
+            for other in others:
+                if other != column:
+                    self.around[other].add(column)
+        self._found: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in near]
 
     def parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:
         """earlier: the columns before this one, of which its candidates are."""
-        possible, known = earlier & self._near[column], self._found[column]
+        (those, near), known = self._near[column], self._found[column]
+        possible = earlier & those
         if possible not in known:
-            among = frozenset(c for c in range(possible.bit_length()) if possible >> c & 1)
+            among = frozenset(c for c in near if possible >> c & 1)
             known[possible] = self._grow_and_shrink(column, among)
         return known[possible]
 

@@ -135,7 +135,7 @@ def _visible(
     tests = [((), rules.candidates), (tuple(sorted(apart)), rules.candidates)]
     tests += [(tuple(sorted(dag[b] - {a})), level) for a, b in ((x, y), (y, x))]
     needed = []
-    for conditioning_set, tested_at in tests:
+    for conditioning_set, tested_at in dict.fromkeys(tests):
         power = evidence.power(x, y, conditioning_set)
         if power is None:
             return None

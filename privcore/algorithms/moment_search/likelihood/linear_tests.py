@@ -13,24 +13,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic, paired_statistic
+from privcore.algorithms.moment_search.likelihood.statistic import (
+    Statistic,
+    Statistics,
+    at_once,
+    paired_statistics,
+)
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.arrays import Columns, Matrix
+from privcore.arrays import Columns, Matrix, Vector
 from privcore.counts.cache import Cache
 
 _TINY = 1e-9
 # Bytes of regressions that are kept.
 _KEPT = 256 << 20
+# Levels of a column up to which its tests with all others are made together.
+_FEW_LEVELS = 32
 
 
-class _Side(NamedTuple):
-    """One column, regressed on those given, whose moments are first that of 1.
+class _Sides(NamedTuple):
+    """Columns of as many levels, regressed on those given, whose moments are first that of 1.
 
-    across: its moments with them.  slopes: of the regression.  onto: what turns their moments with
-    another column into those explained.  values, vectors: eigenvalues and vectors of what is left
-    of its covariance; share: the part that is.  whitening, entering: where no noise is above these
-    values; see `LinearTests._whitened`.
+    across: their moments with them.  slopes: of the regressions.  onto: what turns their moments
+    with another column into those explained.  values, vectors: eigenvalues and vectors of what is
+    left of their covariances; share: the part that is.  whitening, entering: where no noise is
+    above these values; see `LinearTests._whitened`.  Each has the columns as its first axis.
     """
 
     across: Matrix
@@ -38,7 +45,7 @@ class _Side(NamedTuple):
     onto: Matrix
     values: Matrix
     vectors: Matrix
-    share: float
+    share: Vector
     whitening: Matrix
     entering: Matrix
 
@@ -49,13 +56,26 @@ class LinearTests:
     def __init__(self, moments: Moments) -> None:
         self._released, self.n, self.levels = moments, moments.n, moments.levels
         ends = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])
+        self._starts = [int(start) for start in ends[:-1]]
         self._span = [np.arange(a, b) for a, b in pairwise(ends)]
         self._moments = self._means(int(ends[-1]))
         self._variances = self._of_pairs()
         self._tests: dict[tuple[int, int, tuple[int, ...]], Statistic] = {}
-        self._sides: Cache[_Side] = Cache(
-            _KEPT, lambda side: sum(np.asarray(part).nbytes for part in side)
+        self._sides: Cache[_Sides] = Cache(
+            _KEPT, lambda sides: sum(np.asarray(part).nbytes for part in sides)
         )
+        self._rows: Cache[Statistics] = Cache(
+            _KEPT, lambda tests: sum(field.nbytes for field in tests)
+        )
+        few = sorted({r for r in self.levels if r <= _FEW_LEVELS})
+        alike = {r: [c for c, levels in enumerate(self.levels) if levels == r] for r in few}
+        # Columns of as many levels whose tests are made together.
+        self._groups = [
+            tuple(columns[k : k + size])
+            for r, columns in alike.items()
+            for size in [at_once(r - 1, max(few) - 1)]
+            for k in range(0, len(columns), size)
+        ]
         self._inverses: dict[tuple[int, ...], tuple[NDArray[np.intp], Matrix, Matrix]] = {}
 
     def _of_pairs(self) -> Matrix:
@@ -77,8 +97,9 @@ class LinearTests:
             means[np.ix_(span, span)] = basis.T @ (share[:, None] * basis)
         for c, d in combinations(range(len(self._span)), 2):
             block = self._released.sums(c, d) / self.n
-            means[np.ix_(self._span[c], self._span[d])] = block
-            means[np.ix_(self._span[d], self._span[c])] = block.T
+            (a, *_), (b, *_) = self._span[c], self._span[d]
+            means[a : a + len(block), b : b + len(block.T)] = block
+            means[b : b + len(block.T), a : a + len(block)] = block.T
         return means
 
     def _cleaned(self, column: int) -> Matrix:
@@ -107,40 +128,84 @@ class LinearTests:
         return self._tests[key]
 
     def _test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
-        sides = self._side(x, conditioning_set), self._side(y, conditioning_set)
-        floor = max(self._deviation(x, y), _TINY)
-        (of_x, by_x), (of_y, by_y) = (
-            self._whitened(side, conditioning_set, floor) for side in sides
-        )
-        left = self._moments[np.ix_(self._span[x], self._span[y])]
-        left = left - sides[0].onto @ sides[1].across.T
-        places = [[c + 1, 0, *(g + 1 for g in conditioning_set)] for c in (x, y)]
-        # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
-        weighted = np.tensordot(self._variances[np.ix_(*places)] / self.n, by_y, 1)
-        parts = math.sqrt(self.n) * (of_x.T @ left @ of_y)
-        terms = [(a[None], b[None]) for a, b in zip(by_x, weighted, strict=True)]
-        return paired_statistic(parts[None], terms, sides[0].share * sides[1].share)
+        if self.by_row(x) and self.by_row(y):
+            if not conditioning_set:
+                return self.row(y, ()).one(x)
+            for one, other in ((x, y), (y, x)):
+                row = self._rows.known((other, conditioning_set))
+                if row is not None:
+                    return row.one(one)
+        return self._made((x,), y, conditioning_set).one(0)
 
-    def _side(self, column: int, conditioning_set: Columns) -> _Side:
+    def by_row(self, column: int) -> bool:
+        """Whether `row` has its tests: those of many levels are not worth making together."""
+        return self.levels[column] <= _FEW_LEVELS
+
+    def row(self, y: int, conditioning_set: Columns) -> Statistics:
+        """The tests of y and each column (`by_row`), of others and of those given nothing."""
+        return self._rows.get(
+            (y, conditioning_set), lambda: self._made_row(y, tuple(sorted(conditioning_set)))
+        )
+
+    def _made_row(self, y: int, conditioning_set: Columns) -> Statistics:
+        row = Statistics(*(np.zeros(len(self.levels)) for _ in range(4)))
+        for columns in self._groups:
+            made = self._made(columns, y, conditioning_set)
+            for field, part in zip(row, made, strict=True):
+                field[list(columns)] = part
+        for field in row:
+            field[[y, *conditioning_set]] = 0.0
+        return row
+
+    def _made(self, columns: Columns, y: int, conditioning_set: Columns) -> Statistics:
+        """Tests of y and each of the columns, which have as many levels."""
+        one, other = self._side(columns, conditioning_set), self._side((y,), conditioning_set)
+        variances = self._variances[np.add(columns, 1)]
+        floor = np.maximum(np.sqrt(variances[:, y + 1]) / self.n, _TINY)
+        of_x, by_x = self._whitened(one, conditioning_set, floor)
+        of_y, by_y = self._whitened(other, conditioning_set, floor)
+        spans = self._spans(columns)
+        left = self._moments[spans[:, :, None], self._span[y]]
+        left = left - one.onto @ other.across[0].T
+        known = [0, *(g + 1 for g in conditioning_set)]
+        # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
+        noise = np.empty((len(columns), 1 + len(known), 1 + len(known)))
+        noise[:, 0, 0], noise[:, 0, 1:] = variances[:, y + 1], variances[:, known]
+        noise[:, 1:] = self._variances[np.ix_(known, [y + 1, *known])]
+        height = by_y.shape[-1]
+        flat = (noise / self.n) @ by_y.reshape(*by_y.shape[:2], -1)
+        weighted = flat.reshape(*flat.shape[:2], height, height)
+        parts = math.sqrt(self.n) * (of_x.swapaxes(1, 2) @ left @ of_y)
+        terms = [(by_x[:, k], weighted[:, k]) for k in range(weighted.shape[1])]
+        return paired_statistics(parts, terms, one.share * other.share)
+
+    def _side(self, columns: Columns, conditioning_set: Columns) -> _Sides:
         """Kept, since a search makes tests of a column with many others given the same."""
         return self._sides.get(
-            (column, conditioning_set), lambda: self._regressed(column, conditioning_set)
+            (columns, conditioning_set), lambda: self._regressed(columns, conditioning_set)
         )
 
-    def _regressed(self, column: int, conditioning_set: Columns) -> _Side:
-        moments, span = self._moments, self._span[column]
+    def _regressed(self, columns: Columns, conditioning_set: Columns) -> _Sides:
+        moments, spans = self._moments, self._spans(columns)
         known, inverse, twice = self._inverse(conditioning_set)
-        across = moments[np.ix_(span, known)]
+        across = moments[spans[:, :, None], known]
         onto = across @ twice
-        left = moments[np.ix_(span, span)] - onto @ across.T
-        values, vectors = np.linalg.eigh((left + left.T) / 2)
-        mean = moments[0, span]
-        before = float((np.diag(moments)[span] - mean * mean).sum())
-        share = max(float(np.trace(left)), 0.0) / max(before, _TINY)
+        own = moments[spans[:, :, None], spans[:, None, :]]
+        left = own - onto @ across.swapaxes(1, 2)
+        values, vectors = np.linalg.eigh((left + left.swapaxes(1, 2)) / 2)
+        mean = moments[0, spans]
+        before = np.trace(own, axis1=1, axis2=2) - (mean * mean).sum(axis=1)
+        share = np.maximum(np.trace(left, axis1=1, axis2=2), 0.0) / np.maximum(before, _TINY)
         empty = np.empty(0)
-        side = _Side(across, across @ inverse, onto, values, vectors, share, empty, empty)
-        whiten, entering = self._whitened(side, conditioning_set, _TINY)
-        return side._replace(whitening=whiten, entering=entering)
+        sides = _Sides(across, across @ inverse, onto, values, vectors, share, empty, empty)
+        floor = np.full(len(columns), _TINY)
+        whiten, entering = self._whitened(sides, conditioning_set, floor)
+        return sides._replace(whitening=whiten, entering=entering)
+
+    def _spans(self, columns: Columns) -> NDArray[np.intp]:
+        """Where the codes of columns of as many levels are, shape (columns, levels − 1)."""
+        starts = np.array([self._starts[c] for c in columns])
+        return starts[:, None] + np.arange(self.levels[columns[0]] - 1)
 
     def _inverse(self, conditioning_set: Columns) -> tuple[NDArray[np.intp], Matrix, Matrix]:
         """Where 1 and the given columns are; the inverse P of their moments M; 2P − PMP.
@@ -161,17 +226,17 @@ class LinearTests:
         return self._inverses[conditioning_set]
 
     def _whitened(
-        self, side: _Side, conditioning_set: Columns, floor: float
+        self, sides: _Sides, conditioning_set: Columns, floor: Vector
     ) -> tuple[Matrix, Matrix]:
-        """W with Wᵀ C W = 1, C what is left of the covariance, with values of at least `floor`.
+        """W with Wᵀ C W = 1, C what is left of a covariance, with values of at least `floor`.
 
         And for the column, for 1 and for each column given EᵀE, E what the noise on the codes of
-        that enters by, shape (2 + given, levels − 1, levels − 1).
+        that enters by, shape (columns, 2 + given, levels − 1, levels − 1).
         """
-        if side.entering.size and side.values[0] >= floor:
-            return side.whitening, side.entering
-        whiten = side.vectors / np.sqrt(np.maximum(side.values, floor))
-        turned = whiten.T @ side.slopes
+        if sides.entering.size and (sides.values[:, 0] >= floor).all():
+            return sides.whitening, sides.entering
+        whiten = sides.vectors / np.sqrt(np.maximum(sides.values, floor[:, None]))[:, None, :]
+        turned = whiten.swapaxes(1, 2) @ sides.slopes
         ends = np.cumsum([0, 1, *(len(self._span[c]) for c in conditioning_set)])
-        entering = [whiten.T, *(turned[:, a:b] for a, b in pairwise(ends))]
-        return whiten, np.array([e @ e.T for e in entering])
+        entering = [whiten.swapaxes(1, 2), *(turned[:, :, a:b] for a, b in pairwise(ends))]
+        return whiten, np.stack([e @ e.swapaxes(1, 2) for e in entering], axis=1)

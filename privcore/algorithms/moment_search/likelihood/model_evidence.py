@@ -12,6 +12,9 @@ from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
 
+# Level of the linear test: a model's test has to reach one of 10⁻⁶ or less to be of consequence.
+_SUSPECT = 0.01
+
 
 class ModelEvidence(Evidence):
     """Evidence from all pairs and some tables.
@@ -23,6 +26,17 @@ class ModelEvidence(Evidence):
     def __init__(self, moments: Moments, *, penalty: float) -> None:
         super().__init__(moments, penalty=penalty)
         self._models = LogLinear(moments, self.pairs.probabilities)
+
+    def suspects(self, column: int, conditioning_set: Columns) -> list[int]:
+        """Columns that a test might find dependent on this one: all but those of which the linear
+        test, made of all columns together, finds next to nothing."""
+        p_values = self.pairs.row(column, conditioning_set).p_values
+        by_row = self.pairs.by_row(column)
+        return [
+            other
+            for other, p_value in enumerate(p_values)
+            if p_value < _SUSPECT or not (by_row and self.pairs.by_row(other))
+        ]
 
     def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test of two columns without an edge; None where they are too many for a model."""

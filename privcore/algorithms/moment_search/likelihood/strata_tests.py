@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.likelihood.statistic import (
-    MOST_TOGETHER,
     NOTHING,
     Statistic,
+    at_once,
     paired_statistic,
     statistic,
     whitening,
@@ -27,7 +27,6 @@ CLEAR = 4.0
 _MOST_HIDDEN = 0.002
 # With more parts than this, the noise of different strata is taken as independent, for speed.
 _MOST_TOGETHER = 150
-_NUMBERS_AT_ONCE = 1 << 22
 
 
 class StrataTests:
@@ -65,7 +64,7 @@ class StrataTests:
         if clear.size * (self.levels[x] - 1) * (self.levels[y] - 1) <= _MOST_TOGETHER:
             sides = self._sides(x, y, conditioning_set, strata)
             return self._together(x, y, conditioning_set, clear, sides, left)
-        step = _strata_at_once(self.levels[x] - 1, self.levels[y] - 1)
+        step = at_once(self.levels[x] - 1, self.levels[y] - 1)
         tests = [
             self._apart(
                 x,
@@ -160,12 +159,6 @@ class _Sides(NamedTuple):
 def _kinds(x: int, y: int) -> tuple[Columns, ...]:
     """Moments that have noise of their own: of x and y, of x, of y and of neither."""
     return (x, y), (x,), (y,), ()
-
-
-def _strata_at_once(a: int, b: int) -> int:
-    """So that their matrices take some tens of megabytes."""
-    size = (a * b) ** 2 if a * b <= MOST_TOGETHER else (a + b) ** 2
-    return max(_NUMBERS_AT_ONCE // size, 1)
 
 
 def _unexplained(rows: Matrix, columns: Matrix, sizes: Matrix) -> float:

@@ -1,0 +1,148 @@
+"""Tables of many columns: work that grows with what may be an edge, and what is said of it."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privcore.algorithms import count, discover
+from privcore.algorithms.moment_search.dags.dag_search import Move, leads, made, search_dag, total
+from privcore.algorithms.moment_search.dags.order_search import search_orders
+from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.work import large_work_sentence, moment_search_work
+from privcore.data import Column, Dataset
+from tests.algorithms.moment_search.releasing import data, of_pairs
+from tests.examples import examples
+
+
+def problem(seed):
+    """A random score of families, whole numbers so that many are alike, and candidates."""
+    generator = np.random.default_rng(seed)
+    columns = int(generator.integers(2, 8))
+    around = {c: set() for c in range(columns)}
+    for i in range(columns):
+        for j in range(i):
+            if generator.random() < 0.5:
+                around[i].add(j)
+                around[j].add(i)
+
+    def score(column, parents):
+        drawn = np.random.default_rng([seed, column, *sorted(parents)]).normal(0.5, 2)
+        return float(round(drawn)) if parents else 0.0
+
+    return columns, around, score
+
+
+def plain_moves(score, around, dag, most):
+    """All moves to DAGs with what they gain, each looked at by itself."""
+    for parent, others in around.items():
+        for child in others:
+            less = score(child, dag[child] - {parent}) - score(child, dag[child])
+            more = score(parent, dag[parent] | {child}) - score(parent, dag[parent])
+            if parent in dag[child]:
+                yield less, ("delete", parent, child)
+                if len(dag[parent]) < most and not leads(dag, parent, child, (parent, child)):
+                    yield less + more, ("reverse", parent, child)
+            elif (
+                child not in dag[parent]
+                and len(dag[child]) < most
+                and not leads(dag, child, parent)
+            ):
+                gained = score(child, dag[child] | {parent}) - score(child, dag[child])
+                yield gained, ("add", parent, child)
+
+
+@given(seed=st.integers(0, 10_000), most=st.integers(1, 3))
+@settings(max_examples=examples(60), deadline=None)
+def test_each_step_is_the_best_of_all_moves(seed, most):
+    """The search with every move made anew, which took time with all candidates at each step."""
+    columns, around, score = problem(seed)
+    best = current = (frozenset(),) * columns
+    met, idle = {current}, 0
+    while idle < 4:
+        ranked = sorted(plain_moves(score, around, current, most), reverse=True)
+        reached = (made(current, Move(*move)) for _, move in ranked)
+        taken = next((dag for dag in reached if dag not in met), None)
+        if taken is None:
+            break
+        current, idle = taken, idle + 1
+        met.add(current)
+        if total(score, current) > total(score, best):
+            best, idle = current, 0
+    empty = (frozenset(),) * columns
+    assert search_dag(score, around, empty, max_parents=most, patience=4) == best
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=examples(30), deadline=None)
+def test_no_column_has_a_better_place_in_the_order(seed):
+    columns, around, score = problem(seed)
+
+    def gains(column, parents):
+        gained = np.full(columns, -np.inf)
+        for other in around[column] - parents:
+            gained[other] = score(column, parents | {other}) - score(column, parents)
+        return gained
+
+    found = search_orders(gains, range(columns), candidates=around)
+    everyone = {c: set(range(columns)) - {c} for c in range(columns)}
+    # Gains of columns that are no candidates are −∞, so that all may be looked at as well.
+    assert search_orders(gains, range(columns), candidates=everyone) == found
+    assert search_orders(gains, range(columns)) == found
+    assert total(score, found) >= 0
+    assert any(
+        all(order.index(p) < order.index(c) for c, ps in enumerate(found) for p in ps)
+        for order in permutations(range(columns))
+    )
+
+
+def test_suspects_are_all_columns_that_depend_on_one():
+    source = data(1, 20_000, (2, 3, 4, 40))
+    evidence = ModelEvidence(of_pairs(source, 2.0), penalty=3.0)
+    for column in range(3):
+        for other in set(range(3)) - {column}:
+            if evidence.unexplained(other, column, ()).p_value < 1e-3:
+                assert other in evidence.suspects(column, ())
+        # A column of many levels is always looked at.
+        assert 3 in evidence.suspects(column, ())
+
+
+def test_independent_columns_are_seldom_suspects():
+    """More than 20 of 780 pairs at a level of 0.01 come once in 10,000 times."""
+    source = data(2, 5_000, (2,) * 40, linked=False)
+    evidence = ModelEvidence(of_pairs(source, 30.0), penalty=3.0)
+    assert sum(len(evidence.suspects(c, ())) for c in range(40)) <= 2 * 20
+
+
+def test_the_level_of_candidates_is_as_stated_up_to_sixty_columns_and_then_falls():
+    asked = MomentSearchParameters(epsilon=1.0)
+    assert asked.level_of_candidates(1) == asked.level_of_candidates(60) == asked.candidate_level
+    for columns in (61, 100, 450):
+        level = asked.level_of_candidates(columns)
+        assert level * (columns - 1) == pytest.approx(59 * asked.candidate_level)
+
+
+def test_what_is_said_beforehand_follows_from_public_facts():
+    assert large_work_sentence(20_000, (2,) * 10, "moment-search", {}) == ""
+    said = large_work_sentence(20_000, (2,) * 223, "moment-search", {})
+    assert "about 45 s and 0.5 GiB" in said
+    seconds = [moment_search_work((2,) * k, 2048)[0] for k in (10, 50, 100, 223, 450)]
+    assert seconds == sorted(seconds)
+    assert moment_search_work((2,) * 10, 0) > moment_search_work((2,) * 10, 2048)
+
+
+@pytest.mark.long
+def test_two_hundred_columns_are_searched():
+    generator = np.random.default_rng(1)
+    values = [generator.integers(0, 2, 5_000).astype(np.uint16)]
+    for _ in range(199):
+        same = generator.random(5_000) < (0.95 if len(values) % 2 else 0.5)
+        values.append(np.where(same, values[-1], 1 - values[-1]).astype(np.uint16))
+    columns = tuple(Column(f"c{k}", "nominal", ("a", "b"), declared=True) for k in range(200))
+    source = count(Dataset("many", columns, tuple(values)))
+    found = discover(source, "moment-search", {"epsilon": 10.0}, seed=1, keep_trace=False)
+    assert found.graph.skeleton == {(k, k + 1) for k in range(0, 200, 2)}
+    assert len(found.findings) == 200 * 199 // 2

@@ -1,0 +1,67 @@
+"""PC without noise as a reference: it ends in time, and says where it ended."""
+
+import numpy as np
+import pytest
+
+from privcore.algorithms import count, discover
+from privcore.data import Column, Dataset, load_network
+from privcore.releases import non_private_reference, reference_sentence
+from privcore.releases import report as module
+
+
+def table(levels, n=500):
+    """Columns that all depend on one another."""
+    generator = np.random.default_rng(1)
+    hidden = generator.integers(0, max(levels), n)
+    values = [
+        np.where(generator.random(n) < 0.7, hidden, generator.integers(0, r, n)) % r for r in levels
+    ]
+    columns = tuple(
+        Column(f"c{k}", "nominal", tuple(map(str, range(r))), declared=True)
+        for k, r in enumerate(levels)
+    )
+    return Dataset("t", columns, tuple(v.astype(np.uint16) for v in values))
+
+
+def test_pc_is_whole_where_tables_are_small():
+    source = count(load_network("asia").sample(2_000, 1))
+    result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
+    reference = non_private_reference(source, result)
+    assert reference_sentence(result, reference) == ""
+    assert reference.parameters["max_order"] == result.parameters["max_order"]
+    assert reference_sentence(reference, reference) == ""
+
+
+def test_with_many_levels_it_conditions_on_fewer_columns_and_says_so():
+    source = count(table((200, 200, 200, 200, 2)))
+    result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
+    reference = non_private_reference(source, result)
+    # 200³ cells are more than two million, 200² are not.
+    assert reference.parameters["max_order"] == 0
+    assert "no more than 0 columns" in reference_sentence(result, reference)
+    asked = discover(source, "laplace-pc", {"epsilon": 1.0, "max_order": 0}, seed=1)
+    assert reference_sentence(asked, non_private_reference(source, asked)) == ""
+
+
+def test_it_ends_after_so_many_tests_and_says_so(monkeypatch):
+    monkeypatch.setattr(module, "_TESTS", 5)
+    source = count(load_network("asia").sample(2_000, 1))
+    result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
+    reference = non_private_reference(source, result)
+    assert reference.tests_run == 5
+    assert "after 5 tests" in reference_sentence(result, reference)
+
+
+@pytest.mark.parametrize(
+    ("levels", "order"),
+    [
+        ((2,) * 5, None),
+        ((2,) * 300, 18),
+        ((400, 400, 2), None),
+        ((400, 400, 400), 0),
+        ((60,) * 9, 1),
+        ((10_000, 9_000), 0),
+    ],
+)
+def test_the_order_follows_from_levels_alone(levels, order):
+    assert module._largest_order(levels) == order
