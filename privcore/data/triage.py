@@ -17,6 +17,7 @@ import pandas as pd
 
 from privcore.arrays import Vector
 from privcore.data.dates import DateReading, Part, date_format
+from privcore.data.discretise import usual_intervals
 from privcore.data.model import MAX_LEVELS, Kind
 from privcore.data.reading import RawTable
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
@@ -384,12 +385,3 @@ def round_number(low: float, high: float) -> float:
         if 10.0**power < (high - low) * 1e-3:
             break
     return high
-
-
-def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:
-    """Into how many intervals numbers are cut, from public facts alone: 2 to 8.
-
-    More intervals show more of a dependence, and spread rows and noise over more cells.  Chosen on
-    random non-linear graphs: `python -m benchmarks.intervals`.
-    """
-    return min(8, max(2, round(math.sqrt(rows * min(epsilon, 1.0) / columns) / 10)))
