@@ -10,10 +10,11 @@ from pathlib import Path
 
 from privcore.cli.data import file_bytes, raw_table, take_sample
 from privcore.data.building import column_of
+from privcore.data.discretise import usual_intervals
 from privcore.data.domain import domain_lines, domain_of
 from privcore.data.schema import ColumnSchema
 from privcore.data.schema_file import read_schema, schema_json
-from privcore.data.triage import left_out, triage, usual_intervals
+from privcore.data.triage import left_out, triage
 from privcore.errors import DataError, ParameterError
 from privcore.text import short
 

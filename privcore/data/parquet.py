@@ -20,11 +20,12 @@ from privcore.data.building import (
 )
 from privcore.data.coding import MISSING, UNKNOWN
 from privcore.data.dates import DateReading
+from privcore.data.discretise import usual_intervals
 from privcore.data.duck import asking, connect, literal, scan
 from privcore.data.model import MAX_LEVELS, Column, Described, check_names, too_few_rows
 from privcore.data.reading import MEMORY, MISSING_TEXTS, cell_text, is_unfit
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
-from privcore.data.triage import Proposal, choose, propose_counted, usual_intervals
+from privcore.data.triage import Proposal, choose, propose_counted
 from privcore.errors import DataError
 from privcore.text import short
 

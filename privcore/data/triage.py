@@ -17,6 +17,7 @@ import pandas as pd
 
 from privcore.arrays import Vector
 from privcore.data.dates import DateReading, Part, date_format
+from privcore.data.discretise import usual_intervals
 from privcore.data.model import MAX_LEVELS, Kind
 from privcore.data.reading import RawTable
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
@@ -449,12 +450,3 @@ def _outwards(low: float, high: float) -> tuple[float, float]:
     # Dividing and multiplying may leave dust such as 0.30000000000000004.
     low_text, high_text = float(f"{down:.15g}"), float(f"{up:.15g}")
     return (low_text if low_text <= low else low), (high_text if high_text >= high else high)
-
-
-def usual_intervals(rows: int, columns: int, epsilon: float = 1.0) -> int:
-    """Into how many intervals numbers are cut, from public facts alone: 2 to 8.
-
-    More intervals show more of a dependence, and spread rows and noise over more cells.  Chosen on
-    random non-linear graphs: `python -m benchmarks.intervals`.
-    """
-    return min(8, max(2, round(math.sqrt(rows * min(epsilon, 1.0) / columns) / 10)))

@@ -16,7 +16,7 @@ from typing import Any
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
-from privcore.algorithms.moment_search.numbers import events_on_numbers, run_on_numbers
+from privcore.algorithms.moment_search.numbers import PROOFS, events_on_numbers, run_on_numbers
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.rounds import (
@@ -24,6 +24,7 @@ from privcore.algorithms.moment_search.rounds import (
     planned_rounds,
     run_in_rounds,
 )
+from privcore.algorithms.moment_search.steps import Found
 from privcore.algorithms.moment_search.whole import (
     events_of_whole,
     planned_whole,
@@ -61,14 +62,30 @@ def _run(run: Run[MomentSearchParameters]) -> Outcome:
 
 
 def _searched(run: Run[MomentSearchParameters]) -> Outcome:
-    if has_numbers(run.source):
-        return run_on_numbers(run, run.source)
-    parameters, whole = run.parameters, planned_whole(run)
     recorder = common.Recorder(run.keep_trace)
+    if has_numbers(run.source):
+        result = run_on_numbers(run, run.source, recorder)
+        if isinstance(result, Outcome):
+            return result
+        run, searched = result
+        return _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
+    whole = planned_whole(run)
     if whole is None:
         searched = run_in_rounds(run, planned_rounds(run), recorder)
     else:
         searched = run_on_whole_table(run, whole, recorder)
+    return _outcome(run, searched, recorder, (PROOF,), _delta(run))
+
+
+def _outcome(
+    run: Run[MomentSearchParameters],
+    searched: Found,
+    recorder: common.Recorder,
+    proofs: tuple[str, ...],
+    delta: float,
+) -> Outcome:
+    """What was found on levels."""
+    parameters = run.parameters
     graph = cpdag_of_dag(run.source.names, edges_of(searched.dag))
     rules = Rules(
         parameters.false_edges,
@@ -87,7 +104,7 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     return Outcome(
         graph=graph,
         separating_sets=separating,
-        guarantee=common.proven_guarantee(run, searched.accountant, (PROOF,), _delta(run)),
+        guarantee=common.proven_guarantee(run, searched.accountant, proofs, delta),
         spent=searched.spent,
         tests_run=sum(skeleton.tests_run for skeleton in searched.searched),
         orders_run=max(skeleton.orders_run for skeleton in searched.searched),

@@ -1,31 +1,42 @@
-"""Moment search on numbers: second moments released once in units that fit, then an order search.
+"""Moment search on numbers: by second moments where these see the dependence, else by levels.
 
-Everything after the two releases is post-processing: a search over orders of the columns whose
-scores know the noise, and a choice of edges that keeps false ones to a level.  It sees linear
-dependence.
+First the middle and spread of each column are released, and then, where there are rows enough to
+see more than lines, all pairs of columns cut evenly by these.  What the pairs show decides what the
+rest of the budget buys: second moments in units that fit, followed by a search over orders of the
+columns, or counts of the cut columns, as of any others with levels.  Everything after the releases
+is post-processing.
 Proof: docs/proofs/moment_search.md, statement 4.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log
 
 from privcore.algorithms.moment_search.dags.arrow_confidence import ON_NUMBERS
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.dags.order_search import search_orders
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
+from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.numeric_moments import NumericMoments
+from privcore.algorithms.moment_search.release.numeric_moments import (
+    NumericMoments,
+    released_scales,
+)
 from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
-from privcore.algorithms.moment_search.steps import between, record_release
+from privcore.algorithms.moment_search.release.releases import release_pairs
+from privcore.algorithms.moment_search.rounds import rounds_within, run_in_rounds
+from privcore.algorithms.moment_search.steps import Found, between, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
+from privcore.arrays import Matrix
 from privcore.counts import NumberSource
+from privcore.counts.cutting import cut_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
 
-_PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
+PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
 def planned_on_numbers(run: Run[MomentSearchParameters]) -> NumbersPlan:
@@ -40,21 +51,42 @@ def planned_on_numbers(run: Run[MomentSearchParameters]) -> NumbersPlan:
 
 
 def events_on_numbers(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
+    """The rest is one release of moments, or rounds of counts that are worth as much together."""
     plan = planned_on_numbers(run)
-    return tuple(Event("gaussian", 1 / mu) for mu in (plan.mu_scales, plan.mu_moments))
+    return tuple(
+        Event("gaussian", 1 / mu) for mu in (plan.mu_scales, plan.mu_shapes, plan.mu_rest) if mu
+    )
 
 
-def run_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> Outcome:
-    """Both releases are always made; the penalty is BIC's, log n."""
+def run_on_numbers(
+    run: Run[MomentSearchParameters], source: NumberSource, recorder: common.Recorder
+) -> Outcome | tuple[Run[MomentSearchParameters], Found]:
+    """The result by moments, or what was found on levels, with the run on these."""
+    plan = planned_on_numbers(run)
+    units = released_scales(source, plan.scales_sigma, run.noise)
+    record_release(recorder, plan.scales_sigma, plan.shares[0], 1)
+    if plan.mu_shapes:
+        on_levels = replace(run, source=cut_numbers(source, even_points(*units, plan.intervals)))
+        pairs = release_pairs(on_levels.source, plan.shapes_sigma, run.noise)
+        record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
+        if not in_lines(pairs):
+            rounds = rounds_within(on_levels, plan.mu_rest, plan.levels)
+            return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs)
+    return _by_moments(run, source, plan, units, recorder)
+
+
+def _by_moments(
+    run: Run[MomentSearchParameters],
+    source: NumberSource,
+    plan: NumbersPlan,
+    units: tuple[Matrix, Matrix],
+    recorder: common.Recorder,
+) -> Outcome:
+    """The penalty is BIC's, log n."""
     parameters, names, n = run.parameters, source.names, source.n
-    plan = planned_on_numbers(run)
-    evidence = NumericMoments(source, plan, run.noise, penalty=log(n))
-    recorder = common.Recorder(run.keep_trace)
-    share = plan.mu_scales**2 / (plan.mu_scales**2 + plan.mu_moments**2)
-    for number, (sigma, part) in enumerate(
-        ((plan.scales_sigma, share), (plan.moments_sigma, 1 - share)), start=1
-    ):
-        record_release(recorder, sigma, part, number)
+    evidence = NumericMoments(source, plan, units, run.noise, penalty=log(n))
+    releases = len(plan.shares)
+    record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
 
     dag = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, dag, parameters.false_edges)
@@ -69,8 +101,8 @@ def run_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> Ou
     return Outcome(
         graph=graph,
         separating_sets={},
-        guarantee=common.proven_guarantee(run, "Gaussian DP", _PROOFS, parameters.delta),
-        spent=Spent("share", 1.0, 1.0, 2, 2, "releases"),
+        guarantee=common.proven_guarantee(run, "Gaussian DP", PROOFS, parameters.delta),
+        spent=Spent("share", 1.0, 1.0, releases, releases, "releases"),
         tests_run=len(tested),
         orders_run=1 + max((len(parents) for parents in dag), default=0),
         stopped=None,

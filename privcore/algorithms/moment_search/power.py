@@ -15,6 +15,7 @@ from privcore.algorithms.moment_search.likelihood.visible import (
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.plan import plan_moments, plan_numbers, plan_whole
 from privcore.counts import MixedRows, MomentSource, has_levels
+from privcore.privacy.mechanisms.gaussian import planned_mu
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,7 @@ def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> V
     plan = plan_moments(
         shape.n,
         shape.levels,
-        epsilon,
-        delta,
+        planned_mu(epsilon, delta),
         share=parameters.table_share,
         tables=parameters.table_noise_ratio,
     )

@@ -14,6 +14,7 @@ from privcore.algorithms.moment_search.explaining import explaining_search, spar
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
@@ -21,6 +22,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Spent
 from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.gaussian import planned_mu
 
 # Cells of a table of more than four columns.  The noise on every count that is read from a table
 # grows with the cells of the whole: a test on few of many columns has the noise of all.
@@ -67,11 +69,16 @@ _BETWEEN_ROUNDS = 0.003
 
 def planned_rounds(run: Run[MomentSearchParameters]) -> MomentPlan:
     parameters = run.parameters
+    return rounds_within(run, planned_mu(parameters.epsilon, parameters.delta), run.source.levels)
+
+
+def rounds_within(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
+    """The rounds that a part of the budget allows; mu: of all of them together."""
+    parameters = run.parameters
     return plan_moments(
         run.source.n,
-        run.source.levels,
-        parameters.epsilon,
-        parameters.delta,
+        levels,
+        mu,
         share=parameters.table_share,
         tables=parameters.table_noise_ratio,
     )
@@ -83,11 +90,17 @@ def events_of_rounds(plan: MomentPlan) -> tuple[Event, ...]:
 
 
 def run_in_rounds(
-    run: Run[MomentSearchParameters], plan: MomentPlan, recorder: common.Recorder
+    run: Run[MomentSearchParameters],
+    plan: MomentPlan,
+    recorder: common.Recorder,
+    before: Moments | None = None,
 ) -> Found:
-    """Spends what the plan allows, and searches for edges in between."""
+    """Spends what the plan allows, and searches for edges in between.
+
+    before: moments of pairs that were released already, to be added to.
+    """
     parameters = run.parameters
-    moments = release_pairs(run.source, plan.pairs_sigma, run.noise)
+    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before)
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     evidence = ModelEvidence(moments, penalty=parameters.penalty)
     candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)

@@ -30,15 +30,21 @@ _CLEAR = 3.0
 class NumericMoments(FamilyEvidence):
     """Noisy moments, and what they say.
 
-    plan: of the two releases.  penalty: what a score subtracts for each parent.
+    units: middle and spread of the columns, as `released_scales` gives them.
+    penalty: what a score subtracts for each parent.
     """
 
     def __init__(
-        self, source: NumberSource, plan: NumbersPlan, noise: NoiseSource, penalty: float
+        self,
+        source: NumberSource,
+        plan: NumbersPlan,
+        units: tuple[Matrix, Matrix],
+        noise: NoiseSource,
+        penalty: float,
     ) -> None:
         self.n, self.sigma, self._penalty = source.n, plan.moments_sigma, penalty
         p = len(source.names)
-        centre, scale = _released_scales(source, plan.scales_sigma, noise)
+        centre, scale = units
         exact = source.moments_about(centre, scale, plan.radius * math.sqrt(p))
         weight = np.ones(p + 1)
         weight[0] = MEAN_SHARE
@@ -165,7 +171,7 @@ class NumericMoments(FamilyEvidence):
         return 1 / statistic.first if statistic.first else 1.0
 
 
-def _released_scales(
+def released_scales(
     source: NumberSource, sigma: float, noise: NoiseSource
 ) -> tuple[Matrix, Matrix]:
     """Middle and spread of each column, from noisy means and mean squares."""

@@ -13,6 +13,7 @@ from privcore.algorithms.moment_search.release.features import (
     pair_features_sensitivity,
     rounding_of_features,
 )
+from privcore.data.discretise import usual_intervals
 from privcore.privacy.mechanisms.column_release import columns_sensitivity
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
@@ -70,8 +71,12 @@ def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> 
     return WholePlan(n, size, up(2 / epsilon))
 
 
-# Of μ², for the middle and spread of the columns.
+# Of μ², for the middle and spread of the columns, and for what shows whether they depend on each
+# other in lines.
 _SCALES_SHARE = 0.1
+_SHAPES_SHARE = 0.1
+# With fewer intervals no shape can be seen.
+_LEAST_INTERVALS = 3
 # Lengths of rows, in standard deviations, each with the noise on a correlation up to which it is
 # worth it: shortening rows bends their moments a little.  docs/experiments/numbers.md.
 _RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012))
@@ -80,17 +85,33 @@ _SHORTEST = 1.0
 
 @dataclass(frozen=True)
 class NumbersPlan:
-    """mu_scales, mu_moments: Gaussian-DP parameters of the two releases, whose noise on every mean
-    is scales_sigma and moments_sigma.
+    """Gaussian-DP parameters of the releases, and what else is fixed.
 
+    mu_scales: of the columns' middle and spread.  mu_shapes: of the pairs that show whether numbers
+    depend on each other in lines; 0 where that is taken for granted.  mu_rest: of the second
+    moments, whose noise on every mean is moments_sigma, or of all that is counted in their place.
     radius: how long rows may be, in standard deviations of their columns, over √p.
+    intervals: into which each column is cut where levels are counted.
     """
 
     n: int
     columns: int
     mu_scales: float
-    mu_moments: float
+    mu_shapes: float
+    mu_rest: float
     radius: float
+    intervals: int
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Parts of μ² of the releases that are made."""
+        squares = [mu * mu for mu in (self.mu_scales, self.mu_shapes, self.mu_rest) if mu]
+        return tuple(square / math.fsum(squares) for square in squares)
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Of the columns, where they are cut."""
+        return (self.intervals,) * self.columns
 
     @property
     def scales_sigma(self) -> float:
@@ -98,9 +119,14 @@ class NumbersPlan:
         return planned_sigma(columns_sensitivity(self.columns, self.n), self.mu_scales)
 
     @property
+    def shapes_sigma(self) -> float:
+        """Noise on the sums of each pair's features; there must be such a release."""
+        return planned_sigma(_pairs_sensitivity(self.levels, self.n), self.mu_shapes)
+
+    @property
     def moments_sigma(self) -> float:
         """Rows in the unit ball."""
-        return planned_sigma(weighted_sensitivity(1.0, self.n), self.mu_moments)
+        return planned_sigma(weighted_sensitivity(1.0, self.n), self.mu_rest)
 
     @property
     def correlation_noise(self) -> float:
@@ -113,11 +139,13 @@ def plan_numbers(
 ) -> NumbersPlan:
     """radius: None for one that fits the noise."""
     mu = planned_mu(epsilon, delta)
-    first = down(mu * math.sqrt(_SCALES_SHARE))
-    second = down(mu * math.sqrt(1 - _SCALES_SHARE))
+    intervals = usual_intervals(n, columns, epsilon)
+    shapes = _SHAPES_SHARE if intervals >= _LEAST_INTERVALS and columns > 1 else 0.0
+    scales_mu, shapes_mu = (down(mu * math.sqrt(share)) for share in (_SCALES_SHARE, shapes))
+    rest_mu = down(mu * math.sqrt(1 - _SCALES_SHARE - shapes))
 
     def planned(tried: float) -> NumbersPlan:
-        return NumbersPlan(n, columns, first, second, tried)
+        return NumbersPlan(n, columns, scales_mu, shapes_mu, rest_mu, tried, intervals)
 
     if radius is not None:
         return planned(radius)
@@ -186,20 +214,25 @@ class MomentPlan:
 
 
 def plan_moments(
-    n: int, levels: Sequence[int], epsilon: float, delta: float, *, share: float, tables: float
+    n: int, levels: Sequence[int], mu: float, *, share: float, tables: float
 ) -> MomentPlan:
-    """share: of μ² that the tables get.  tables: how much larger than the sampling variance the
-    noise's part may be in a test on a full contingency table, which limits the number of cells.
+    """mu: of all releases together.  share: of μ² that the tables get.
+
+    tables: how much larger than the sampling variance the noise's part may be in a test on a full
+    contingency table, which limits the number of cells.
 
     A test on a table of c cells has a noise variance of about c σ²/n of its sampling variance;
     with a table for each column σ² = 2p/μ².
     """
-    mu = planned_mu(epsilon, delta)
     second = share * mu * mu
     cells = min(tables * n * second / (2 * len(levels)), MOST_CELLS)
-    sensitivity = pair_features_sensitivity(levels) + rounding_of_features(levels, n)
+    sensitivity = _pairs_sensitivity(levels, n)
     if cells < LEAST_CELLS or len(levels) < 3:
         return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
     first = mu * math.sqrt(1 - share)
     noise = sensitivity**2 / (n * first**2)
     return MomentPlan(first, mu * math.sqrt(share), sensitivity, int(cells), noise)
+
+
+def _pairs_sensitivity(levels: Sequence[int], n: int) -> float:
+    return pair_features_sensitivity(levels) + rounding_of_features(levels, n)

@@ -19,8 +19,13 @@ from privcore.counts import CountSource
 from privcore.privacy.mechanisms import NoiseSource
 
 
-def release_pairs(source: CountSource, sigma: float, noise: NoiseSource) -> Moments:
-    """Moments of all columns and all pairs of columns, each with noise of deviation sigma."""
+def release_pairs(
+    source: CountSource, sigma: float, noise: NoiseSource, before: Moments | None = None
+) -> Moments:
+    """Moments of all columns and all pairs of columns, each with noise of deviation sigma.
+
+    before: what was released already, which these are added to.
+    """
     bases = [sum_zero_basis(r) for r in source.levels]
     exact: dict[Columns, NDArray[np.float64]] = {
         (c,): basis.T @ source.table([c]) for c, basis in enumerate(bases)
@@ -29,7 +34,7 @@ def release_pairs(source: CountSource, sigma: float, noise: NoiseSource) -> Mome
         exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
     together = np.concatenate([sums.ravel() for sums in exact.values()])
     noisy = noise.gaussian_array(together, sigma)
-    released = Moments(source.n, source.levels)
+    released = Moments(source.n, source.levels) if before is None else before
     ends = np.cumsum([sums.size for sums in exact.values()])
     for (columns, sums), part in zip(exact.items(), np.split(noisy, ends[:-1]), strict=True):
         released.add(columns, part.reshape(sums.shape), sigma * sigma)
