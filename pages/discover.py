@@ -27,7 +27,12 @@ from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
 from privcore.evaluation import CLASSES, Comparison, compare
 from privcore.graphs import PDAG
-from privcore.releases import one_level_sentence, reference_sentence, references_of
+from privcore.releases import (
+    one_level_sentence,
+    reference_sentence,
+    references_of,
+    shape_sentence,
+)
 
 require_frame("pages/discover.py")
 
@@ -141,6 +146,8 @@ def results(loaded: Loaded) -> None:
         st.caption(f"Thicker lines are surer to be seen again. {findings.apart_sentence(result)}")
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
     st.caption(f"{lines} {texts.NOT_PRIVATE}")
+    if result.intervals is not None:
+        st.caption(shape_sentence(result))
     narrow = one_level_sentence(result)
     if narrow:
         st.caption(f":material/warning: {texts.plain(narrow)}")

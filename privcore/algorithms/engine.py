@@ -130,6 +130,7 @@ def discover(
         planned=_planned(chosen, run),
         findings=outcome.findings,
         margins=outcome.margins,
+        intervals=outcome.intervals,
     )
 
 

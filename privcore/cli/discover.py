@@ -41,6 +41,7 @@ from privcore.releases import (
     reference_sentence,
     references_of,
     run_report,
+    shape_sentence,
 )
 from privcore.releases.findings import confidence_text, verdict_counts
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
@@ -129,6 +130,7 @@ def _run(options: argparse.Namespace) -> None:
         print(f"left out: {short(name)} ({reason.rstrip('.')})")
     narrow = one_level_sentence(result)
     notes = [
+        shape_sentence(result),
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),
         reference_sentence(result, reference),

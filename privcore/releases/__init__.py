@@ -5,6 +5,7 @@ from privcore.releases.effect import (
     effect_sentence,
     large_delta_sentence,
     one_level_sentence,
+    shape_sentence,
 )
 from privcore.releases.report import (
     non_private_reference,
@@ -23,4 +24,5 @@ __all__ = [
     "reference_sentence",
     "references_of",
     "run_report",
+    "shape_sentence",
 ]

@@ -69,6 +69,16 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
     )
 
 
+def shape_sentence(result: Discovery) -> str:
+    """That a run on numbers cut them, and why; empty where it did not."""
+    if result.intervals is None:
+        return ""
+    return (
+        "The first releases show dependence beyond straight lines, so the rest of the budget "
+        f"counts each column in {result.intervals} intervals."
+    )
+
+
 def one_level_columns(result: Discovery) -> dict[str, float]:
     """The largest probability of a level, by column, where a run estimates it above 95 %.
 

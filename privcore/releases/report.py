@@ -103,6 +103,7 @@ def run_report(
             for name, margin in zip(result.graph.nodes, result.margins, strict=False)
         ],
         "one_level": one_level_columns(result),
+        "intervals": result.intervals,
         "guarantee": result.guarantee.as_dict(),
         "spent": result.spent.as_dict(),
         "weights": None if result.weights is None else result.weights.tolist(),

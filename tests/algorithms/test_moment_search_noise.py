@@ -11,6 +11,7 @@ from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.release.features import pair_features_sensitivity
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
+from privcore.data.discretise import usual_intervals
 from privcore.privacy.mechanisms import SecureNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
@@ -75,8 +76,12 @@ def test_the_noise_on_moments_is_never_less_than_planned(p, n, epsilon, delta):
     rows = np.random.default_rng(1).uniform(-1, 1, (n, p))
     source = NumericRows(tuple(f"x{k}" for k in range(p)), ((-1.0, 1.0),) * p, rows)
     discover(source, "moment-search", {"epsilon": epsilon, "delta": delta}, noise=noise)
-    (_, _, scales, _), (_, _, moments, _) = noise.calls
-    mu = math.hypot(2 * math.sqrt(p) / n / scales, weighted_sensitivity(1.0, n) / moments)
+    scales, *shapes, moments = (sigma for _, _, sigma, _ in noise.calls)
+    shifts = [2 * math.sqrt(p) / n / scales, weighted_sensitivity(1.0, n) / moments]
+    for sigma in shapes:
+        intervals = usual_intervals(n, p, epsilon)
+        shifts.append(pair_features_sensitivity((intervals,) * p) / sigma)
+    mu = math.hypot(*shifts)
     assert gaussian_delta(epsilon, mu) <= delta
 
 

@@ -68,7 +68,8 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         if isinstance(result, Outcome):
             return result
         run, searched = result
-        return _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
+        on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
+        return on_levels._replace(intervals=run.source.levels[0])
     whole = planned_whole(run)
     if whole is None:
         searched = run_in_rounds(run, planned_rounds(run), recorder)

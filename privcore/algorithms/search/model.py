@@ -100,6 +100,7 @@ class Outcome(NamedTuple):
     convergence: tuple[Iteration, ...] = ()
     findings: Mapping[Edge, PairFinding] = MappingProxyType({})
     margins: tuple[Margin, ...] = ()
+    intervals: int | None = None
 
 
 def _no_plan(run: Run[Any]) -> tuple[Event, ...]:

@@ -187,6 +187,8 @@ class Discovery:
     findings: of every pair (i < j), how sure its edge is, or what could have been seen of it, where
     the algorithm says so; covered by the same guarantee.
     margins: of every column, where the algorithm releases them; covered by the same guarantee.
+    intervals: into how many a run cut each column of numbers, as what it had released showed
+    dependence beyond lines; None where it did not.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -210,3 +212,4 @@ class Discovery:
     planned: tuple[Event, ...] = ()
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     margins: tuple[Margin, ...] = field(default=(), repr=False)
+    intervals: int | None = None

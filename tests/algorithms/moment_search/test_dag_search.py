@@ -13,7 +13,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.plan import LEAST_CELLS, plan_moments
 from privcore.errors import DataError
 from privcore.graphs import topological_order
-from privcore.privacy.mechanisms.gaussian import gaussian_delta
+from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu
 from tests.examples import examples
 
 
@@ -95,7 +95,7 @@ def test_nothing_to_see_is_never_significant():
     share=st.floats(0.05, 0.95),
 )
 def test_both_releases_together_are_the_total(n, levels, epsilon, delta, share):
-    plan = plan_moments(n, levels, epsilon, delta, share=share, tables=40.0)
+    plan = plan_moments(n, levels, planned_mu(epsilon, delta), share=share, tables=40.0)
     together = math.hypot(plan.mu_pairs, plan.mu_tables)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
 from privcore.algorithms.moment_search.dags.order_search import search_orders
-from privcore.algorithms.moment_search.release.numeric_moments import NumericMoments
+from privcore.algorithms.moment_search.release.numeric_moments import (
+    NumericMoments,
+    released_scales,
+)
 from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
 from privcore.counts import NumericRows
 from privcore.graphs import cpdag_of_dag
@@ -24,8 +27,8 @@ QUIET = 1e9
 
 
 def planned(n, p, mu, radius=50.0):
-    """Both releases with the same mu; by default nothing is shortened."""
-    return NumbersPlan(n, p, mu, mu, radius)
+    """Two releases with the same mu, none of shapes; by default nothing is shortened."""
+    return NumbersPlan(n, p, mu, 0.0, mu, radius, 2)
 
 
 def rows(seed, n=3_000, p=5, weight=0.5, shift=0.0):
@@ -50,7 +53,9 @@ def quiet(values, penalty=5.0):
 
 def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     plan = planned(*values.shape, mu, radius)
-    return NumericMoments(source_of(values), plan, SimulatedNoise(seed), penalty)
+    source, noise = source_of(values), SimulatedNoise(seed)
+    units = released_scales(source, plan.scales_sigma, noise)
+    return NumericMoments(source, plan, units, noise, penalty)
 
 
 def left_of(values, column, given):
@@ -198,11 +203,13 @@ def test_rows_in_other_units_are_those_counted():
     delta=st.sampled_from([1e-9, 1e-6, 1e-3]),
     radius=st.sampled_from([None, 0.5, 4.0]),
 )
-def test_both_releases_together_are_the_total(p, n, epsilon, delta, radius):
+def test_all_releases_together_are_the_total(p, n, epsilon, delta, radius):
     plan = plan_numbers(n, p, epsilon, delta, radius=radius)
-    together = math.hypot(plan.mu_scales, plan.mu_moments)
+    together = math.hypot(plan.mu_scales, plan.mu_shapes, plan.mu_rest)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
+    assert math.fsum(plan.shares) == pytest.approx(1)
+    assert len(plan.shares) == (3 if plan.mu_shapes else 2)
     assert plan.radius == radius or radius is None
     assert 1 <= plan_numbers(n, p, epsilon, delta, radius=None).radius <= 3
 

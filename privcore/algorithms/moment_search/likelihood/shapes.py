@@ -8,6 +8,7 @@ second moments do not see.  Shares are of φ², as sums over the pairs with nois
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -41,16 +42,19 @@ def in_lines(pairs: Moments) -> bool:
     lines = normal_tables(intervals) * pairs.n
     whole = missed = variance = 0.0
     for a, b in combinations(columns, 2):
-        found = pairs.sums(a, b) - np.multiply.outer(pairs.sums(a), pairs.sums(b)) / pairs.n
-        # Of each moment: of the noise, and of sampling where nothing depends on anything.
+        dependence = pairs.sums(a, b) - np.multiply.outer(pairs.sums(a), pairs.sums(b)) / pairs.n
+        # Variance of each moment: of the noise, that on the margins included, and of sampling where
+        # nothing depends on anything.
         chance = pairs.variance(a, b) + pairs.n / intervals**2
-        whole += float(np.sum(found**2)) - numbers * chance
-        beside = float(np.min(np.sum((found - lines) ** 2, axis=(1, 2))))
+        chance += pairs.variance(a) * pairs.variance(b) / pairs.n**2
+        whole += float(np.sum(dependence**2)) - numbers * chance
+        beside = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
         missed += beside - (numbers - 1) * chance
         variance += 2 * numbers * chance * chance
     return missed <= max(_MISSED * whole, _CLEAR * math.sqrt(variance))
 
 
+@lru_cache(maxsize=8)
 def normal_tables(intervals: int) -> Matrix:
     """Moments of a pair of normal columns cut evenly, (correlations, intervals − 1, intervals − 1).
 
@@ -64,6 +68,8 @@ def normal_tables(intervals: int) -> Matrix:
     for correlation in np.linspace(-0.99, 0.99, 2 * _STEPS + 1):
         left = math.sqrt(1 - correlation * correlation)
         below = ndtr((edges - correlation * within[:, None]) / left)
-        given = np.diff(below, axis=1).reshape(intervals, 40, intervals).mean(axis=1)
-        tables.append(basis.T @ (given / intervals) @ basis)
-    return np.array(tables)
+        conditional = np.diff(below, axis=1).reshape(intervals, 40, intervals).mean(axis=1)
+        tables.append(basis.T @ (conditional / intervals) @ basis)
+    known = np.array(tables)
+    known.setflags(write=False)
+    return known

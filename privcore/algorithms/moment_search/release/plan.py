@@ -110,7 +110,7 @@ class NumbersPlan:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Of the columns, where they are cut."""
+        """Numbers of levels of the columns, where they are cut."""
         return (self.intervals,) * self.columns
 
     @property
