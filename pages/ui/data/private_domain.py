@@ -12,7 +12,8 @@ from pages.ui.controls.data import Loaded
 from pages.ui.texts import plain
 from privcore.data import ColumnSchema, Dataset
 from privcore.data.domain import domain_lines, domain_of
-from privcore.data.private_domain import buy_domain, plan_domain
+from privcore.data.private_domain import DomainPlan, buy_domain, plan_domain
+from privcore.data.private_domain.buying import rows_off
 from privcore.data.private_domain.plan import SHARE
 from privcore.data.private_domain.table import StatedTable
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -53,17 +54,22 @@ def kind_alone(column: ColumnSchema) -> ColumnSchema:
     return replace(column, levels=(), bounds=None, cut_points=())
 
 
-def explored(table: StatedTable) -> Dataset:
-    """The table under a domain that is bought with simulated noise, to be looked at only."""
+def plan_of(table: StatedTable) -> DomainPlan:
+    """What the chosen share of the ε and δ in the sidebar buys."""
     parameters: dict[str, Any] = st.session_state.get("parameters", {})
     share = table.purchase.share
     epsilon = share * float(parameters.get("epsilon", 1.0))
     delta = share * float(parameters.get("delta", 0.0) or _DELTA)
-    plan = plan_domain(table.bought, table.n, epsilon, delta)
+    return plan_domain(table.bought, table.n, epsilon, delta)
+
+
+def explored(table: StatedTable) -> Dataset:
+    """The table under a domain that is bought with simulated noise, to be looked at only."""
+    plan = plan_of(table)
     dataset = table.with_domain(buy_domain(table.bought_cells, plan, SimulatedNoise(_SEED)))
     note = (
-        f"levels and bounds were bought with simulated noise at ε = {epsilon:g} for exploring, "
-        "which is not part of this run's ε: not covered"
+        f"levels and bounds were bought with simulated noise at ε = {plan.epsilon:g} for "
+        "exploring, which is not part of this run's ε: not covered"
     )
     return replace(dataset, notes=(*dataset.notes, note))
 
@@ -88,10 +94,18 @@ def shown_domain(loaded: Loaded) -> None:
     if table is None:
         return
     share = table.purchase.share
+    cut = [column for column in table.bought if column.bins is not None]
+    cost = ""
+    if cut:
+        off = rows_off(cut[0], plan_of(table))
+        cost = (
+            f" A cut point is off by up to {off:,} of the {table.n:,} rows, in nine cases of ten; "
+            "a larger share or fewer intervals make that less."
+        )
     st.markdown(
         "Of each column only its kind is taken as known. What is shown here was bought with "
         f"simulated noise, to explore: a release buys anew, for {share:.0%} of its ε and δ, and "
-        "its certificate holds what it got. Confirm the kinds only if you knew them without "
+        f"its certificate holds what it got.{cost} Confirm the kinds only if you knew them without "
         "looking at these rows."
     )
     lines = dict(domain_lines(domain_of(loaded.dataset.columns)))

@@ -8,9 +8,15 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from privcore.data.private_domain import buy_domain, plan_domain
-from privcore.data.private_domain.buying import level_counts, public_grid
+from privcore.data.private_domain.buying import (
+    bought_numbers,
+    level_counts,
+    public_grid,
+    rows_off,
+)
 from privcore.data.private_domain.plan import MOST_LEVELS
 from privcore.data.schema import OTHER_LEVEL, ColumnSchema
 from privcore.errors import DataError, ParameterError
@@ -258,3 +264,19 @@ def test_the_grid_is_symmetric_and_increases():
 def test_impossible_purchases_are_refused(columns, epsilon, delta, error, words):
     with pytest.raises(error, match=words):
         plan_domain(columns, 100, epsilon, delta)
+
+
+def test_a_cut_point_is_as_far_off_as_was_said():
+    """In at least nine of ten purchases; fails by chance less than once in a million."""
+    rows = 20_000
+    column = ColumnSchema("x", "continuous", bins=4)
+    plan = plan_domain([column], rows, 0.3, 1e-6)
+    numbers = np.arange(1.0, rows + 1)
+    off = rows_off(column, plan)
+    assert off < rows
+    near = 0
+    for seed in range(100):
+        cuts = bought_numbers(column, numbers, plan, SimulatedNoise(seed)).cut_points
+        places = [int((numbers < cut).sum()) for cut in cuts]
+        near += abs(places[0] - rows // 4) <= off
+    assert binom.cdf(near, 100, 0.9) > 1e-6
