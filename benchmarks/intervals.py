@@ -1,10 +1,11 @@
-"""Into how many intervals numbers are best cut, on random non-linear graphs.
+"""Into how many intervals numbers are best cut, on random graphs of numbers.
 
-    python -m benchmarks.intervals [--first 9000] [--graphs 3] [--columns 15]
-        [--rows 5000,20000,50000] [--epsilons 1] [--intervals 2,3,4,6,8]
+    python -m benchmarks.intervals [--kind nonlinear] [--density 0.4] [--first 9000] [--graphs 3]
+        [--columns 15] [--rows 5000,20000,50000] [--epsilons 1] [--intervals 0,2,3,4,6,8]
 
 For each number of rows and each ε: mean skeleton and CPDAG F1 of moment search with every column
-cut into as many intervals of about as many rows each, with numbers as they are (0), and what
+cut into as many intervals of about as many rows each, with numbers as they are (0, where
+the run decides), and what
 `usual_intervals` would choose.  Graph and data have one seed, from --first; noise has that seed
 plus 500.
 """
@@ -18,7 +19,7 @@ import numpy as np
 
 from benchmarks.moment_search import scores, truth_of
 from privcore.algorithms import discover
-from privcore.data import Dataset, StructuralExample, discretise
+from privcore.data import NUMERIC_EXAMPLES, Dataset, StructuralExample, discretise
 from privcore.data.discretise import usual_intervals
 from privcore.data.triage import even_cuts
 
@@ -38,6 +39,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
+    parser.add_argument("--kind", default="nonlinear", choices=NUMERIC_EXAMPLES)
+    parser.add_argument("--density", type=float, default=0.4)
     parser.add_argument("--first", type=int, default=9000)
     parser.add_argument("--graphs", type=int, default=3)
     parser.add_argument("--columns", type=int, default=15)
@@ -55,7 +58,12 @@ def main() -> None:
             for count in parts:
                 found = []
                 for seed in seeds:
-                    example = StructuralExample("nonlinear", nodes=options.columns, graph_seed=seed)
+                    example = StructuralExample(
+                        options.kind,
+                        nodes=options.columns,
+                        graph_seed=seed,
+                        density=options.density,
+                    )
                     data = cut_evenly(example.sample(rows, seed), count)
                     asked = {"epsilon": epsilon}
                     result = discover(

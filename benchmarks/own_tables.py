@@ -5,9 +5,10 @@
 Every file of FOLDER that is a table goes through `causalveil discover` without an option but --csv
 and --epsilon: rows, columns used and left out, seconds of the whole command and of the engine, and
 F1 of the private graph against non-private PC on the same cuts.  Where there is a NAME.graph.txt,
-NAME the file's up to its first dot, also skeleton F1 of both against that graph.  The files are not ours to ship:
-Adult and credit approval (crx) are at the UCI repository, Titanic in many collections, the others
-among the example data of Tetrad.
+NAME the file's up to its first dot, also skeleton F1 of both against that graph.
+
+The files are not ours to ship: Adult and credit approval (crx) are at the UCI repository, Titanic
+in many collections, the others among the example data of Tetrad.
 """
 
 from __future__ import annotations
