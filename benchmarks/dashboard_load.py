@@ -87,6 +87,11 @@ def _wait(started: subprocess.Popen[bytes], port: int) -> None:
     raise SystemExit(f"The server did not start; is port {port} in use?")
 
 
+def chromium() -> str | None:
+    """Where the browser is, None if there is none."""
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((_NAME, 0))
@@ -123,7 +128,7 @@ class Load:
         print("| sessions | answers | median s | 95 % s | worst s | server's work s |")
         print("|---|---|---|---|---|---|")
         async with async_playwright() as playwright:
-            path = next(filter(None, map(shutil.which, _BROWSERS)), None)
+            path = chromium()
             browser = await playwright.chromium.launch(executable_path=path) if path else None
             sessions: list[Session] = [WireSession(self._address, self._query())]
             line("first visit of the server, WebSocket", [await sessions[0].open()])

@@ -1,10 +1,12 @@
-"""Real tables through the command line at first try, as a table in Markdown.
+"""Real tables through the command line and the page at first try, as a table in Markdown.
 
     python -m benchmarks.own_tables FOLDER [--epsilon 1] [--seed 1]
 
 Every file of FOLDER that is a table goes through `causalveil discover` without an option but --csv
 and --epsilon: rows, columns used and left out, seconds of the whole command and of the engine, and
-F1 of the private graph against non-private PC on the same cuts.  Where there is a NAME.graph.txt,
+F1 of the private graph against non-private PC on the same cuts.  The page takes the same files in
+Chromium: upload, *Use this table*, *Go to Discover*, seconds from the upload to both graphs, the
+click of the reader apart.  Where there is a NAME.graph.txt,
 NAME the file's up to its first dot, also skeleton F1 of both against that graph.
 
 The files are not ours to ship: Adult and credit approval (crx) are at the UCI repository, Titanic
@@ -21,6 +23,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.dashboard_load import chromium, free_port, server
+
+_PATIENCE = 120_000
 ENDINGS = {".csv", ".tsv", ".txt", ".parquet"}
 
 
@@ -34,12 +41,33 @@ def main() -> None:
     options = parser.parse_args()
     print(
         "| table | rows | columns used | left out | seconds, engine | skeleton F1, CPDAG F1 "
-        "| against its graph: private, PC |"
+        "| against its graph: private, PC | page, seconds |"
     )
-    print("|---" * 7 + "|")
-    for path in sorted(options.folder.iterdir()):
-        if path.suffix.lower() in ENDINGS and "graph" not in path.name:
-            print(_row(path, options.epsilon, options.seed), flush=True)
+    print("|---" * 8 + "|")
+    with server(port := free_port()), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        for path in sorted(options.folder.iterdir()):
+            if path.suffix.lower() in ENDINGS and "graph" not in path.name:
+                row = _row(path, options.epsilon, options.seed)
+                print(row, _on_page(browser, port, path), "|", flush=True)
+        browser.close()
+
+
+def _on_page(browser: Browser, port: int, path: Path) -> str:
+    """Seconds from the upload to both graphs, in a session of its own."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(_PATIENCE)
+    page.goto(f"http://127.0.0.1:{port}/data?data=your+table")
+    page.get_by_text("Choose a file with a header").wait_for()
+    start = time.perf_counter()
+    page.locator("input[type=file]").first.set_input_files(path)
+    page.get_by_role("button", name="Use this table").click()
+    page.get_by_role("link", name="Go to Discover").first.click()
+    page.get_by_role("heading", name="Non-private PC").wait_for()
+    seconds = time.perf_counter() - start
+    context.close()
+    return f"{seconds:.1f}"
 
 
 def _report(path: Path, *more: str) -> tuple[dict[str, Any], float]:

@@ -61,7 +61,7 @@ _DAY_AND_TIME = (
     r"([T ]([01]\d|2[0-3]):\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?"
 )
 _OTHER_DAYS = {r"\d{8}": "%Y%m%d", r"\d{4}\.\d{2}\.\d{2}": "%Y.%m.%d", r"\d{4}-\d{2}": "%Y-%m"}
-# As SQL: what `str.strip` takes off, of ASCII.
+# As SQL: the white space of ASCII, which is taken off a cell.
 _SPACES = "chr(32) || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
 _PARTS = {
     "month": "monthname({0})",

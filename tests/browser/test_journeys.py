@@ -8,6 +8,7 @@ import networkx as nx
 import pytest
 from playwright.sync_api import expect
 
+from privcore import SAMPLES, load_sample
 from tests.browser.conftest import graph, settle
 
 pytestmark = pytest.mark.browser
@@ -192,6 +193,22 @@ def test_a_messy_table_is_used_at_first_try(server, visit, tmp_path):
     page.get_by_role("button", name="Open Stability").click(timeout=120_000)
     expect(page.get_by_role("tab", name="Stability")).to_have_attribute("aria-selected", "true")
     shown(page, "Re-rolls: other noise on all rows")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["clinic", *(pytest.param(name, marks=pytest.mark.long) for name in ("survey", "sensors"))],
+)
+def test_a_sample_table_becomes_a_graph_at_first_try(server, visit, name):
+    page = visit(f"{server.url}/data?data=your+table")
+    settle(page, "Data")
+    page.get_by_text(SAMPLES[name].title, exact=True).click()
+    page.get_by_role("button", name="Use this table").click(timeout=60_000)
+    shown(page, "The table is ready")
+    page.get_by_role("link", name="Go to Discover").first.click()
+    settle(page, "Discover")
+    assert graph(page, "Private graph").evaluate("nodes.length") == load_sample(name).p
+    assert graph(page, "Private graph").evaluate("edges.length") > 3
 
 
 def test_a_bad_upload_is_one_sentence_and_loses_nothing(server, visit, tmp_path):
