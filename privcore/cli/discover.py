@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from privcore.algorithms import discover, get_algorithm
@@ -28,6 +29,7 @@ from privcore.cli.data import (
     whole,
 )
 from privcore.cli.run_options import add_parameter_options, parameters_of
+from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.evaluation.stability import NOT_PRIVATE, RUNS, Stability, judge
@@ -149,15 +151,15 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
     name = options.algorithm or RECOMMENDED
     parameters = parameters_of(options, get_algorithm(name))
     degree = DEGREE.default if options.degree is None else options.degree
-    work = estimate(dataset.n, dataset.levels, name, parameters, degree=degree)
     if name == "moment-search":
-        whole_table = checked_parameters(name, parameters)["whole_table"]
-        seconds, memory = moment_search_work(dataset.levels, whole_table)
+        levels, whole_table = _counted_levels(dataset, checked_parameters(name, parameters))
+        seconds, memory = moment_search_work(levels, whole_table)
         if options.json:
             print(json.dumps({"seconds": seconds, "memory_gib": memory}, indent=1))
         else:
-            print(moment_search_sentence(dataset.levels, whole_table))
+            print(moment_search_sentence(levels, whole_table))
         return
+    work = estimate(dataset.n, dataset.levels, name, parameters, degree=degree)
     if options.json:
         print(json.dumps(work and work.as_dict(), indent=1))
         return
@@ -167,6 +169,17 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
     for order in work.orders:
         print(f"order {order.order}: about {order.likely:,} tests, at most {order.at_most:,}")
     print(work.sentence())
+
+
+def _counted_levels(dataset: Described, checked: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
+    """Levels of the columns as moment search may count them, and its limit for a single table."""
+    columns = dataset.columns
+    if not any(column.is_categorical for column in columns):
+        intervals = usual_intervals(dataset.n, len(columns), checked["epsilon"])
+        return (intervals,) * len(columns), 0
+    cut = checked["mixed_levels"]
+    levels = tuple(len(c.levels) if c.is_categorical else cut for c in columns)
+    return levels, checked["whole_table"]
 
 
 _NOISE = {

@@ -217,3 +217,23 @@ def test_weights_are_in_the_report_and_a_new_run_costs(capsys):
     assert "DAG F1" in out
     assert "CPDAG F1" not in out
     assert "a new run does" in out
+
+
+def test_numbers_have_an_estimate_as_they_may_be_counted(capsys):
+    data = ("--example", "nonlinear", "--nodes", "40", "--rows", "50000", "--estimate")
+    text = run(capsys, "discover", *data)
+    assert "takes about" in text
+    seconds = [
+        json.loads(run(capsys, "discover", *data, "--epsilon", epsilon, "--json"))["seconds"]
+        for epsilon in ("0.1", "1")
+    ]
+    assert seconds[0] < seconds[1]
+
+
+def test_a_run_on_numbers_says_that_it_cut_them(capsys):
+    data = ("--example", "nonlinear", "--nodes", "5", "--rows", "20000", "--epsilon", "1")
+    assert "counts each column in 6 intervals" in run(capsys, "discover", *data)
+    report = json.loads(run(capsys, "discover", *data, "--json"))
+    assert report["intervals"] == 6
+    linear = ("--example", "linear-gaussian", *data[2:])
+    assert "intervals" not in run(capsys, "discover", *linear)
