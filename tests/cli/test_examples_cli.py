@@ -231,7 +231,7 @@ def test_numbers_have_an_estimate_as_they_may_be_counted(capsys):
 
 
 def test_a_run_on_numbers_says_that_it_cut_them(capsys):
-    data = ("--example", "nonlinear", "--nodes", "5", "--rows", "20000", "--epsilon", "1")
+    data = ("--example", "nonlinear", "--nodes", "5", "--rows", "20000", "--graph-seed", "2")
     assert "counts each column in 6 intervals" in run(capsys, "discover", *data)
     report = json.loads(run(capsys, "discover", *data, "--json"))
     assert report["intervals"] == 6
