@@ -25,11 +25,13 @@ from privcore.data.triage import even_cuts
 
 
 def cut_evenly(dataset: Dataset, parts: int) -> Dataset:
-    """The data set with every column cut as an uploaded table's would be; 0 for not at all."""
+    """The data set with its numbers cut as an uploaded table's would be; 0 for not at all."""
     if not parts:
         return dataset
     cuts = {}
     for column, values in zip(dataset.columns, dataset.values, strict=True):
+        if column.is_categorical:
+            continue
         distinct, counts = np.unique(values, return_counts=True)
         cuts[column.name] = even_cuts(distinct, counts.astype(np.float64), parts)
     return discretise(dataset, cuts)

@@ -60,7 +60,8 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
     if cells > MAX_CELLS:
         raise DataError(
             f"The full table over {len(run.source.names)} columns has {cells:.2g} cells, more than "
-            f"{MAX_CELLS:,}; leave columns out, or choose another algorithm."
+            f"{MAX_CELLS:,}; leave columns out, merge rare levels (--merge-rare), or "
+            "choose moment-search."
         )
     proven = parameters.calibration == "proven"
     # A replaced record leaves one cell and enters another: L1 sensitivity 2.
