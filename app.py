@@ -13,7 +13,7 @@ from privcore.kernels import compiled
 ICON = Path(__file__).parent / "assets" / "icon.png"
 
 st.set_page_config(
-    page_title="CausalVeil", page_icon=str(ICON), layout="wide", initial_sidebar_state="expanded"
+    page_title="CausalVeil", page_icon=str(ICON), layout="wide", initial_sidebar_state="auto"
 )
 # Pages that draw controls of their own in the sidebar, or none, in place of an algorithm's.
 pair_page = st.Page("pages/cause_and_effect.py", title="Cause and effect", icon=":material/east:")

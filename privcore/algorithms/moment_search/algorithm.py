@@ -139,7 +139,7 @@ MOMENT_SEARCH = Algorithm(
     summary="Noise on the counts of all combinations of levels once, where these are few; "
     "otherwise on those of all pairs, then on a few larger tables that these show to matter. Tests "
     "and likelihoods that know the noise find the edges and their directions. Of numbers, noise "
-    "on their second moments.",
+    "on their second moments, or on counts of intervals where these show more.",
     takes=MomentSearchParameters,
     calibrations=("proven",),
     run=_run,
