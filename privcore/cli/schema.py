@@ -62,7 +62,7 @@ def _run(options: argparse.Namespace) -> None:
     proposals = triage(raw)
     schema, unused = [p.schema for p in proposals if p.used], left_out(proposals)
     if options.kinds:
-        bins = usual_intervals(len(raw.frame), len(raw.names))
+        bins = usual_intervals(len(raw.frame), max(len(schema), 1))
         schema = [_kind_alone(column, bins) for column in schema]
     text = schema_json(schema, left_out=unused)
     if options.out is None:

@@ -20,12 +20,11 @@ from privcore.data.building import (
 )
 from privcore.data.coding import MISSING, UNKNOWN
 from privcore.data.dates import DateReading
-from privcore.data.discretise import usual_intervals
 from privcore.data.duck import asking, connect, literal, scan
 from privcore.data.model import MAX_LEVELS, Column, Described, check_names, too_few_rows
 from privcore.data.reading import MEMORY, MISSING_TEXTS, cell_text, is_unfit
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
-from privcore.data.triage import Proposal, choose, propose_counted
+from privcore.data.triage import Proposal, choose, proposals_of, propose_counted
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -384,8 +383,12 @@ class _Opened:
     def proposals(self, intervals: int | None = None) -> list[Proposal]:
         if self.rows < 2:
             raise DataError(too_few_rows(self.rows))
-        parts = usual_intervals(self.rows, len(self.names)) if intervals is None else intervals
-        return [self.cells(name).proposed(name, self.rows, parts) for name in self.names]
+        return proposals_of(
+            self.names,
+            self.rows,
+            lambda name, parts: self.cells(name).proposed(name, self.rows, parts),
+            intervals,
+        )
 
 
 def _files(path: Path) -> tuple[str, ...]:

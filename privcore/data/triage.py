@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -83,10 +83,35 @@ class Proposal:
 def triage(raw: RawTable, intervals: int | None = None) -> list[Proposal]:
     """A proposal for each column, in the table's order.
 
-    intervals: for columns of numbers; None for `usual_intervals`.
+    intervals: for columns of numbers; None for `usual_intervals` of the columns that are used.
     """
-    parts = usual_intervals(len(raw.frame), len(raw.names)) if intervals is None else intervals
-    return [propose(str(name), raw.frame[name], parts) for name in raw.frame.columns]
+    names = [str(name) for name in raw.frame.columns]
+    return proposals_of(
+        names, len(raw.frame), lambda name, parts: propose(name, raw.frame[name], parts), intervals
+    )
+
+
+def proposals_of(
+    names: Sequence[str],
+    rows: int,
+    proposed: Callable[[str, int], Proposal],
+    intervals: int | None,
+) -> list[Proposal]:
+    """The proposal for each column of a table, wherever its cells are.
+
+    proposed: that for a column, by its name and the number of intervals.
+    """
+    first = [proposed(name, intervals or 2) for name in names]
+    if intervals is not None:
+        return first
+    # What is left out spreads no rows and no noise.
+    parts = usual_intervals(rows, max(sum(proposal.used for proposal in first), 1))
+    return [
+        proposed(proposal.name, parts)
+        if any(way.schema.kind == "continuous" for way in proposal.ways)
+        else proposal
+        for proposal in first
+    ]
 
 
 def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnSchema]:
