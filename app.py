@@ -1,53 +1,66 @@
-"""CausalVeil: the frame of all pages, with the shared sidebar."""
+"""CausalVeil: the frame of all pages, with the menu and the shared controls."""
 
 from pathlib import Path
 
 import streamlit as st
 
-from pages.ui.controls.address import leave_out_infinite
-from pages.ui.controls.algorithm import choose_algorithm
+from pages.ui.controls.address import leave_out_infinite, note_page
+from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
-from pages.ui.frame import enter_frame
+from pages.ui.discover import pins
+from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
+from pages.ui.keys import keys, presenting
 from privcore.kernels import compiled
 
 ICON = Path(__file__).parent / "assets" / "icon.png"
 
 st.set_page_config(
-    page_title="CausalVeil", page_icon=str(ICON), layout="wide", initial_sidebar_state="auto"
+    page_title="CausalVeil", page_icon=str(ICON), layout="wide", initial_sidebar_state=240
 )
-# Pages that draw controls of their own in the sidebar, or none, in place of an algorithm's.
-pair_page = st.Page("pages/cause_and_effect.py", title="Cause and effect", icon=":material/east:")
+data_page = st.Page("pages/data.py", title="Data", icon=":material/table:")
+discover_page = st.Page("pages/discover.py", title="Discover", icon=":material/hub:", default=True)
 tradeoff_page = st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:")
-mechanisms_page = st.Page("pages/mechanisms.py", title="Mechanisms", icon=":material/functions:")
-lessons_page = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
+pair_page = st.Page("pages/cause_and_effect.py", title="Cause and effect", icon=":material/east:")
 release_page = st.Page("pages/release.py", title="Release", icon=":material/verified:")
-audit_page = st.Page("pages/audit.py", title="Audit", icon=":material/policy:")
-papers_page = st.Page("pages/papers.py", title="Papers", icon=":material/menu_book:")
 page = st.navigation(
-    [
-        st.Page("pages/discover.py", title="Discover", icon=":material/hub:", default=True),
-        tradeoff_page,
-        pair_page,
-        mechanisms_page,
-        lessons_page,
-        st.Page("pages/data.py", title="Data", icon=":material/table:"),
-        release_page,
-        audit_page,
-        papers_page,
-    ]
+    {
+        "Explore": [data_page, discover_page, tradeoff_page, pair_page],
+        "Release": [
+            release_page,
+            st.Page("pages/audit.py", title="Audit", icon=":material/policy:"),
+        ],
+        "Learn": [
+            st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),
+            st.Page("pages/mechanisms.py", title="Mechanisms", icon=":material/functions:"),
+            st.Page("pages/papers.py", title="Papers", icon=":material/menu_book:"),
+        ],
+    }
 )
 enter_frame()
+note_address()
 leave_out_infinite()
-st.logo(str(ICON), size="large", link=None)
+note_page(page.url_path)
+pins.open_asked()
+dress(presenting=presenting() and page is discover_page)
 
-without_data = (pair_page, audit_page, papers_page, mechanisms_page, lessons_page)
-with st.sidebar:
-    if page not in without_data:
+notes = st.empty()
+with_data = page in (data_page, discover_page, tradeoff_page, release_page)
+with_algorithm = with_data and page is not tradeoff_page
+with st.container(horizontal=True, vertical_alignment="center", key="top-row"):
+    if with_data:
         choose_data()
-    if page not in (*without_data, tradeoff_page):
-        st.divider()
-        choose_algorithm(seeded=page is not release_page)
+    if with_algorithm:
+        pick_algorithm()
+    set_actions(st.container(horizontal=True, horizontal_alignment="right", width="stretch"))
+    keys(presents=page is discover_page)
+if with_algorithm:
+    with st.sidebar:
+        set_algorithm(
+            seeded=page is not release_page,
+            elsewhere=("epsilon",) if page is discover_page else (),
+        )
 
 page.run()
+name_unknown(notes)
 # After the page, which would otherwise wait for part of it: loading goes on in the background.
 compiled.start()

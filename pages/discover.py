@@ -1,31 +1,35 @@
 """Discover: the private graph beside the non-private one, and what it cost."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import texts
-from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.controls.data import UPLOAD, Loaded, current_data, positions_of
 from pages.ui.discover import budget as budget_panel
-from pages.ui.discover import panels, stability
+from pages.ui.discover import epsilon, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
-from pages.ui.discover.graphs import graphs, selected_edge
+from pages.ui.discover.answer import ReferenceKind, answer_sentence
+from pages.ui.discover.background import background_of
+from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import power_panel
 from pages.ui.discover.runs import base_name, reference_run, run
 from pages.ui.discover.summary import header, metric_row
-from pages.ui.frame import require_frame
+from pages.ui.frame import actions, require_frame
 from pages.ui.graphs import findings
 from pages.ui.graphs.view import legend_html
 from pages.ui.messages import problem
 from pages.ui.theme import current
-from privcore.algorithms import ALGORITHMS, Algorithm
+from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
 from privcore.algorithms.work import large_work_sentence
 from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
-from privcore.evaluation import CLASSES, Comparison, compare
+from privcore.evaluation import CLASSES, Comparison, compare, skeleton_metrics
 from privcore.graphs import PDAG
 from privcore.releases import (
     one_level_sentence,
@@ -70,11 +74,89 @@ def refuse(loaded: Loaded, algorithm: Algorithm) -> None:
 
 
 def results(loaded: Loaded) -> None:
-    if not accepts(ALGORITHMS[st.session_state["algorithm"]], loaded.source):
-        refuse(loaded, ALGORITHMS[st.session_state["algorithm"]])
-        return
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    algorithm = ALGORITHMS[name]
+    if not accepts(algorithm, loaded.source):
+        st.title("Discover")
+        refuse(loaded, algorithm)
+        return
     seed = int(st.session_state.get("seed", 1))
+    words = st.container(key="answer", gap="xxsmall")
+    handle = st.container(key="epsilon-control", gap=None)
+    key = ""
+    if epsilon.declared(algorithm) is not None:
+        curve = handle.container(gap=None)
+        with handle:
+            values["epsilon"] = epsilon.slider(algorithm, values)
+        st.session_state["parameters"] = values
+        key = epsilon.key_of(algorithm, values)
+    place = st.container(gap="xxsmall")
+    around = None
+    with place:
+        shown = show_run(loaded, name, values, seed, words)
+    if shown is None:
+        return
+    if key:
+        against = shown.references[shown.kind]
+        base = None
+        if shown.kind == "truth":
+            base = (shown.base_title, skeleton_metrics(shown.base.graph, against).f1)
+        background = background_of(loaded, name, values)
+        background.add(shown.result, values["epsilon"], seed)
+        around = epsilon.Around(
+            loaded,
+            algorithm,
+            shown.result,
+            values["epsilon"],
+            seed,
+            key,
+            against,
+            shown.kind,
+            base,
+            background,
+        )
+        with curve:
+            epsilon.curve_part(around)
+        with place.container(key="epsilon-strip", gap="xxsmall"):
+            epsilon.strip_part(around)
+    with st.container(key="after"):
+        details(loaded, shown, seed, values)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The run on the page, the run without privacy, and what they are judged against.
+
+    references: by kind, "truth" where it is known and "non_private".
+    """
+
+    result: Discovery
+    base: Discovery
+    base_title: str
+    references: dict[str, PDAG]
+    kind: ReferenceKind
+
+    @property
+    def names(self) -> dict[str, str]:
+        return {"truth": "truth", "non_private": f"non-private {self.base_title}"}
+
+    @property
+    def choices(self) -> list[str]:
+        """The references that say something: a run without privacy has but the truth."""
+        if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
+            return ["truth"]
+        return [r for r in ("truth", "non_private") if r in self.references]
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        return [compare(self.result.graph, self.references[r], self.names[r]) for r in self.choices]
+
+
+def show_run(
+    loaded: Loaded, name: str, values: dict[str, Any], seed: int, words: DeltaGenerator
+) -> Shown | None:
+    """The answer in words, and the graphs; None while the run is cancelled."""
+    algorithm = ALGORITHMS[name]
     if isinstance(loaded.source, InMemoryCounts):
         ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
         if ahead:
@@ -82,66 +164,112 @@ def results(loaded: Loaded) -> None:
     result = run(loaded, name, values, seed)
     base = reference_run(loaded, result) if result else None
     if result is None or base is None:
-        return
+        return None
     shortened = reference_sentence(result, base)
     if shortened:
         st.caption(shortened)
     references = references_of(loaded.dataset, base)
-    header(result, loaded)
+    wanted = st.session_state.get("discover_reference")
+    kind: ReferenceKind = "truth" if "truth" in references else "non_private"
+    if wanted == "non_private" and algorithm.private:
+        kind = "non_private"
+    shown = Shown(result, base, base_name(result), references, kind)
+    comparisons = shown.comparisons
+    against = next(c for c in comparisons if c.reference_name == shown.names[kind])
+    before = None
+    if kind == "truth" and algorithm.private:
+        before = compare(base.graph, references["truth"], "truth")
+    with words:
+        header(result, loaded, shown.base_title, against, before, kind)
 
-    private, base_title = ALGORITHMS[name].private, base_name(result)
-    names = {"truth": "truth", "non_private": f"non-private {base_title}"}
-    choices = [r for r in ("truth", "non_private") if r in references]
-    if not private and "truth" in references:
-        choices = ["truth"]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.segmented_control(
-            "Compare with",
-            choices,
-            default=choices[-1] if private else choices[0],
-            format_func=names.__getitem__,
-            required=True,
-            key="discover_reference",
-            bind="query-params",
-            help="The reference for metrics and edge classes. The non-private graph uses the same "
-            "settings without noise; the truth is the graph the data were made from.",
+    drawn: dict[str, Drawn] = {}
+    if algorithm.private:
+        drawn["Private graph"] = Drawn("private-graph", result.graph, against)
+        drawn[f"Without privacy ({shown.base_title})"] = Drawn(
+            "reference-graph", base.graph, before
         )
-        with_truth = "truth" in references and st.toggle(
-            "Show the true graph",
-            key="discover_truth",
-            bind="query-params",
-            help="As its CPDAG, with arrows only where any data could tell the direction; as it is "
-            "where the algorithm claims every direction.",
-        )
-        unclear = findings.unclear(result)
-        with_unclear = bool(unclear) and st.toggle(
-            "Show pairs that the budget cannot tell",
-            key="discover_unclear",
-            bind="query-params",
-            help="Dotted, in the private graph: pairs without an edge where a dependence worth "
-            "seeing would not have been seen.",
-        )
-    reference, label = references[chosen], names[chosen]
+    else:
+        drawn[algorithm.title] = Drawn("reference-graph", result.graph, against)
+    if "truth" in references and st.session_state.get("discover_truth"):
+        form = algorithm.output.upper()
+        drawn[f"Truth ({form})"] = Drawn("true-graph", references["truth"], None)
+    unclear = findings.unclear(result)
+    faint = unclear if st.session_state.get("discover_unclear") else []
+    graphs(loaded, drawn, references[kind], selected_edge(comparisons), result, faint)
+    classes = (*CLASSES, "unclear") if faint else CLASSES
+    st.html(legend_html(current(), shown.names[kind], classes))
     if not result.graph.skeleton:
         st.info(
             "No edge is left. That is a valid result: with this noise, threshold and number of "
             "rows, every pair was called independent."
         )
-    form = ALGORITHMS[name].output.upper()
-    metric_row(result.graph, base.graph, base_title, reference, label, form)
+    pins.shown(
+        pins.Pin(
+            pin_name(loaded, result, values, seed),
+            answer_sentence(
+                result.guarantee, algorithm.title, against, before, shown.base_title, kind
+            ),
+            result.graph,
+            positions_of(loaded, result.graph),
+            st.query_params.to_dict(),
+        )
+    )
+    return shown
 
-    comparisons = [compare(result.graph, references[r], names[r]) for r in choices]
-    against = next(c for c in comparisons if c.reference_name == label)
-    drawn: dict[str, tuple[PDAG, Comparison | None]] = {}
-    title = ALGORITHMS[name].title
-    drawn["Private graph" if private else title] = (result.graph, against)
-    if private:
-        drawn[f"Non-private {base_title}"] = (base.graph, None)
-    if with_truth:
-        drawn[f"Truth ({form})"] = (references["truth"], None)
-    faint = unclear if with_unclear else []
-    graphs(loaded, drawn, reference, selected_edge(comparisons), result, faint)
-    st.html(legend_html(current(), label, (*CLASSES, "unclear") if faint else CLASSES))
+
+def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:
+    """A name for a run that tells it from its neighbours."""
+    title = ALGORITHMS[result.algorithm].title
+    at = f", ε = {values['epsilon']:g}, noise {seed}" if "epsilon" in values else ""
+    return f"{loaded.dataset.name}: {title}{at}"
+
+
+def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> None:
+    """What stands below the first screen: choices of view, quality in numbers, and panels."""
+    result, base, references = shown.result, shown.base, shown.references
+    algorithm = ALGORITHMS[result.algorithm]
+    private = algorithm.private
+    names, choices = shown.names, shown.choices
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if len(choices) > 1:
+            st.segmented_control(
+                "Judge against",
+                choices,
+                default=choices[0],
+                format_func=names.__getitem__,
+                required=True,
+                key="discover_reference",
+                bind="query-params",
+                help="The reference for metrics and edge classes. The non-private graph uses the "
+                "same settings without noise; the truth is the graph the data were made from.",
+            )
+        if "truth" in references:
+            st.toggle(
+                "Show the true graph",
+                key="discover_truth",
+                bind="query-params",
+                help="As its CPDAG, with arrows only where any data could tell the direction; as "
+                "it is where the algorithm claims every direction.",
+            )
+        if findings.unclear(result):
+            st.toggle(
+                "Show pairs that the budget cannot tell",
+                key="discover_unclear",
+                bind="query-params",
+                help="Dotted, in the private graph: pairs without an edge where a dependence worth "
+                "seeing would not have been seen.",
+            )
+    reference, label = references[shown.kind], names[shown.kind]
+    base_title = shown.base_title
+    form = algorithm.output.upper()
+    metric_row(
+        result.graph,
+        base.graph if shown.kind == "truth" else None,
+        base_title,
+        reference,
+        label,
+        form,
+    )
     if result.findings:
         st.caption(f"Thicker lines are surer to be seen again. {findings.apart_sentence(result)}")
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
@@ -154,6 +282,8 @@ def results(loaded: Loaded) -> None:
     if "truth" not in references:
         stability.summary(loaded, result)
 
+    comparisons = shown.comparisons
+    held = f"Pinned ({len(pins.pins())})" if pins.pins() else "Pinned"
     contents: dict[str, Callable[[], None]] = {
         "Edges": lambda: panels.edge_panel(result, comparisons),
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
@@ -165,6 +295,7 @@ def results(loaded: Loaded) -> None:
         "Guarantee": lambda: panels.guarantee_panel(result),
         **({"What can be seen": lambda: power_panel(loaded, values)} if result.findings else {}),
         **({"Advice": lambda: ask(loaded, values)} if private else {}),
+        held: pins.pinned_panel,
     }
     # Only the open panel is made: a slider move must not wait for the others.
     tabs = st.tabs(list(contents), key="discover_tab", on_change="rerun", bind="query-params")
@@ -184,10 +315,12 @@ def results(loaded: Loaded) -> None:
     )
 
 
-st.title("Discover")
+with actions():
+    pins.pin_button()
 try:
     loaded = current_data()
     if loaded is None:
+        st.title("Discover")
         st.info(
             f"No table is loaded yet: load one on the Data page, or choose a network instead "
             f"of “{UPLOAD}”."

@@ -8,8 +8,24 @@ the state it sets are not there.  So every page starts with `require_frame`, and
 
 from __future__ import annotations
 
-import streamlit as st
+from pathlib import Path
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.ui.texts import plain
+from pages.ui.theme import PALETTES, current
+
+_HERE = Path(__file__).parent
+_ACTIONS = "_actions"
+_ASKED = "_address_at_first"
+_LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="190" height="40" viewBox="0 0 190 40">
+<g fill="none" stroke="{primary}" stroke-width="3" stroke-linecap="round">
+<path d="M16 9 L8 30 M16 9 L26 30 M8 30 L26 30" stroke-dasharray="none"/></g>
+<g fill="{primary}"><circle cx="16" cy="8" r="6"/><circle cx="7" cy="31" r="6"/>
+<circle cx="27" cy="31" r="6"/></g>
+<text x="44" y="27" font-family="system-ui, sans-serif" font-size="21" font-weight="700"
+fill="{text}">CausalVeil</text></svg>"""
 _ENTERED = "_frame_entered"
 _WANTED = "_frame_wanted_page"
 
@@ -30,3 +46,56 @@ def enter_frame() -> None:
     wanted = st.session_state.pop(_WANTED, None)
     if wanted is not None:
         st.switch_page(wanted, query_params=st.query_params.to_dict())
+
+
+def dress(*, presenting: bool) -> None:
+    """The name, and what all pages share of their looks."""
+    palette = PALETTES[current()]
+    st.logo(
+        _LOGO.format(primary=palette.primary, text=palette.text),
+        size="large",
+        link=None,
+    )
+    style = f":root {{ --muted: {palette.muted}; }}\n" + (_HERE / "frame.css").read_text("utf-8")
+    if presenting:
+        style += (_HERE / "frame_present.css").read_text("utf-8")
+    st.html(f"<style>{style}</style>")
+
+
+def set_actions(place: DeltaGenerator) -> None:
+    """Where the page of this run may put buttons of its own, in the row at the top."""
+    st.session_state[_ACTIONS] = place
+
+
+def actions() -> DeltaGenerator:
+    """The place at the right of the row at the top."""
+    place: DeltaGenerator = st.session_state[_ACTIONS]
+    return place
+
+
+def note_address() -> None:
+    """Before any control is drawn: what the address says when a session begins."""
+    st.session_state.setdefault(_ASKED, st.query_params.to_dict())
+
+
+def name_unknown(place: DeltaGenerator) -> None:
+    """Once all controls are drawn: name the words of the first address that mean nothing here."""
+    asked = st.session_state.get(_ASKED)
+    if not asked:
+        return
+    st.session_state[_ASKED] = {}
+    ignored = []
+    for name, value in asked.items():
+        if name.startswith("embed"):
+            continue
+        if st.query_params.get(name) != value and not _holds(name, value):
+            ignored.append(f"{name}={value}"[:60])
+    if ignored:
+        words = " and ".join(f"“{plain(word)}”" for word in ignored)
+        verb = "means" if len(ignored) == 1 else "mean"
+        place.warning(f"{words} in the address {verb} nothing here; the usual value is shown.")
+
+
+def _holds(name: str, value: str) -> bool:
+    held = st.session_state.get(name)
+    return held is not None and str(held).lower() == value.lower()

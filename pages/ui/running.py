@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from privcore.algorithms import Progress
 from privcore.algorithms.search.model import NoHooks
@@ -76,6 +78,15 @@ class Part(NoHooks):
     def progress(self, progress: Progress) -> None:
         at = f"{self._noun} {self._number + 1} of {self._parts}"
         self._whole.update(self._number / self._parts, at)
+
+
+def presence() -> Callable[[], bool]:
+    """Whether this session has a browser: false once its tab is closed."""
+    context = get_script_run_ctx()
+    if context is None or not runtime.exists():
+        return lambda: True
+    server, session = runtime.get_instance(), context.session_id
+    return lambda: server.is_active_session(session)
 
 
 def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:

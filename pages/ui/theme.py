@@ -92,9 +92,8 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
     "light": {
         "plain": EdgeStyle("#56606B", (), 2.0, "edge"),
         "match": EdgeStyle("#0072B2", (), 3.0, "match: as in the reference"),
-        "direction": EdgeStyle(
-            "#B8568B", (), 3.0, "direction: in both, the direction differs", "dir"
-        ),
+        "undirected": EdgeStyle("#00785A", (), 3.0, "undirected: only one has an arrow", "?"),
+        "reversed": EdgeStyle("#B8568B", (), 3.0, "reversed: the arrows differ", "⇄"),
         "extra": EdgeStyle("#D55E00", (2, 6), 3.0, "extra: not in the reference"),
         "missing": EdgeStyle("#56606B", (10, 6), 2.0, "missing: only in the reference"),
         "unclear": EdgeStyle("#56606B", (1, 7), 1.0, "not enough budget to tell"),
@@ -102,9 +101,8 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
     "dark": {
         "plain": EdgeStyle("#9AA5B1", (), 2.0, "edge"),
         "match": EdgeStyle("#56B4E9", (), 3.0, "match: as in the reference"),
-        "direction": EdgeStyle(
-            "#CC79A7", (), 3.0, "direction: in both, the direction differs", "dir"
-        ),
+        "undirected": EdgeStyle("#2BB893", (), 3.0, "undirected: only one has an arrow", "?"),
+        "reversed": EdgeStyle("#CC79A7", (), 3.0, "reversed: the arrows differ", "⇄"),
         "extra": EdgeStyle("#E8743B", (2, 6), 3.0, "extra: not in the reference"),
         "missing": EdgeStyle("#9AA5B1", (10, 6), 2.0, "missing: only in the reference"),
         "unclear": EdgeStyle("#9AA5B1", (1, 7), 1.0, "not enough budget to tell"),

@@ -128,7 +128,7 @@ def discover(
         convergence=outcome.convergence,
         trace=outcome.trace,
         planned=_planned(chosen, run),
-        findings=outcome.findings,
+        findings=dict(outcome.findings),
         margins=outcome.margins,
         intervals=outcome.intervals,
     )

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 from privcore.graphs import PDAG
 
-PairClass = Literal["match", "direction", "extra", "missing"]
-CLASSES: tuple[PairClass, ...] = ("match", "direction", "extra", "missing")
+PairClass = Literal["match", "undirected", "reversed", "extra", "missing"]
+CLASSES: tuple[PairClass, ...] = ("match", "undirected", "reversed", "extra", "missing")
 _SIGN = {"->": "→", "<-": "←", "--": "—", "<->": "↔"}
 
 
@@ -27,8 +27,9 @@ class PairComparison(NamedTuple):
 class Comparison:
     """All pairs adjacent in the graph or in the reference, sorted.
 
-    match: same adjacency and same endpoint marks; direction: adjacent in both, but directed
-    otherwise, or in one only; extra: only in the graph; missing: only in the reference.
+    match: same adjacency and same endpoint marks; undirected: adjacent in both, but only one of
+    them has an arrow; reversed: adjacent in both, with other arrows; extra: only in the graph;
+    missing: only in the reference.
     """
 
     reference_name: str
@@ -38,9 +39,9 @@ class Comparison:
         return Counter(pair.kind for pair in self.pairs)[kind]
 
     def summary(self) -> str:
-        """Such as "7 edges: 5 match, 1 direction, 1 extra; 2 missing"."""
+        """Such as "7 edges: 4 match, 1 undirected, 1 reversed, 1 extra; 2 missing"."""
         edges = len(self.pairs) - self.count("missing")
-        parts = ", ".join(f"{self.count(k)} {k}" for k in ("match", "direction", "extra"))
+        parts = ", ".join(f"{self.count(k)} {k}" for k in CLASSES[:-1])
         plural = "edge" if edges == 1 else "edges"
         return f"{edges} {plural}: {parts}; {self.count('missing')} missing"
 
@@ -63,7 +64,9 @@ def compare(graph: PDAG, reference: PDAG, reference_name: str) -> Comparison:
             kind = "missing"
         elif there is None:
             kind = "extra"
+        elif here == there:
+            kind = "match"
         else:
-            kind = "match" if here == there else "direction"
+            kind = "undirected" if "--" in (here, there) else "reversed"
         pairs.append(PairComparison(i, j, kind, edge_text(graph, i, j), edge_text(reference, i, j)))
     return Comparison(reference_name, tuple(pairs))

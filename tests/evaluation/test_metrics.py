@@ -33,12 +33,21 @@ def test_by_hand():
     assert [(p.i, p.j, p.kind) for p in comparison.pairs] == [
         (0, 1, "match"),
         (0, 3, "extra"),
-        (1, 2, "direction"),
+        (1, 2, "undirected"),
         (2, 3, "missing"),
     ]
     assert comparison.pairs[2].here == "b ← c"
     assert comparison.pairs[2].reference == "b — c"
-    assert comparison.summary() == "3 edges: 1 match, 1 direction, 1 extra; 1 missing"
+    assert comparison.summary() == "3 edges: 1 match, 1 undirected, 0 reversed, 1 extra; 1 missing"
+
+
+def test_an_arrow_against_another_is_not_a_line_without_one():
+    arrow, back = PDAG(NODES, frozenset({(0, 1)})), PDAG(NODES, frozenset({(1, 0)}))
+    line = PDAG(NODES, undirected=frozenset({(0, 1)}))
+    kinds = [
+        compare(a, b, "truth").pairs[0].kind for a in (arrow, line) for b in (arrow, back, line)
+    ]
+    assert kinds == ["match", "reversed", "undirected", "undirected", "undirected", "match"]
 
 
 def test_empty_graphs():
@@ -67,10 +76,11 @@ def graphs(draw):
 def test_identities(graph, reference):
     comparison = compare(graph, reference, "truth")
     skeleton, cpdag = skeleton_metrics(graph, reference), cpdag_metrics(graph, reference)
-    assert skeleton.true_positives == comparison.count("match") + comparison.count("direction")
+    turned = comparison.count("undirected") + comparison.count("reversed")
+    assert skeleton.true_positives == comparison.count("match") + turned
     assert cpdag.true_positives == comparison.count("match")
     assert skeleton.shd == comparison.count("extra") + comparison.count("missing")
-    assert cpdag.shd == skeleton.shd + comparison.count("direction")
+    assert cpdag.shd == skeleton.shd + turned
     assert cpdag.f1 <= skeleton.f1
     for m in (skeleton, cpdag):
         assert m.tpr == m.recall

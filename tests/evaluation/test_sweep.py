@@ -24,7 +24,8 @@ from privcore.evaluation.sweeps.sweep import (
     edges_of,
     run_sweep,
 )
-from privcore.evaluation.sweeps.workers import Failed, Here, Lost, Processes
+from privcore.evaluation.sweeps.workers import Here, Lost, Processes
+from privcore.evaluation.worker import Failed
 from privcore.graphs import PDAG, cpdag_of_names
 
 PLAN = SweepPlan(

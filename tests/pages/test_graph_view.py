@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pages.ui.graphs.view import graph_html, legend_html
 from pages.ui.theme import EDGES, PALETTES
+from privcore.evaluation import CLASSES
 from privcore.graphs import PDAG
 from privcore.graphs.layout import shared_layout
 from tests.examples import examples
@@ -132,8 +133,8 @@ def test_contrast(theme):
 @pytest.mark.parametrize("theme", THEMES)
 def test_classes_of_edges_differ_by_more_than_colour(theme):
     styles = EDGES[theme]
-    classes = ("match", "direction", "extra", "missing")
-    assert len({(styles[c].dash, styles[c].label) for c in classes}) == 4
+    classes = CLASSES
+    assert len({(styles[c].dash, styles[c].label) for c in classes}) == len(classes)
     legend = legend_html(theme, "truth", classes)
     assert all(c in legend for c in classes)
     assert {"solid", "dotted", "dashed"} <= set(re.findall(r"solid|dotted|dashed", legend))

@@ -44,6 +44,43 @@ def write_address(name: str, value: str) -> None:
         st.query_params[name] = value
 
 
+def follow_choice(name: str, options: Sequence[str], key: str, default: str) -> None:
+    """As `follow_address`, for a choice whose default the address leaves out.
+
+    On the same page a name that has gone from the address, as by the browser's Back, means the
+    default again; another page's address has not yet got it.
+    """
+    asked = st.query_params.get(name)
+    written = st.session_state.get(f"_{name}_written")
+    gone = asked is None and written not in (None, default) and same_page()
+    if gone:
+        st.session_state[key] = default
+    elif asked in options and asked != written:
+        st.session_state[key] = asked
+    elif st.session_state.get(key) not in options:
+        st.session_state[key] = default
+
+
+def write_choice(name: str, value: str, default: str) -> None:
+    """After it is drawn: what a link to this view must say; nothing for the default."""
+    st.session_state[f"_{name}_written"] = value
+    if value != default:
+        write_address(name, value)
+    elif name in st.query_params:
+        del st.query_params[name]
+
+
+def note_page(page: str) -> None:
+    """Before any control is drawn: which page this run is of."""
+    st.session_state["_same_page"] = st.session_state.get("_last_page") == page
+    st.session_state["_last_page"] = page
+
+
+def same_page() -> bool:
+    """Whether the run before this one was of the same page."""
+    return bool(st.session_state.get("_same_page"))
+
+
 def leave_out_infinite() -> None:
     """Before any widget is drawn: a field of whole numbers would end the script at `inf`.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
+from pages.ui.controls.address import follow_choice, write_choice
 from pages.ui.controls.data import current_data
 from pages.ui.controls.params import controls
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
@@ -13,31 +15,46 @@ from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
 from privcore.errors import PrivcoreError
 
+DEFAULT = "moment-search"
+# With it the first view is the usual one: most re-rolls give the graph that it gives.
+SEED = 3
 
-def choose_algorithm(*, seeded: bool = True) -> None:
-    """Draw the controls; the values are kept in the session under "parameters".
 
-    seeded: whether the page simulates, so that noise has a seed.
-    """
+def pick_algorithm() -> None:
+    """The choice of an algorithm, by its title; the address has its name."""
     names = list(ALGORITHMS)
-    name = st.selectbox(
+    follow_choice("algorithm", names, "algorithm", default=DEFAULT)
+    st.selectbox(
         "Algorithm",
         names,
-        index=names.index("moment-search"),
         key="algorithm",
-        bind="query-params",
         persist_state="session",
-        help="How the graph is found, and where noise enters.",
+        format_func=lambda name: ALGORITHMS[name].title,
+        label_visibility="collapsed",
+        width=230,
+        help=None,
     )
+    write_choice("algorithm", st.session_state["algorithm"], default=DEFAULT)
+
+
+def set_algorithm(*, seeded: bool = True, elsewhere: Sequence[str] = ()) -> None:
+    """Draw the chosen algorithm's controls; the values are kept in the session as "parameters".
+
+    seeded: whether the page simulates, so that noise has a seed.  elsewhere: parameters whose
+    controls the page draws itself, which puts their values there.
+    """
+    name = st.session_state["algorithm"]
     algorithm = ALGORITHMS[name]
     # An asterisk in a title would be read as markup.
     title = algorithm.title.replace("*", "\\*")
-    st.caption(f"**{title}.** {algorithm.summary}")
-    st.session_state["parameters"] = controls(algorithm)
+    st.markdown(f"**{title}**", help=algorithm.summary)
+    st.session_state["parameters"] = controls(algorithm, elsewhere)
     if algorithm.private:
         if seeded:
             choose_seed()
         chosen = st.session_state["parameters"]
+        if "epsilon" in elsewhere:
+            return
         if chosen.get("calibration") != "published":
             st.caption(odds_sentence(chosen["epsilon"], _delta(name, chosen)))
         else:
@@ -61,7 +78,7 @@ def choose_seed() -> None:
         "Noise seed",
         0,
         2**53 - 1,
-        value=1,
+        value=SEED,
         key="seed",
         bind="query-params",
         persist_state="session",

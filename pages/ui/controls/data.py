@@ -112,19 +112,26 @@ def sampled_example(example: StructuralExample, cuts: int | None, rows: int, see
 
 
 def choose_data() -> None:
-    """The sidebar's choice of data."""
+    """The choice of data, and beside it what of them to sample."""
     st.selectbox(
         "Data set",
         [*NETWORKS, *EXAMPLES, UPLOAD],
         index=NETWORKS.index("asia"),
         key="data",
         bind="query-params",
-        help="A built-in Bayesian network or a random example, sampled afresh, or the table loaded "
-        "on the Data page.",
+        label_visibility="collapsed",
+        width=190,
     )
-    if st.session_state["data"] in EXAMPLES:
-        _choose_example(st.session_state["data"])
-    if st.session_state["data"] != UPLOAD:
+    if st.session_state["data"] == UPLOAD:
+        return
+    rows = int(st.session_state.get("rows") or "100000")
+    with st.popover(f"{rows:,} rows", key="sample", icon=":material/tune:"):
+        st.caption(
+            "A built-in Bayesian network or a random example, sampled afresh. Choose "
+            f"“{UPLOAD}” to see the table that is loaded on the page Data."
+        )
+        if st.session_state["data"] in EXAMPLES:
+            _choose_example(st.session_state["data"])
         st.select_slider(
             "Rows",
             [f"{n}" for n in ROWS],

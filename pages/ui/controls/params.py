@@ -78,26 +78,34 @@ def _shape(parameter: Parameter) -> tuple[object, ...]:
     )
 
 
-def controls(algorithm: Algorithm) -> dict[str, Any]:
-    """Draw the controls of an algorithm; what they say, by parameter name."""
+def controls(algorithm: Algorithm, elsewhere: Sequence[str] = ()) -> dict[str, Any]:
+    """Draw the controls of an algorithm; what they say, by parameter name.
+
+    elsewhere: parameters whose controls the page draws itself; they have their defaults here.
+    """
     return declared_controls(
-        algorithm.parameters, lambda p, calibration: widget_key(algorithm, p, calibration)
+        algorithm.parameters,
+        lambda p, calibration: widget_key(algorithm, p, calibration),
+        elsewhere,
     )
 
 
 def declared_controls(
-    parameters: Sequence[Parameter], key_of: Callable[[Parameter, str], str]
+    parameters: Sequence[Parameter],
+    key_of: Callable[[Parameter, str], str],
+    elsewhere: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Draw a control for each parameter that matters beside the others' values; those that do not
     keep their defaults.
 
-    key_of: the widget's key, from the parameter and the calibration.
+    key_of: the widget's key, from the parameter and the calibration.  elsewhere: names of
+    parameters without a control here.
     """
     values: dict[str, Any] = {p.name: p.default for p in parameters}
     declared = next((p for p in parameters if p.name == "calibration"), None)
     if declared:
         values["calibration"] = control(declared, key_of(declared, ""))
-    shown = [p for p in parameters if p is not declared]
+    shown = [p for p in parameters if p is not declared and p.name not in elsewhere]
     _draw([p for p in shown if not p.advanced], values, key_of)
     if any(p.advanced for p in shown):
         with st.expander("More settings"):
@@ -118,8 +126,11 @@ def _draw(
             )
 
 
-def control(parameter: Parameter, key: str | None = None) -> Any:
-    """One widget, bound to the address under its key, by default the parameter's name."""
+def control(parameter: Parameter, key: str | None = None, *, bare: bool = False) -> Any:
+    """One widget, bound to the address under its key, by default the parameter's name.
+
+    bare: without its visible label, where something else says what it is.
+    """
     label = f"{parameter.title}"
     if parameter.symbol not in (parameter.name, parameter.option, parameter.title.lower()):
         label += f" {parameter.symbol}"
@@ -129,6 +140,7 @@ def control(parameter: Parameter, key: str | None = None) -> Any:
         "key": key or parameter.name,
         "bind": "query-params",
         "persist_state": "session",
+        **({"label_visibility": "collapsed"} if bare else {}),
     }
     if parameter.kind == "bool":
         return st.toggle(value=parameter.default, **common)

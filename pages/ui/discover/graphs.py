@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -16,9 +17,17 @@ from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
 
 
+class Drawn(NamedTuple):
+    """A graph on the page: the key of its container, and what it is compared with, if anything."""
+
+    key: str
+    graph: PDAG
+    comparison: Comparison | None
+
+
 def graphs(
     loaded: Loaded,
-    drawn: dict[str, tuple[PDAG, Comparison | None]],
+    drawn: dict[str, Drawn],
     base: PDAG,
     highlight: tuple[int, int] | None,
     result: Discovery,
@@ -30,11 +39,11 @@ def graphs(
     """
     channel = st.session_state.setdefault("_channel", f"discover-{uuid.uuid4()}")
     height = 420 if loaded.dataset.p <= 12 else 560
-    for column, (title, (graph, comparison)) in zip(
-        st.columns(len(drawn)), drawn.items(), strict=True
+    for column, (title, (key, graph, comparison)) in zip(
+        st.columns(len(drawn), gap="small"), drawn.items(), strict=True
     ):
-        with column:
-            st.subheader(title)
+        with column.container(key=key, border=True, gap=None):
+            st.header(title, anchor=False)
             styles = {}
             own = graph is result.graph
             if comparison:
@@ -62,7 +71,6 @@ def graphs(
                 caption=title,
             )
             show_graph(page, height=height, alt=f"{title}: {summary}")
-            st.caption(summary)
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:

@@ -6,11 +6,12 @@ import streamlit as st
 
 from pages.ui import texts
 from pages.ui.controls.data import Loaded
+from pages.ui.discover.answer import ReferenceKind, answer_sentence, promise_sentence
 from pages.ui.discover.power import seen_sentence
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
-from privcore.evaluation import Metrics, cpdag_metrics, skeleton_metrics
+from privcore.evaluation import Comparison, Metrics, cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG
 from privcore.releases import effect_sentence, large_delta_sentence
 
@@ -20,53 +21,73 @@ def next_noise() -> None:
     st.session_state["seed"] = st.session_state.get("seed", 1) + 1
 
 
-def header(result: Discovery, loaded: Loaded) -> None:
-    """What a run promises, what limits it, and the way to the next noise."""
+def header(
+    result: Discovery,
+    loaded: Loaded,
+    base_title: str,
+    against: Comparison,
+    before: Comparison | None,
+    kind: ReferenceKind,
+) -> None:
+    """The answer in one sentence, what is promised, and the way to the next noise."""
     algorithm = ALGORITHMS[result.algorithm]
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    with left:
-        st.markdown(f"**{texts.guarantee_sentence(result.guarantee, algorithm)}**")
-        if result.findings:
-            st.caption(seen_sentence(loaded, dict(result.parameters)))
-        else:
-            st.caption(effect_sentence(result, loaded.dataset.n))
-        if isinstance(loaded.source, MixedRows):
-            cut = texts.plain(cut_sentence(loaded.source, result.parameters))
-            st.caption(
-                f"For this run {cut}: what happens within a level is not seen, so that weak "
-                "dependences of numbers may be missed. More settings has the number of levels."
+    guarantee = result.guarantee
+    said = answer_sentence(guarantee, algorithm.title, against, before, base_title, kind)
+    st.title(said, anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(promise_sentence(guarantee), width="content")
+        with st.popover("What is promised", type="tertiary", key="promise"):
+            st.markdown(f"**{texts.guarantee_sentence(guarantee, algorithm)}**")
+            if guarantee.calibration == "proven":
+                st.markdown(texts.odds_sentence(guarantee.epsilon, guarantee.delta))
+            if result.findings:
+                st.markdown(seen_sentence(loaded, dict(result.parameters)))
+            else:
+                st.markdown(effect_sentence(result, loaded.dataset.n))
+            st.caption(f"{texts.SIMULATED} More stands in the tab Guarantee.")
+        if algorithm.private:
+            st.button(
+                "Re-roll noise",
+                icon=":material/casino:",
+                type="tertiary",
+                on_click=next_noise,
+                help="The same settings with the next noise seed. For exploring; each release of "
+                "another roll would be a new charge.",
             )
-        warning = large_delta_sentence(result.guarantee, loaded.dataset.n)
-        if warning:
-            st.warning(warning, icon=":material/warning:")
-        if result.stopped:
-            st.warning(texts.stopped_sentence(result), icon=":material/hourglass_bottom:")
-        if result.guarantee.calibration == "proven" and result.guarantee.epsilon >= 5:
-            st.warning(
-                f"ε = {result.guarantee.epsilon:g} promises little: probabilities may change by a "
-                f"factor of up to e^ε.",
-                icon=":material/warning:",
-            )
-    if algorithm.private:
-        right.button(
-            "Re-roll noise",
-            icon=":material/casino:",
-            on_click=next_noise,
-            width="stretch",
-            help="The same settings with the next noise seed. For exploring; each release of "
-            "another roll would be a new charge.",
+    if isinstance(loaded.source, MixedRows):
+        cut = texts.plain(cut_sentence(loaded.source, result.parameters))
+        st.caption(
+            f"For this run {cut}: what happens within a level is not seen, so that weak "
+            "dependences of numbers may be missed. More settings has the number of levels."
+        )
+    warning = large_delta_sentence(guarantee, loaded.dataset.n)
+    if warning:
+        st.warning(warning, icon=":material/warning:")
+    if result.stopped:
+        st.warning(texts.stopped_sentence(result), icon=":material/hourglass_bottom:")
+    if guarantee.calibration == "proven" and guarantee.epsilon >= 5:
+        st.caption(
+            f":material/warning: ε = {guarantee.epsilon:g} promises little: probabilities may "
+            "change by a factor of up to e^ε."
         )
 
 
 def metric_row(
-    graph: PDAG, base: PDAG, base_title: str, reference: PDAG, reference_name: str, form: str
+    graph: PDAG,
+    base: PDAG | None,
+    base_title: str,
+    reference: PDAG,
+    reference_name: str,
+    form: str,
 ) -> None:
     """Quality against the reference, with the change from the non-private graph.
 
-    form: of the graphs, CPDAG or DAG.
+    base: the non-private graph; None where it is itself the reference.  form: of the graphs, CPDAG
+    or DAG.
     """
-    here, before = skeleton_metrics(graph, reference), skeleton_metrics(base, reference)
-    marks, marks_before = cpdag_metrics(graph, reference), cpdag_metrics(base, reference)
+    other = reference if base is None else base
+    here, before = skeleton_metrics(graph, reference), skeleton_metrics(other, reference)
+    marks, marks_before = cpdag_metrics(graph, reference), cpdag_metrics(other, reference)
     shown: list[tuple[str, str, Metrics, Metrics, str]] = [
         ("Skeleton F1", "f1", here, before, "2·TP / (2·TP + FP + FN) over adjacent pairs."),
         ("Precision", "precision", here, before, "Share of the graph's pairs that are right."),
@@ -78,7 +99,7 @@ def metric_row(
     for title, name, now, then, text in shown:
         value, old = getattr(now, name), getattr(then, name)
         digits = ".0f" if name == "shd" else ".3f"
-        change = None if graph == base else f"{value - old:+{digits}} vs {base_title}"
+        change = None if base in (None, graph) else f"{value - old:+{digits}} vs {base_title}"
         row.metric(
             title,
             f"{value:{digits}}",

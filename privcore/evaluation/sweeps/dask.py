@@ -14,13 +14,13 @@ from privcore.evaluation.sweeps.cells import Runner
 from privcore.evaluation.sweeps.plan import SweepPlan
 from privcore.evaluation.sweeps.workers import (
     BATCH_SECONDS,
-    Failed,
     Lost,
     Result,
     Work,
     perform,
     waiting_in,
 )
+from privcore.evaluation.worker import Failed
 from privcore.text import short
 
 # How long to wait for a scheduler or its first worker, and for any worker once all are gone.

@@ -37,13 +37,13 @@ from privcore.evaluation.sweeps.summary import (
 from privcore.evaluation.sweeps.workers import (
     BATCH_SECONDS,
     Crew,
-    Failed,
     Here,
     Lost,
     Processes,
     Result,
     Work,
 )
+from privcore.evaluation.worker import Failed
 
 __all__ = [
     "METRICS",

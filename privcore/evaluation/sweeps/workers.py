@@ -1,20 +1,12 @@
-"""Who makes the runs of a sweep: this process, or processes of its own.
-
-The processes are started as modules of their own and spoken to through pipes.  The standard
-library's pools start every process by running the caller's main script once more, and in the
-dashboard that is a page.
-"""
+"""Who makes the runs of a sweep: this process, or processes of its own."""
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
-import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import NamedTuple, Protocol
@@ -22,16 +14,11 @@ from typing import NamedTuple, Protocol
 from privcore.evaluation.sweeps.cells import Batch, ReferenceGraph, Row, Runner
 from privcore.evaluation.sweeps.plan import SweepPlan
 from privcore.evaluation.sweeps.runs import Reference
+from privcore.evaluation.worker import Failed, ask, end, start
 
 Work = Reference | Batch
 # How long a worker works on a batch before it says what it has so far.
 BATCH_SECONDS = 0.5
-
-
-class Failed(NamedTuple):
-    """An error of the program, with its traceback."""
-
-    text: str
 
 
 class Lost(NamedTuple):
@@ -67,6 +54,18 @@ def perform(runner: Runner, work: Work, seconds: float) -> ReferenceGraph | list
     return runner.rows(work, seconds) if isinstance(work, Batch) else runner.reference(work)
 
 
+class _Server:
+    """What a worker process holds: the plan, whose references it makes once."""
+
+    def __init__(self, plan: SweepPlan) -> None:
+        self._plan = plan
+        self._runner: Runner | None = None
+
+    def __call__(self, work: Work) -> ReferenceGraph | list[Row]:
+        self._runner = self._runner or Runner(self._plan)
+        return perform(self._runner, work, BATCH_SECONDS)
+
+
 class Here:
     """No worker: tasks are done in this process when the results are taken."""
 
@@ -92,7 +91,7 @@ class Processes:
 
     def __init__(self, plan: SweepPlan, count: int) -> None:
         self.slots = count
-        self._plan = pickle.dumps(plan)
+        self._plan = plan
         self._tasks: Queue[Work | None] = Queue()
         self._results: Queue[tuple[Work, Result]] = Queue()
         self._closing = Event()
@@ -126,29 +125,23 @@ class Processes:
             result: Result
             try:
                 process = process or self._start()
-                result = _ask(process, work)
+                result = ask(process, work)
             except (OSError, EOFError, pickle.UnpicklingError):
                 result = Lost()
-                _end(process)
+                end(process)
                 process = None
             except Exception:
                 result = Failed(traceback.format_exc())
-                _end(process)
+                end(process)
                 process = None
             self._results.put((work, result))
-        _end(process)
+        end(process)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "privcore.evaluation.sweeps.process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=_environment(),
-        )
+        process = start(_Server(self._plan))
         self._processes.append(process)
         if self._closing.is_set():
             process.kill()
-        _write(process, self._plan)
         return process
 
 
@@ -161,36 +154,3 @@ def waiting_in(results: Queue[tuple[Work, Result]], seconds: float) -> list[tupl
             taken.append(results.get_nowait())
     except Empty:
         return taken
-
-
-def _environment() -> dict[str, str]:
-    """The caller's, with this package importable wherever the caller's own path came from."""
-    root = str(Path(__file__).resolve().parents[3])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-
-
-def _ask(process: subprocess.Popen[bytes], work: Work) -> Result:
-    _write(process, pickle.dumps((work, BATCH_SECONDS)))
-    assert process.stdout is not None
-    result: Result = pickle.load(process.stdout)
-    return result
-
-
-def _write(process: subprocess.Popen[bytes], message: bytes) -> None:
-    assert process.stdin is not None
-    process.stdin.write(message)
-    process.stdin.flush()
-
-
-def _end(process: subprocess.Popen[bytes] | None) -> None:
-    if process is None:
-        return
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        try:
-            if pipe is not None:
-                pipe.close()
-        except OSError:
-            continue  # Closing flushes what nobody is there to read.

@@ -1,0 +1,92 @@
+"""What a run has found, and what it promises, in sentences that need no further word."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pages.ui.texts import percent
+from privcore.evaluation import Comparison
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.guarantee import guessing_bound
+
+ReferenceKind = Literal["truth", "non_private"]
+
+
+def answer_sentence(
+    guarantee: Guarantee,
+    title: str,
+    here: Comparison,
+    base: Comparison | None,
+    base_title: str,
+    kind: ReferenceKind,
+) -> str:
+    """How many links the graph has right, as Markdown.
+
+    here: the graph against the reference.  base: the non-private graph against the truth; None
+    where it is the reference, or where the graph itself is not private.  title: of an algorithm
+    without privacy.
+    """
+    found, total, invented = _counts(here)
+    right = f"**{found} of {total}** true {'link' if total == 1 else 'links'}"
+    if guarantee.calibration == "none":
+        return f"Without privacy, {title} finds {right} and {_invents(invented)}."
+    who = "the private graph"
+    if guarantee.calibration == "published":
+        begin = "With the published constants, which promise nothing,"
+    else:
+        begin = f"With ε = {guarantee.epsilon:.3g} for each person,"
+    if kind == "truth":
+        said = f"{begin} {who} finds {right} and {_invents(invented)}"
+        if base is None:
+            return f"{said}."
+        before, _, wrong = _counts(base)
+        false = f" and {_invents(wrong)}" if wrong or invented else ""
+        return f"{said}; without privacy {base_title} finds {before}{false}."
+    more = f"adds {invented}" if invented else "adds none"
+    links = "link" if total == 1 else "links"
+    return (
+        f"{begin} {who} keeps **{found} of {total}** {links} that {base_title} finds without "
+        f"privacy, and {more}."
+    )
+
+
+def promise_sentence(guarantee: Guarantee) -> str:
+    """The guarantee for a reader who has never heard of ε."""
+    if guarantee.calibration == "none":
+        return "No privacy is promised: this graph is computed from the exact rows."
+    if guarantee.calibration == "published":
+        return "No privacy is promised: the constants of the paper are not proven."
+    top = guessing_bound(guarantee.epsilon, guarantee.delta)
+    if top > 0.99999:
+        return "Hardly any protection: one person's row may become practically certain."
+    return (
+        "Who sees the private graph guesses rightly about one person's row at most "
+        f"{percent(top)} of the time (50 % by chance)."
+    )
+
+
+def typical_sentence(same: int, rolls: int, wanted: int, pending: bool) -> str:
+    """How usual the shown graph is, by re-rolls of the noise."""
+    if not rolls:
+        return "How typical this graph is: re-rolling …" if pending else ""
+    so_far = " so far" if pending and rolls < wanted else ""
+    return f"This very graph came out in {same} of {rolls} re-rolls{so_far}."
+
+
+def count_text(comparison: Comparison, kind: ReferenceKind) -> str:
+    """For a small picture: such as "8 true, 0 false"."""
+    found, _, invented = _counts(comparison)
+    return (
+        f"{found} true, {invented} false" if kind == "truth" else f"{found} kept, {invented} more"
+    )
+
+
+def _counts(comparison: Comparison) -> tuple[int, int, int]:
+    """Links of the reference that the graph has, all of the reference, and those it has alone."""
+    extra, missing = comparison.count("extra"), comparison.count("missing")
+    found = len(comparison.pairs) - extra - missing
+    return found, found + missing, extra
+
+
+def _invents(count: int) -> str:
+    return f"invents {count}" if count else "invents none"

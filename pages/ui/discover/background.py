@@ -1,0 +1,120 @@
+"""Runs of the shown algorithm at other ε and with other noise, made beside the page.
+
+They feed the strip of small graphs, the curve of quality, and how typical the shown graph is.  A
+run that the strip has made is there when its ε is chosen.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.controls.data import Loaded
+from pages.ui.running import presence, settings_key
+from privcore.algorithms import Discovery
+from privcore.evaluation.repeat import Repeat, Roll
+from privcore.evaluation.worker import Failed, ask, end, start
+
+# Settings whose runs are kept, each with its worker process until it has nothing to do.
+_KEPT = 3
+# A worker that nobody wants anything of for so long ends.
+_IDLE_SECONDS = 20.0
+# Further re-rolls begin only within so much time; the strip is always finished.
+_ROLL_SECONDS = 30.0
+
+Answer = Discovery | str
+
+
+class Background:
+    """Runs of one algorithm with one set of settings on one data set, ε and noise apart.
+
+    Only its thread adds answers, each once it is complete, so that a page may read at any time.
+    there: whether somebody may still look.
+    """
+
+    def __init__(self, repeat: Repeat, there: Callable[[], bool]) -> None:
+        self._repeat, self._there = repeat, there
+        self.answers: dict[tuple[float, int], Answer] = {}
+        self._lock = threading.Lock()
+        self._first: list[Roll] = []
+        self._more: list[Roll] = []
+        self._thread: threading.Thread | None = None
+        self._spent = 0.0
+        self._broken = False
+
+    def add(self, result: Discovery, epsilon: float, seed: int) -> None:
+        """A run that the page itself has made."""
+        self.answers.setdefault((epsilon, seed), result)
+
+    def want(self, first: Sequence[Roll], more: Sequence[Roll]) -> None:
+        """Say which runs are looked at: `first` in any case, then `more` while time allows."""
+        with self._lock:
+            if [*first, *more] != [*self._first, *self._more]:
+                self._first, self._more, self._spent = list(first), list(more), 0.0
+        if self.pending and not (self._thread and self._thread.is_alive()):
+            self._thread = threading.Thread(target=self._work, daemon=True)
+            self._thread.start()
+
+    def give_way(self) -> None:
+        """Want nothing more, for the page looks at something else."""
+        with self._lock:
+            self._first, self._more = [], []
+
+    @property
+    def pending(self) -> bool:
+        """Whether more answers will come."""
+        return self._next() is not None
+
+    def _next(self) -> Roll | None:
+        if self._broken:
+            return None
+        with self._lock:
+            wanted = [*self._first, *(self._more if self._spent < _ROLL_SECONDS else ())]
+            return next((roll for roll in wanted if roll[:2] not in self.answers), None)
+
+    def _work(self) -> None:
+        process, idle = None, time.monotonic()
+        try:
+            while self._there() and time.monotonic() - idle < _IDLE_SECONDS:
+                roll = self._next()
+                if roll is None:
+                    time.sleep(0.05)
+                    continue
+                process = process or start(self._repeat, gently=True)
+                begun = time.monotonic()
+                answer = ask(process, roll)
+                idle = time.monotonic()
+                self._spent += idle - begun
+                if isinstance(answer, Failed):
+                    raise RuntimeError(answer.text)
+                self.answers[roll[:2]] = answer
+        except (OSError, EOFError, pickle.UnpicklingError, RuntimeError):
+            # A thread has nobody to raise to, and a traceback may quote the data: the page goes on
+            # without further runs.
+            self._broken = True
+        finally:
+            end(process)
+
+
+def background_of(loaded: Loaded, name: str, values: dict[str, Any]) -> Background:
+    """The session's runs of these settings, new if there are none; others give way."""
+    held: OrderedDict[Hashable, Background] = st.session_state.setdefault(
+        "_background", OrderedDict()
+    )
+    settings = {k: v for k, v in values.items() if k != "epsilon"}
+    key = (loaded.key, name, settings_key(settings))
+    if key not in held:
+        held[key] = Background(Repeat(loaded.dataset, name, settings), presence())
+    held.move_to_end(key)
+    for other, runs in held.items():
+        if other != key:
+            runs.give_way()
+    while len(held) > _KEPT:
+        held.popitem(last=False)
+    return held[key]

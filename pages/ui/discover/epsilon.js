@@ -1,0 +1,163 @@
+// The curve of quality over the ε slider, or the strip of small graphs: both draw what Python says
+// and answer with an ε.
+const SVG = "http://www.w3.org/2000/svg";
+const make = (name, attributes, parent, text) => {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
+  return element;
+};
+const html = (name, className, parent, text) => {
+  const element = document.createElement(name);
+  element.className = className;
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
+  return element;
+};
+
+function drawCurve(root, data, choose) {
+  root.replaceChildren();
+  const box = html("div", "curve", root);
+  const width = Math.max(root.clientWidth || box.clientWidth, 200);
+  // As high as the style allows; the last part is for the numbers below the axis.
+  const height = 78, top = 12, bottom = 62, inset = data.inset;
+  const x = (at) => inset + (width - 2 * inset) * at;
+  const y = (value) => bottom - (bottom - top) * value;
+  const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" }, box);
+  svg.setAttribute("aria-label", data.alt);
+  make("line", { x1: x(0), x2: x(1), y1: y(0), y2: y(0), class: "axis" }, svg);
+  make("line", { x1: x(0), x2: x(1), y1: y(1), y2: y(1), class: "grid" }, svg);
+  make("text", { x: x(0), y: top - 3, class: "note" }, svg, data.title);
+  if (data.base !== null) {
+    const line = { x1: x(0), x2: x(1), y1: y(data.base), y2: y(data.base), class: "base" };
+    make("line", line, svg);
+    const below = data.base > 0.75 ? 12 : -4;
+    const label = { x: x(1), y: y(data.base) + below, class: "note", "text-anchor": "end" };
+    make("text", label, svg, data.baseLabel);
+  }
+  const points = data.points;
+  if (points.length > 1) {
+    const there = points.map((p) => `${x(p.at)},${y(p.high)}`);
+    const back = points.map((p) => `${x(p.at)},${y(p.low)}`).reverse();
+    make("polygon", { points: [...there, ...back].join(" "), class: "band" }, svg);
+    const line = points.map((p) => `${x(p.at)},${y(p.mean)}`).join(" ");
+    make("polyline", { points: line, class: "line" }, svg);
+  }
+  for (const point of points) {
+    const dot = make("circle", { cx: x(point.at), cy: y(point.mean), r: 4, class: "dot" }, svg);
+    make("title", {}, dot, point.text);
+    dot.addEventListener("click", () => choose(point.epsilon));
+  }
+  if (data.here) {
+    const at = x(data.here.at);
+    make("line", { x1: at, x2: at, y1: y(1) - 2, y2: bottom + 2, class: "here" }, svg);
+    const dot = { cx: at, cy: y(data.here.value), r: 6, class: "now" };
+    make("title", {}, make("circle", dot, svg), data.here.text);
+  }
+  for (const tick of data.ticks) {
+    if (data.here && tick.at === data.here.at) continue;
+    const place = { x: x(tick.at), y: height - 3, class: "tick", "text-anchor": "middle" };
+    make("text", place, svg, tick.text);
+  }
+  // The ends are named where there is room beside the numbers.
+  const firstTick = Math.min(...data.ticks.map((tick) => x(tick.at)));
+  const lastTick = Math.max(...data.ticks.map((tick) => x(tick.at)));
+  const low = make("text", { x: x(0), y: height - 3, class: "note" }, svg, data.low);
+  const end = { x: x(1), y: height - 3, class: "note", "text-anchor": "end" };
+  const high = make("text", end, svg, data.high);
+  if (x(0) + low.getComputedTextLength() > firstTick - 14) low.textContent = "◂";
+  if (x(1) - high.getComputedTextLength() < lastTick + 14) high.textContent = "▸";
+}
+
+function drawGraph(svg, graph, size) {
+  const [width, height] = size, margin = 8;
+  const place = graph.nodes.map(([a, b]) => [
+    margin + ((a + 1) / 2) * (width - 2 * margin),
+    margin + ((b + 1) / 2) * (height - 2 * margin),
+  ]);
+  for (const [i, j, kind] of graph.edges) {
+    const [x1, y1] = place[i], [x2, y2] = place[j];
+    make("line", { x1, y1, x2, y2, class: kind }, svg);
+  }
+  const r = graph.nodes.length > 20 ? 1.8 : 3;
+  for (const [cx, cy] of place) make("circle", { cx, cy, r, class: "node" }, svg);
+}
+
+function drawStrip(root, data, choose, state) {
+  root.replaceChildren();
+  if (data.said) html("div", "said", root, data.said);
+  const strip = html("div", "strip", root);
+  strip.setAttribute("role", "group");
+  strip.setAttribute("aria-label", data.alt);
+  const play = html("button", "play", strip, state.timer ? "❚❚" : "▶");
+  play.type = "button";
+  play.setAttribute("aria-label", state.timer ? "Pause" : "Play: watch ε fall");
+  play.title = play.getAttribute("aria-label");
+  const stop = () => {
+    clearInterval(state.timer);
+    state.timer = null;
+  };
+  play.addEventListener("click", () => {
+    if (state.timer) {
+      stop();
+      return drawStrip(root, state.data, choose, state);
+    }
+    let next = 0;
+    const step = () => {
+      const cards = state.data.cards;
+      if (next >= cards.length || !cards[next].ready) {
+        stop();
+        drawStrip(root, state.data, choose, state);
+        return;
+      }
+      choose(cards[next].epsilon);
+      next += 1;
+    };
+    state.timer = setInterval(step, 1600);
+    step();
+    drawStrip(root, state.data, choose, state);
+  });
+  for (const card of data.cards) {
+    const button = html("button", card.here ? "card now" : "card", strip);
+    button.type = "button";
+    button.setAttribute("aria-pressed", String(card.here));
+    button.setAttribute("aria-label", card.label);
+    const svg = make("svg", { viewBox: "0 0 112 72", class: "small", "aria-hidden": "true" }, button);
+    if (card.graph) drawGraph(svg, card.graph, [112, 72]);
+    const words = html("span", "words", button);
+    html("b", "", words, card.title);
+    html("span", "", words, card.text);
+    button.addEventListener("click", () => {
+      stop();
+      choose(card.epsilon);
+    });
+  }
+}
+
+const states = new WeakMap();
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".root");
+  for (const [name, colour] of Object.entries(data.colours)) {
+    root.style.setProperty(`--${name}`, colour);
+  }
+  const choose = (epsilon) => setTriggerValue("epsilon", epsilon);
+  let state = states.get(parentElement);
+  if (!state) {
+    state = { timer: null };
+    states.set(parentElement, state);
+    state.watch = new ResizeObserver(() => state.draw && state.draw());
+    state.watch.observe(parentElement.host || root);
+  }
+  state.data = data;
+  state.draw = () =>
+    data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose, state);
+  state.draw();
+  return () => {
+    clearInterval(state.timer);
+    state.watch.disconnect();
+    states.delete(parentElement);
+  };
+}

@@ -1,0 +1,258 @@
+"""ε as the page's main handle: the slider, the curve of quality over it, and the strip of graphs.
+
+The curve and the strip show runs that are made beside the page, so both are parts of the page that
+are drawn again while runs come in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.controls.data import Loaded, positions_of
+from pages.ui.controls.params import control, log_grid, number_text, widget_key
+from pages.ui.discover.answer import ReferenceKind, count_text, typical_sentence
+from pages.ui.discover.background import Background
+from pages.ui.theme import EDGES, PALETTES, current
+from privcore.algorithms import Algorithm, Discovery, Parameter
+from privcore.evaluation import compare
+from privcore.evaluation.repeat import Roll, spread
+from privcore.graphs import PDAG
+
+STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
+# Re-rolls at the shown ε, and at each other ε of the strip.
+ROLLS, FEW = 30, 8
+_POLL_SECONDS = 0.8
+# Where the track of Streamlit's slider begins and ends, in pixels.
+_INSET = 8
+# A run that takes longer is not made five times over without being asked for.
+_PATIENCE_SECONDS = 20.0
+
+_HERE = Path(__file__).parent
+_drawn = st.components.v2.component(
+    "causalveil_epsilon",
+    html='<div class="root"></div>\n<!-- drawn by epsilon.js -->\n',
+    css=(_HERE / "epsilon.css").read_text("utf-8"),
+    js=(_HERE / "epsilon.js").read_text("utf-8"),
+)
+
+
+def declared(algorithm: Algorithm) -> Parameter | None:
+    """The algorithm's ε, None where it has none."""
+    return next((p for p in algorithm.parameters if p.name == "epsilon"), None)
+
+
+def key_of(algorithm: Algorithm, values: dict[str, Any]) -> str:
+    """The key of the ε slider, which is its name in the address too."""
+    parameter = declared(algorithm)
+    assert parameter is not None
+    return widget_key(algorithm, parameter, values.get("calibration", "none"))
+
+
+def slider(algorithm: Algorithm, values: dict[str, Any]) -> float:
+    """The ε that is chosen."""
+    parameter = declared(algorithm)
+    assert parameter is not None
+    return float(control(parameter, key_of(algorithm, values), bare=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """The shown run among those at other ε and with other noise.
+
+    reference: what runs are judged against.  base: the non-private graph's name and F1, where the
+    reference is the truth.  key: of the ε slider.
+    """
+
+    loaded: Loaded
+    algorithm: Algorithm
+    result: Discovery
+    epsilon: float
+    seed: int
+    key: str
+    reference: PDAG
+    kind: ReferenceKind
+    base: tuple[str, float] | None
+    background: Background
+
+    @cached_property
+    def grid(self) -> list[float]:
+        """Values of the slider, in its order."""
+        parameter = declared(self.algorithm)
+        assert parameter is not None
+        return sorted({*log_grid(parameter), self.epsilon})
+
+    @property
+    def strip(self) -> list[float]:
+        """The ε of the small graphs."""
+        return [e for e in STRIP if e in self.grid]
+
+    @property
+    def lively(self) -> bool:
+        """Whether further runs are quick enough to be made unasked."""
+        asked: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
+        return self.result.seconds < _PATIENCE_SECONDS or self.loaded.key in asked
+
+    def want(self) -> None:
+        """Ask for the runs that the strip, the curve and the sentence need."""
+        if not self.lively:
+            return
+        first = [Roll(e, self.seed, trace=True) for e in self.strip]
+        rolls = [Roll(self.epsilon, self.seed + k) for k in range(1, ROLLS + 1)]
+        others = [
+            Roll(e, self.seed + k) for k in range(1, FEW) for e in self.strip if e != self.epsilon
+        ]
+        # Six of the shown ε between two of each other: both are soon good enough to look at.
+        more: list[Roll] = []
+        while rolls or others:
+            more += rolls[:6] + others[:8]
+            del rolls[:6], others[:8]
+        self.background.want(first, more)
+
+    def graph_at(self, epsilon: float) -> PDAG | str | None:
+        """The shown noise's graph at another ε, why there is none, or None where it is to come."""
+        if epsilon == self.epsilon:
+            return self.result.graph
+        answer = self.background.answers.get((epsilon, self.seed))
+        return answer.graph if isinstance(answer, Discovery) else answer
+
+    def rolls_at(self, epsilon: float) -> list[PDAG]:
+        """Graphs at an ε with the noise of as many further seeds as there are runs."""
+        answers = self.background.answers
+        held = [answers.get((epsilon, self.seed + k)) for k in range(1, ROLLS + 1)]
+        return [answer.graph for answer in held if isinstance(answer, Discovery)]
+
+    def curve(self) -> dict[str, Any]:
+        """What the component draws over the slider."""
+        last = max(len(self.grid) - 1, 1)
+        points = []
+        for epsilon in self.strip[::-1]:
+            shown = self.graph_at(epsilon)
+            graphs = [*([shown] if isinstance(shown, PDAG) else []), *self.rolls_at(epsilon)]
+            if graphs:
+                quality = spread(graphs, self.reference)
+                runs = "one run" if quality.runs == 1 else f"mean of {quality.runs} runs"
+                points.append(
+                    {
+                        "at": self.grid.index(epsilon) / last,
+                        "epsilon": epsilon,
+                        **{k: getattr(quality, k) for k in ("mean", "low", "high")},
+                        "text": f"ε = {epsilon:g}: F1 {quality.mean:.2f}, {runs}",
+                    }
+                )
+        here = spread([self.result.graph], self.reference).mean
+        name = "the true graph" if self.kind == "truth" else "the graph without privacy"
+        return {
+            "kind": "curve",
+            "title": f"F1 against {name}, by privacy budget ε",
+            "alt": f"Quality against ε: F1 {here:.2f} at ε = {self.epsilon:g}",
+            "inset": _INSET,
+            "low": "◂ more private",
+            "high": "less private ▸",
+            "points": points,
+            "base": None if self.base is None else self.base[1],
+            "baseLabel": (
+                "" if self.base is None else f"{self.base[0]} without privacy {self.base[1]:.2f}"
+            ),
+            "here": {
+                "at": self.grid.index(self.epsilon) / last,
+                "value": here,
+                "text": f"you are here: F1 {here:.2f}",
+            },
+            "ticks": [
+                {"at": self.grid.index(e) / last, "text": number_text(e)} for e in self.strip
+            ],
+            "colours": _colours(),
+        }
+
+    def cards(self) -> dict[str, Any]:
+        """What the component draws as the strip."""
+        positions = positions_of(self.loaded, self.result.graph)
+        cards = []
+        for epsilon in self.strip:
+            graph = self.graph_at(epsilon)
+            text = "…" if self.lively else "not made"
+            if isinstance(graph, PDAG):
+                text = count_text(compare(graph, self.reference, ""), self.kind)
+            elif graph is not None:
+                text = "no run"
+            cards.append(
+                {
+                    "epsilon": epsilon,
+                    "title": f"ε = {epsilon:g}",
+                    "text": text,
+                    "label": f"Go to ε = {epsilon:g}: {text}",
+                    "here": epsilon == self.epsilon,
+                    "ready": isinstance(graph, PDAG),
+                    "graph": (
+                        small(graph, self.reference, positions) if isinstance(graph, PDAG) else None
+                    ),
+                }
+            )
+        graphs = self.rolls_at(self.epsilon)
+        same = sum(graph == self.result.graph for graph in graphs)
+        return {
+            "kind": "strip",
+            "said": typical_sentence(same, len(graphs), ROLLS, self.background.pending),
+            "alt": "The private graph at five values of ε",
+            "cards": cards,
+            "colours": _colours(),
+        }
+
+
+def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """A graph as the strip draws it: places in [-1, 1]², and pairs with their class."""
+    kinds = compare(graph, reference, "").pairs
+    across = max((abs(x) for x, _ in positions), default=1.0) or 1.0
+    down = max((abs(y) for _, y in positions), default=1.0) or 1.0
+    return {
+        "nodes": [[round(x / across, 3), round(y / down, 3)] for x, y in positions],
+        "edges": [[pair.i, pair.j, pair.kind] for pair in kinds],
+    }
+
+
+def curve_part(around: Around) -> None:
+    """The curve, drawn again while runs come in."""
+    _live(around, "discover-curve", around.curve)
+
+
+def strip_part(around: Around) -> None:
+    """The strip and how typical the shown graph is, drawn again while runs come in."""
+
+    if not around.lively:
+        st.button("Make the graphs of the strip", on_click=_ask, args=(around.loaded.key,))
+    _live(around, "discover-strip", around.cards)
+
+
+def _ask(key: tuple[Any, ...]) -> None:
+    st.session_state["_strip_asked"].add(key)
+
+
+def _live(around: Around, key: str, make: Callable[[], dict[str, Any]]) -> None:
+    around.want()
+    pending = around.background.pending
+
+    def chosen() -> None:
+        value = st.session_state[key].epsilon
+        if isinstance(value, int | float) and float(value) in around.grid:
+            st.session_state[around.key] = number_text(float(value))
+
+    @st.fragment(run_every=_POLL_SECONDS if pending else None)
+    def part() -> None:
+        drawn = _drawn(key=key, data=make(), on_epsilon_change=chosen)
+        # Once the last run is drawn, stop asking; and a choice is for the whole page.
+        if drawn.epsilon is not None or (pending and not around.background.pending):
+            st.rerun()
+
+    part()
+
+
+def _colours() -> dict[str, str]:
+    styles, theme = EDGES[current()], current()
+    kinds = ("match", "undirected", "reversed", "extra", "missing")
+    return {**{k: styles[k].colour for k in kinds}, "muted": PALETTES[theme].muted}

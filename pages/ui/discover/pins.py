@@ -1,0 +1,152 @@
+"""Runs that are kept by name, to come back to and to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from pages.ui.graphs.view import graph_html, legend_html, show_graph
+from pages.ui.texts import plain
+from pages.ui.theme import EDGES, current
+from privcore.evaluation import CLASSES, compare
+from privcore.graphs import PDAG
+
+_PINS = "_pins"
+_SHOWN = "_shown_run"
+_OPEN = "_pin_to_open"
+_NAME_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A run that was looked at: its name, what was said of it, and the address that shows it."""
+
+    name: str
+    sentence: str
+    graph: PDAG
+    positions: Sequence[tuple[float, float]]
+    address: dict[str, str]
+
+
+def pins() -> list[Pin]:
+    """The session's pinned runs, in the order of pinning."""
+    held: list[Pin] = st.session_state.setdefault(_PINS, [])
+    return held
+
+
+def shown(pin: Pin) -> None:
+    """Note the run that the page shows, which is what a click on Pin keeps."""
+    st.session_state[_SHOWN] = pin
+
+
+def pin_button() -> None:
+    """Keep the run that is shown."""
+    st.button(
+        "Pin", icon=":material/keep:", on_click=_pin, key="pin", help="Keep this run by name."
+    )
+
+
+def _pin() -> None:
+    pin = st.session_state.get(_SHOWN)
+    if pin is not None and all(pin.address != held.address for held in pins()):
+        pins().append(pin)
+        st.toast(f"Pinned: {plain(pin.name)}. Compare it under Pinned.", icon=":material/keep:")
+
+
+def step(by: int) -> None:
+    """In presenter mode: go to the next or the previous pinned run."""
+    held = pins()
+    if held:
+        at = st.session_state.get("_pin_at", -1 if by > 0 else 0)
+        st.session_state["_pin_at"] = at = (at + by) % len(held)
+        st.session_state[_OPEN] = held[at]
+
+
+def open_asked() -> None:
+    """Go to the pinned run that was asked for, if any; before any control is drawn."""
+    pin: Pin | None = st.session_state.pop(_OPEN, None)
+    if pin is None:
+        return
+    for name in {*pin.address, *st.query_params}:
+        st.session_state.pop(name, None)
+    st.switch_page("pages/discover.py", query_params=pin.address)
+
+
+def _ask(pin: Pin) -> None:
+    st.session_state[_OPEN] = pin
+
+
+def _drop(k: int) -> None:
+    del pins()[k]
+
+
+def _rename(k: int) -> None:
+    name = str(st.session_state[f"pin-name-{k}"]).strip()[:_NAME_LIMIT]
+    if name:
+        pins()[k] = replace(pins()[k], name=name)
+
+
+def pinned_panel() -> None:
+    """The pinned runs, and two of them side by side with their differences."""
+    held = pins()
+    if not held:
+        st.caption("Nothing is pinned yet. The button Pin above keeps the run that is shown.")
+        return
+    for k, pin in enumerate(held):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text_input(
+                f"Name of pin {k + 1}",
+                pin.name,
+                key=f"pin-name-{k}",
+                on_change=_rename,
+                args=(k,),
+                label_visibility="collapsed",
+                width=300,
+                max_chars=_NAME_LIMIT,
+            )
+            st.button("Open", key=f"pin-open-{k}", on_click=_ask, args=(pin,))
+            st.button("Remove", key=f"pin-drop-{k}", on_click=_drop, args=(k,))
+            st.markdown(pin.sentence, width="stretch")
+    alike = [pin for pin in held if pin.graph.nodes == held[-1].graph.nodes]
+    if len(alike) < 2:
+        st.caption("Pin a second run of the same columns to compare the two.")
+        return
+    numbers = range(len(alike))
+    left, right = st.columns(2)
+    choices = []
+    for column, label, index in (
+        (left, "Compare", len(alike) - 2),
+        (right, "with", len(alike) - 1),
+    ):
+        choices.append(
+            column.selectbox(
+                label,
+                numbers,
+                index=index,
+                format_func=lambda k: alike[k].name,
+                key=f"pin-{label}",
+            )
+        )
+    first, second = (alike[k] for k in choices)
+    comparison = compare(first.graph, second.graph, second.name)
+    styles = {
+        (pair.i, pair.j): EDGES[current()][pair.kind].saying(
+            f"{pair.kind}: here {pair.here}; {second.name}: {pair.reference}"
+        )
+        for pair in comparison.pairs
+    }
+    for column, pin, drawn in ((left, first, styles), (right, second, {})):
+        with column:
+            page = graph_html(
+                pin.graph,
+                first.positions,
+                edge_styles=drawn,
+                reference=second.graph if drawn else None,
+                theme=current(),
+                caption=pin.name,
+            )
+            show_graph(page, alt=f"{pin.name}: {len(pin.graph.skeleton)} edges")
+    st.html(legend_html(current(), second.name, CLASSES))
+    st.markdown(plain(f"{first.name} against {second.name}: {comparison.summary()}."))

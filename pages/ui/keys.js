@@ -1,0 +1,62 @@
+// The browser's history, and the keys of presenter mode: what only the browser can do.
+const here = () => location.pathname + location.search;
+const visit = (window.causalveil ??= { address: here(), length: history.length, back: false });
+if (!visit.watching) {
+  visit.watching = true;
+  addEventListener("popstate", () => (visit.back = true));
+}
+
+// Streamlit replaces the address when a control moves.  Back should go one step back, so the
+// address before it is put into the history again.
+function remember() {
+  const now = here();
+  if (now !== visit.address) {
+    if (!visit.back && history.length === visit.length) {
+      history.replaceState({}, "", visit.address);
+      history.pushState({}, "", now);
+    }
+    visit.address = now;
+  }
+  visit.back = false;
+  visit.length = history.length;
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  // The address changes just after the page is drawn.
+  setTimeout(remember, 60);
+  const root = parentElement.querySelector(".root");
+  const [undo, present] = root.querySelectorAll("button");
+  undo.onclick = () => history.back();
+  present.hidden = !data.presents;
+  const enter = () => {
+    document.documentElement.requestFullscreen?.().catch(() => {});
+    setTriggerValue("present", true);
+  };
+  const leave = () => {
+    if (document.fullscreenElement) document.exitFullscreen();
+    setTriggerValue("present", false);
+  };
+  present.onclick = enter;
+  visit.key = (event) => {
+    const at = event.composedPath()[0];
+    const writes = at.closest?.("input:not([type=range]), textarea, [contenteditable], [role=combobox]");
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || !data.presents) return;
+    if (event.key === "p" || event.key === "P") return data.presenting ? leave() : enter();
+    if (!data.presenting) return;
+    const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
+    if (event.key === "Escape") leave();
+    else if (event.key in steps && at.type !== "range") {
+      event.preventDefault();
+      setTriggerValue("step", steps[event.key]);
+    }
+  };
+  visit.full = () => {
+    if (!document.fullscreenElement && data.presenting) setTriggerValue("present", false);
+  };
+  if (!visit.keyed) {
+    visit.keyed = true;
+    addEventListener("keydown", (event) => visit.key(event));
+    addEventListener("fullscreenchange", () => visit.full());
+  }
+}

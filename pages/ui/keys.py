@@ -1,0 +1,72 @@
+"""Undo, presenter mode and its keys: what only the browser can do, as one small component."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.ui.controls.params import number_text
+from pages.ui.discover import pins
+from pages.ui.discover.epsilon import STRIP, key_of
+from privcore.algorithms import ALGORITHMS
+
+_HERE = Path(__file__).parent
+_PRESENTING = "_presenting"
+_KEY = "keys"
+_HTML = """
+<div class="root">
+<button type="button" title="One step back, as the browser's Back">↶ Undo</button>
+<button type="button" title="Full screen, large type. Key: P">Present</button>
+</div>
+"""
+_keys = st.components.v2.component(
+    "causalveil_keys",
+    html=_HTML,
+    css=(_HERE / "keys.css").read_text("utf-8"),
+    js=(_HERE / "keys.js").read_text("utf-8"),
+)
+
+
+def presenting() -> bool:
+    """Whether the page is shown in presenter mode."""
+    return bool(st.session_state.get(_PRESENTING))
+
+
+def keys(*, presents: bool) -> None:
+    """Draw the buttons and listen to the keys.
+
+    presents: whether this page has a presenter mode; others leave it.
+    """
+    if not presents:
+        st.session_state[_PRESENTING] = False
+    # A number that changes with every run, so that the component looks at the address again.
+    runs = st.session_state["_runs"] = st.session_state.get("_runs", 0) + 1
+    _keys(
+        key=_KEY,
+        data={"presents": presents, "presenting": presenting(), "run": runs},
+        width="content",
+        on_present_change=_present,
+        on_step_change=_step,
+    )
+
+
+def _present() -> None:
+    st.session_state[_PRESENTING] = bool(st.session_state[_KEY].present)
+
+
+def _step() -> None:
+    """To the next ε of the strip, or to the next pinned view."""
+    step = st.session_state[_KEY].step
+    if step in (-2, 2):
+        pins.step(step // 2)
+        return
+    algorithm = ALGORITHMS[st.session_state["algorithm"]]
+    values = st.session_state.get("parameters", {})
+    if step not in (-1, 1) or "epsilon" not in values:
+        return
+    held = values["epsilon"]
+    # The arrow to the right goes to stronger privacy, as the strip does.
+    after = [e for e in STRIP if e < held] if step > 0 else [e for e in STRIP[::-1] if e > held]
+    if after:
+        st.session_state[key_of(algorithm, values)] = number_text(after[0])
