@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import texts
+from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import UPLOAD, Loaded, current_data, positions_of
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, panels, pins, stability
@@ -80,7 +81,7 @@ def results(loaded: Loaded) -> None:
         st.title("Discover")
         refuse(loaded, algorithm)
         return
-    seed = int(st.session_state.get("seed", 1))
+    seed = int(st.session_state.get("seed", SEED))
     words = st.container(key="answer", gap="xxsmall")
     handle = st.container(key="epsilon-control", gap=None)
     key = ""
@@ -91,9 +92,9 @@ def results(loaded: Loaded) -> None:
         st.session_state["parameters"] = values
         key = epsilon.key_of(algorithm, values)
     place = st.container(gap="xxsmall")
-    around = None
+    after = st.container(key="after")
     with place:
-        shown = show_run(loaded, name, values, seed, words)
+        shown = show_run(loaded, name, values, seed, words, after)
     if shown is None:
         return
     if key:
@@ -119,7 +120,7 @@ def results(loaded: Loaded) -> None:
             epsilon.curve_part(around)
         with place.container(key="epsilon-strip", gap="xxsmall"):
             epsilon.strip_part(around)
-    with st.container(key="after"):
+    with after:
         details(loaded, shown, seed, values)
 
 
@@ -138,7 +139,7 @@ class Shown:
 
     @property
     def names(self) -> dict[str, str]:
-        return {"truth": "truth", "non_private": f"non-private {self.base_title}"}
+        return names_of(self.base_title)
 
     @property
     def choices(self) -> list[str]:
@@ -152,10 +153,60 @@ class Shown:
         return [compare(self.result.graph, self.references[r], self.names[r]) for r in self.choices]
 
 
+def choose_view(
+    result: Discovery, references: dict[str, PDAG], base_title: str
+) -> tuple[ReferenceKind, bool, bool]:
+    """What the graphs are judged against, and whether the truth and unclear pairs are drawn."""
+    known = "truth" in references
+    kind: ReferenceKind = "truth" if known else "non_private"
+    names = names_of(base_title)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if known and ALGORITHMS[result.algorithm].private:
+            kind = st.segmented_control(
+                "Judge against",
+                ["truth", "non_private"],
+                default="truth",
+                format_func=names.__getitem__,
+                required=True,
+                key="discover_reference",
+                bind="query-params",
+                help="The reference for metrics and edge classes. The non-private graph uses the "
+                "same settings without noise; the truth is the graph the data were made from.",
+            )
+        truth = known and st.toggle(
+            "Show the true graph",
+            key="discover_truth",
+            bind="query-params",
+            help="As its CPDAG, with arrows only where any data could tell the direction; as it is "
+            "where the algorithm claims every direction.",
+        )
+        unclear = bool(findings.unclear(result)) and st.toggle(
+            "Show pairs that the budget cannot tell",
+            key="discover_unclear",
+            bind="query-params",
+            help="Dotted, in the private graph: pairs without an edge where a dependence worth "
+            "seeing would not have been seen.",
+        )
+    return kind, truth, unclear
+
+
+def names_of(base_title: str) -> dict[str, str]:
+    """References as a reader knows them, by kind."""
+    return {"truth": "truth", "non_private": f"non-private {base_title}"}
+
+
 def show_run(
-    loaded: Loaded, name: str, values: dict[str, Any], seed: int, words: DeltaGenerator
+    loaded: Loaded,
+    name: str,
+    values: dict[str, Any],
+    seed: int,
+    words: DeltaGenerator,
+    choices: DeltaGenerator,
 ) -> Shown | None:
-    """The answer in words, and the graphs; None while the run is cancelled."""
+    """The answer in words, and the graphs; None while the run is cancelled.
+
+    words, choices: where the answer goes, and the choices of view.
+    """
     algorithm = ALGORITHMS[name]
     if isinstance(loaded.source, InMemoryCounts):
         ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
@@ -169,10 +220,8 @@ def show_run(
     if shortened:
         st.caption(shortened)
     references = references_of(loaded.dataset, base)
-    wanted = st.session_state.get("discover_reference")
-    kind: ReferenceKind = "truth" if "truth" in references else "non_private"
-    if wanted == "non_private" and algorithm.private:
-        kind = "non_private"
+    with choices:
+        kind, with_truth, with_unclear = choose_view(result, references, base_name(result))
     shown = Shown(result, base, base_name(result), references, kind)
     comparisons = shown.comparisons
     against = next(c for c in comparisons if c.reference_name == shown.names[kind])
@@ -190,11 +239,10 @@ def show_run(
         )
     else:
         drawn[algorithm.title] = Drawn("reference-graph", result.graph, against)
-    if "truth" in references and st.session_state.get("discover_truth"):
+    if with_truth:
         form = algorithm.output.upper()
         drawn[f"Truth ({form})"] = Drawn("true-graph", references["truth"], None)
-    unclear = findings.unclear(result)
-    faint = unclear if st.session_state.get("discover_unclear") else []
+    faint = findings.unclear(result) if with_unclear else []
     graphs(loaded, drawn, references[kind], selected_edge(comparisons), result, faint)
     classes = (*CLASSES, "unclear") if faint else CLASSES
     st.html(legend_html(current(), shown.names[kind], classes))
@@ -228,37 +276,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
     """What stands below the first screen: choices of view, quality in numbers, and panels."""
     result, base, references = shown.result, shown.base, shown.references
     algorithm = ALGORITHMS[result.algorithm]
-    private = algorithm.private
-    names, choices = shown.names, shown.choices
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if len(choices) > 1:
-            st.segmented_control(
-                "Judge against",
-                choices,
-                default=choices[0],
-                format_func=names.__getitem__,
-                required=True,
-                key="discover_reference",
-                bind="query-params",
-                help="The reference for metrics and edge classes. The non-private graph uses the "
-                "same settings without noise; the truth is the graph the data were made from.",
-            )
-        if "truth" in references:
-            st.toggle(
-                "Show the true graph",
-                key="discover_truth",
-                bind="query-params",
-                help="As its CPDAG, with arrows only where any data could tell the direction; as "
-                "it is where the algorithm claims every direction.",
-            )
-        if findings.unclear(result):
-            st.toggle(
-                "Show pairs that the budget cannot tell",
-                key="discover_unclear",
-                bind="query-params",
-                help="Dotted, in the private graph: pairs without an edge where a dependence worth "
-                "seeing would not have been seen.",
-            )
+    private, names = algorithm.private, shown.names
     reference, label = references[shown.kind], names[shown.kind]
     base_title = shown.base_title
     form = algorithm.output.upper()

@@ -3,6 +3,8 @@
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
+from pages.ui.discover.background import Background
+
 
 @pytest.fixture(autouse=True)
 def _warm_server(monkeypatch):
@@ -18,3 +20,9 @@ def _warm_server(monkeypatch):
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", started)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_beside(monkeypatch):
+    """No runs beside the page, which would work on while the next test does."""
+    monkeypatch.setattr(Background, "want", lambda self, first, more: None)

@@ -54,9 +54,13 @@ TABLE = b"sex,age,ill\n" + b"".join(
 
 def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
     app = clean(start())
-    assert app.title[0].value == "Discover"
+    # As most re-rolls give it, and not the rare noise that finds little.
+    assert app.title[0].value == (
+        "With ε = 1 for each person, the private graph finds **8 of 8** true links and invents "
+        "none; without privacy PC finds 6."
+    )
     frames = app.get("iframe")
-    assert [f.proto.alt.split(":")[0] for f in frames] == ["Private graph", "Non-private PC"]
+    assert [f.proto.alt.split(":")[0] for f in frames] == ["Private graph", "Without privacy (PC)"]
     assert any("Proven: (ε = 1" in m.value for m in app.markdown)
     assert not app.error
 
@@ -118,7 +122,7 @@ def test_re_rolling_draws_other_noise():
     first = app.get("iframe")[0].proto.srcdoc
     next(b for b in app.button if b.label == "Re-roll noise").click().run()
     clean(app)
-    assert app.number_input(key="seed").value == 2
+    assert app.number_input(key="seed").value == 4
     assert app.get("iframe")[0].proto.srcdoc != first
 
 
@@ -395,13 +399,13 @@ def test_one_dag_is_not_called_a_cpdag():
     captions = " ".join(c.value for c in app.caption)
     assert texts.ALL_DIRECTED in captions
     assert texts.UNDIRECTED not in captions
-    assert "Truth (DAG)" in [s.value for s in app.subheader]
+    assert "Truth (DAG)" in [h.value for h in app.header]
     app = clean(start(algorithm="privpc-star", data="asia", rows="2000", discover_truth="true"))
     assert [m.label for m in app.metric][3] == "CPDAG F1"
     captions = " ".join(c.value for c in app.caption)
     assert texts.UNDIRECTED in captions
     assert texts.ALL_DIRECTED not in captions
-    assert "Truth (CPDAG)" in [s.value for s in app.subheader]
+    assert "Truth (CPDAG)" in [h.value for h in app.header]
 
 
 @pytest.mark.parametrize("noun", ["pair", "iteration", "gradient"])

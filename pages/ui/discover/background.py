@@ -28,6 +28,9 @@ _IDLE_SECONDS = 20.0
 # Further re-rolls begin only within so much time; the strip is always finished.
 _ROLL_SECONDS = 30.0
 
+# However many sessions there are, one worker computes at a time: the pages come first.
+_one_at_a_time = threading.Lock()
+
 Answer = Discovery | str
 
 
@@ -83,13 +86,16 @@ class Background:
         try:
             while self._there() and time.monotonic() - idle < _IDLE_SECONDS:
                 roll = self._next()
+                if roll is None and not self._first:
+                    return
                 if roll is None:
                     time.sleep(0.05)
                     continue
                 process = process or start(self._repeat, gently=True)
-                begun = time.monotonic()
-                answer = ask(process, roll)
-                idle = time.monotonic()
+                with _one_at_a_time:
+                    begun = time.monotonic()
+                    answer = ask(process, roll)
+                    idle = time.monotonic()
                 self._spent += idle - begun
                 if isinstance(answer, Failed):
                     raise RuntimeError(answer.text)

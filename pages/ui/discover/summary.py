@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import texts
+from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import Loaded
 from pages.ui.discover.answer import ReferenceKind, answer_sentence, promise_sentence
 from pages.ui.discover.power import seen_sentence
@@ -18,7 +19,7 @@ from privcore.releases import effect_sentence, large_delta_sentence
 
 def next_noise() -> None:
     """Go on to the next seed of the simulated noise."""
-    st.session_state["seed"] = st.session_state.get("seed", 1) + 1
+    st.session_state["seed"] = st.session_state.get("seed", SEED) + 1
 
 
 def header(
