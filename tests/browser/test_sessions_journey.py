@@ -105,11 +105,12 @@ def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visi
     for page, pair in zip(pages, dependent, strict=True):
         settle(page, "Discover")
         assert edges(page, "Private graph") == [list(pair)]
-        assert edges(page, "Non-private PC") == [list(pair)]
+        assert edges(page, "Without privacy (PC)") == [list(pair)]
 
 
-def workers_of(server):
-    """The processes that the server has started for sweeps and that still run."""
+def workers_of(server, kind):
+    """The processes that the server has started and that still run: for "sweeps", or "beside" a
+    page."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -117,9 +118,15 @@ def workers_of(server):
             command = (entry / "cmdline").read_text()
         except OSError:  # it has ended meanwhile
             continue
-        if parent[0] != "Z" and int(parent[1]) == server.process.pid and "sweep" in command:
+        if parent[0] != "Z" and int(parent[1]) == server.process.pid and _kind(command) == kind:
             found.append(int(entry.name))
     return found
+
+
+def _kind(command):
+    if "evaluation.worker" not in command:
+        return None
+    return "beside" if "gently" in command else "sweeps"
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
@@ -130,11 +137,29 @@ def test_a_sweep_ends_with_the_tab_that_looked_at_it(server, visit):
     page.get_by_role("button", name="Run", exact=True).click()
     runs = re.compile(r"[1-9][\d,]* of [\d,]+ runs about")
     expect(page.get_by_text(runs).first).to_be_visible(timeout=60_000)
-    assert workers_of(server)
+    assert workers_of(server, "sweeps")
     page.close()
     # Alone, it takes minutes; not asked whether anybody looks, up to a quarter of an hour.
     for _ in range(300):
-        if not workers_of(server):
+        if not workers_of(server, "sweeps"):
             break
         time.sleep(0.1)
-    assert workers_of(server) == []
+    assert workers_of(server, "sweeps") == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
+def test_runs_beside_a_page_end_with_its_tab(server, visit):
+    page = visit(f"{server.url}/?data=asia&rows=5000")
+    settle(page, "Discover")
+    expect(page.get_by_role("button", name="Go to ε = 10")).to_be_visible()
+    for _ in range(300):
+        if workers_of(server, "beside"):
+            break
+        time.sleep(0.1)
+    assert workers_of(server, "beside")
+    page.close()
+    for _ in range(600):
+        if not workers_of(server, "beside"):
+            break
+        time.sleep(0.1)
+    assert workers_of(server, "beside") == []

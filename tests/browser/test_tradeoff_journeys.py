@@ -25,7 +25,7 @@ def test_a_point_of_a_curve_opens_in_discover(server, visit):
     box = points.last.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     settle(page, "Discover")
-    expect(page.get_by_text("Proven: (ε = 20,").first).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("With ε = 20 for each person").first).to_be_visible(timeout=60_000)
     assert "epsilon=20" in page.url
     assert re.search(r"seed=\d{6,}", page.url)
 

@@ -152,11 +152,14 @@ export default function (component) {
     state.watch.observe(parentElement.host || root);
   }
   state.data = data;
+  clearTimeout(state.again);
+  if (data.again) state.again = setTimeout(() => setTriggerValue("again", true), 1000 * data.again);
   state.draw = () =>
     data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose, state);
   state.draw();
   return () => {
     clearInterval(state.timer);
+    clearTimeout(state.again);
     state.watch.disconnect();
     states.delete(parentElement);
   };

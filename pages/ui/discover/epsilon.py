@@ -234,19 +234,23 @@ def _ask(key: tuple[Any, ...]) -> None:
 
 
 def _live(around: Around, key: str, make: Callable[[], dict[str, Any]]) -> None:
+    """Draw what `make` says, and again while runs come in: the component asks for it.
+
+    Streamlit's own repetition of a fragment ends only with a run of the whole page.
+    """
     around.want()
-    pending = around.background.pending
 
     def chosen() -> None:
         value = st.session_state[key].epsilon
         if isinstance(value, int | float) and float(value) in around.grid:
             st.session_state[around.key] = number_text(float(value))
 
-    @st.fragment(run_every=_POLL_SECONDS if pending else None)
+    @st.fragment
     def part() -> None:
-        drawn = _drawn(key=key, data=make(), on_epsilon_change=chosen)
-        # Once the last run is drawn, stop asking; and a choice is for the whole page.
-        if drawn.epsilon is not None or (pending and not around.background.pending):
+        data = {**make(), "again": _POLL_SECONDS if around.background.pending else 0}
+        drawn = _drawn(key=key, data=data, on_epsilon_change=chosen, on_again_change=lambda: None)
+        if drawn.epsilon is not None:
+            # A choice is for the whole page.
             st.rerun()
 
     part()

@@ -85,6 +85,7 @@ def decision_panel(result: Discovery) -> None:
 def guarantee_panel(result: Discovery) -> None:
     guarantee = result.guarantee
     algorithm = ALGORITHMS[result.algorithm]
+    st.markdown(f"**{texts.guarantee_sentence(guarantee, algorithm)}**")
     if guarantee.calibration == "none":
         st.markdown(guarantee.caveats[0])
     else:

@@ -41,10 +41,6 @@ def header(
             st.markdown(f"**{texts.guarantee_sentence(guarantee, algorithm)}**")
             if guarantee.calibration == "proven":
                 st.markdown(texts.odds_sentence(guarantee.epsilon, guarantee.delta))
-            if result.findings:
-                st.markdown(seen_sentence(loaded, dict(result.parameters)))
-            else:
-                st.markdown(effect_sentence(result, loaded.dataset.n))
             st.caption(f"{texts.SIMULATED} More stands in the tab Guarantee.")
         if algorithm.private:
             st.button(
@@ -71,6 +67,13 @@ def header(
             f":material/warning: ε = {guarantee.epsilon:g} promises little: probabilities may "
             "change by a factor of up to e^ε."
         )
+
+
+def power_sentence(result: Discovery, loaded: Loaded) -> str:
+    """How weak a dependence the run could see."""
+    if result.findings:
+        return seen_sentence(loaded, dict(result.parameters))
+    return effect_sentence(result, loaded.dataset.n)
 
 
 def metric_row(
