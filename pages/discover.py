@@ -254,9 +254,7 @@ def show_run(
     pins.shown(
         pins.Pin(
             pin_name(loaded, result, values, seed),
-            answer_sentence(
-                result.guarantee, algorithm.title, against, before, shown.base_title, kind
-            ),
+            answer_sentence(result.guarantee, against, before, shown.base_title, kind),
             result.graph,
             positions_of(loaded, result.graph),
             st.query_params.to_dict(),
@@ -302,7 +300,6 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         stability.summary(loaded, result)
 
     comparisons = shown.comparisons
-    held = f"Pinned ({len(pins.pins())})" if pins.pins() else "Pinned"
     contents: dict[str, Callable[[], None]] = {
         "Edges": lambda: panels.edge_panel(result, comparisons),
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
@@ -314,7 +311,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         "Guarantee": lambda: panels.guarantee_panel(result),
         **({"What can be seen": lambda: power_panel(loaded, values)} if result.findings else {}),
         **({"Advice": lambda: ask(loaded, values)} if private else {}),
-        held: pins.pinned_panel,
+        "Pinned": pins.pinned_panel,
     }
     # Only the open panel is made: a slider move must not wait for the others.
     tabs = st.tabs(list(contents), key="discover_tab", on_change="rerun", bind="query-params")

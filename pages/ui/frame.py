@@ -88,7 +88,8 @@ def name_unknown(place: DeltaGenerator) -> None:
     for name, value in asked.items():
         if name.startswith("embed"):
             continue
-        if st.query_params.get(name) != value and not _holds(name, value):
+        known = name in st.session_state or f"_{name}_written" in st.session_state
+        if not known or (st.query_params.get(name) != value and not _holds(name, value)):
             ignored.append(f"{name}={value}"[:60])
     if ignored:
         words = " and ".join(f"“{plain(word)}”" for word in ignored)

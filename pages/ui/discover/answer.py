@@ -14,7 +14,6 @@ ReferenceKind = Literal["truth", "non_private"]
 
 def answer_sentence(
     guarantee: Guarantee,
-    title: str,
     here: Comparison,
     base: Comparison | None,
     base_title: str,
@@ -23,13 +22,13 @@ def answer_sentence(
     """How many links the graph has right, as Markdown.
 
     here: the graph against the reference.  base: the non-private graph against the truth; None
-    where it is the reference, or where the graph itself is not private.  title: of an algorithm
-    without privacy.
+    where it is the reference, or where the graph itself is not private.  base_title: of the
+    algorithm without privacy.
     """
     found, total, invented = _counts(here)
     right = f"**{found} of {total}** true {'link' if total == 1 else 'links'}"
     if guarantee.calibration == "none":
-        return f"Without privacy, {title} finds {right} and {_invents(invented)}."
+        return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"
     if guarantee.calibration == "published":
         begin = "With the published constants, which promise nothing,"

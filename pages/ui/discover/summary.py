@@ -33,7 +33,7 @@ def header(
     """The answer in one sentence, what is promised, and the way to the next noise."""
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
-    said = answer_sentence(guarantee, algorithm.title, against, before, base_title, kind)
+    said = answer_sentence(guarantee, against, before, base_title, kind)
     st.title(said, anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(promise_sentence(guarantee), width="content")

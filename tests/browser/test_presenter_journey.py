@@ -1,0 +1,127 @@
+"""The first screen in a real browser: the strip, one step back, presenter mode, pinned runs."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import graph, settle
+
+pytestmark = pytest.mark.browser
+ADDRESS = "?data=cancer&rows=5000"
+PATIENCE = 60_000
+
+
+def says(page, epsilon):
+    """Wait for the answer at an ε."""
+    answer = page.locator(".st-key-answer h1")
+    expect(answer).to_contain_text(f"With ε = {epsilon} for each person", timeout=PATIENCE)
+
+
+def opened(visit, server):
+    page = visit(f"{server.url}/{ADDRESS}")
+    settle(page, "Discover")
+    says(page, 1)
+    return page
+
+
+def test_the_first_screen_tells_the_story_without_scrolling(server, visit):
+    page = opened(visit, server)
+    view = page.viewport_size
+    for width, height in ((1280, 800), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        for key in (
+            "answer",
+            "epsilon-control",
+            "private-graph",
+            "reference-graph",
+            "epsilon-strip",
+        ):
+            place = page.locator(f".st-key-{key}")
+            expect(place).to_be_visible()
+            page.wait_for_function(
+                "([key, height]) => document.querySelector(`.st-key-${key}`)"
+                ".getBoundingClientRect().bottom <= height",
+                arg=[key, height],
+                timeout=PATIENCE,
+            )
+    page.set_viewport_size(view)
+
+
+def test_a_small_graph_leads_to_its_epsilon_and_back_leads_back(server, visit):
+    page = opened(visit, server)
+    page.get_by_role("button", name="Go to ε = 0.1").click()
+    says(page, 0.1)
+    assert "epsilon=0.1" in page.url
+    settle(page, "Discover")
+    page.get_by_role("button", name="Go to ε = 10").click()
+    says(page, 10)
+    settle(page, "Discover")
+    page.wait_for_timeout(300)
+    page.go_back()
+    says(page, 0.1)
+    settle(page, "Discover")
+    page.get_by_role("button", name="Undo").click()
+    says(page, 1)
+    assert "epsilon" not in page.url
+
+
+def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(server, visit):
+    page = opened(visit, server)
+    strip = page.locator(".st-key-epsilon-strip")
+    for epsilon in (10, 3, 1, 0.3, 0.1):
+        card = strip.get_by_role("button", name=f"Go to ε = {epsilon}:")
+        expect(card).to_contain_text(re.compile(r"\d true, \d false"), timeout=PATIENCE)
+        expect(card.locator("circle")).to_have_count(5)
+    expect(strip).to_contain_text(re.compile(r"in \d+ of 30 re-rolls\."), timeout=PATIENCE)
+    expect(page.locator(".st-key-epsilon-control polyline")).to_have_count(1)
+
+
+def test_play_walks_down_the_strip(server, visit):
+    page = opened(visit, server)
+    strip = page.locator(".st-key-epsilon-strip")
+    expect(strip.get_by_role("button", name="Go to ε = 0.1:")).to_contain_text(
+        "true", timeout=PATIENCE
+    )
+    settle(page, "Discover")
+    strip.get_by_role("button", name="Play").click()
+    says(page, 10)
+    says(page, 0.1)
+    expect(strip.get_by_role("button", name="Play")).to_be_visible(timeout=PATIENCE)
+
+
+def test_presenter_mode_by_keys(server, visit):
+    page = opened(visit, server)
+    graph(page, "Private graph")
+    page.locator(".st-key-answer h1").click()
+    page.keyboard.press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden(timeout=PATIENCE)
+    expect(page.get_by_role("tab").first).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    says(page, 0.3)
+    page.keyboard.press("ArrowLeft")
+    says(page, 1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)
+
+
+def test_pinned_runs_are_opened_again_and_stepped_through(server, visit):
+    page = opened(visit, server)
+    page.get_by_role("button", name="Pin", exact=True).click()
+    settle(page, "Discover")
+    page.get_by_role("button", name="Go to ε = 0.1").click()
+    says(page, 0.1)
+    settle(page, "Discover")
+    page.get_by_role("button", name="Pin", exact=True).click()
+    settle(page, "Discover")
+    page.get_by_role("tab", name="Pinned").click()
+    page.get_by_role("button", name="Open", exact=True).first.click(timeout=PATIENCE)
+    says(page, 1)
+    settle(page, "Discover")
+    page.locator(".st-key-answer h1").click()
+    page.keyboard.press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden(timeout=PATIENCE)
+    page.keyboard.press("ArrowUp")
+    says(page, 0.1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)

@@ -1,0 +1,119 @@
+"""The first screen of Discover, its pinned runs, and what the address says of it."""
+
+import time
+
+import pytest
+
+from pages.ui.discover.background import Background
+from privcore.algorithms import count, discover
+from privcore.data import load_network
+from privcore.evaluation.repeat import Repeat, Roll
+from tests.pages.test_app import clean, start
+
+_WANT = Background.want
+
+
+@pytest.fixture
+def beside(monkeypatch):
+    """Runs beside the page, as there are outside of tests."""
+    monkeypatch.setattr(Background, "want", _WANT)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return load_network("cancer").sample(2_000, 1)
+
+
+def wait_for(background, seconds=60):
+    until = time.monotonic() + seconds
+    while background.pending and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not background.pending
+
+
+def test_runs_beside_the_page_are_those_that_it_would_make(beside, data):
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    background.want([Roll(1.0, 4, trace=True), Roll(0.1, 4)], [Roll(1.0, 5)])
+    wait_for(background)
+    assert set(background.answers) == {(1.0, 4), (0.1, 4), (1.0, 5)}
+    expected = discover(count(data), "svt-pc", {"epsilon": 0.1}, seed=4)
+    assert background.answers[0.1, 4].graph == expected.graph
+    background.give_way()
+    background._thread.join(30)
+    assert not background._thread.is_alive()
+
+
+def test_they_end_when_nobody_is_there(beside, data):
+    background = Background(Repeat(data, "svt-pc", {}), lambda: False)
+    background.want([Roll(1.0, 4)], [])
+    background._thread.join(30)
+    assert not background._thread.is_alive()
+    assert background.answers == {}
+
+
+def test_a_fault_beside_the_page_does_not_stop_the_page(beside, data):
+    background = Background(Repeat(data, "no such algorithm", {}), lambda: True)
+    background._repeat = "not callable"
+    background.want([Roll(1.0, 4)], [])
+    background._thread.join(60)
+    assert not background.pending
+    background.want([Roll(2.0, 4)], [])
+    assert not background.pending
+
+
+def test_what_the_page_has_made_is_not_made_again(data):
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    result = discover(count(data), "svt-pc", {}, seed=4)
+    background.add(result, 1.0, 4)
+    background._first = [Roll(1.0, 4, trace=True)]
+    assert not background.pending
+
+
+def warnings(app):
+    return [w.value for w in app.warning]
+
+
+def test_unknown_words_in_the_address_are_named():
+    app = clean(start(data="cancer", rows="1000", colour="blue", epsilon="77"))
+    (said,) = warnings(app)
+    assert "“colour=blue” and “epsilon=77”" in said.replace("\\", "")
+    app.run()
+    assert warnings(clean(app)) == []
+    app = clean(start(data="cancer", rows="1000", epsilon="0.3", discover_tab="Budget"))
+    assert warnings(app) == []
+
+
+def test_an_algorithm_is_chosen_by_its_title_and_addressed_by_its_name():
+    app = clean(start(algorithm="em-pc", data="cancer", rows="1000"))
+    box = app.selectbox(key="algorithm")
+    assert (box.value, box.label) == ("em-pc", "Algorithm")
+    assert "EM-PC" in box.options
+    box.set_value("moment-search").run()
+    assert "algorithm" not in clean(app).query_params
+    app.selectbox(key="algorithm").set_value("svt-pc").run()
+    assert clean(app).query_params["algorithm"] == "svt-pc"
+
+
+def test_two_pinned_runs_are_compared():
+    app = clean(start(data="cancer", rows="1000", discover_tab="Pinned"))
+    assert any("Nothing is pinned" in c.value for c in app.caption)
+    app.button(key="pin").click().run()
+    clean(app).button(key="pin").click().run()
+    assert len(app.session_state["_pins"]) == 1, "the same run is pinned once"
+    app.select_slider(key="epsilon").set_value("0.1").run()
+    clean(app).button(key="pin").click().run()
+    clean(app)
+    names = [pin.name for pin in app.session_state["_pins"]]
+    assert len(set(names)) == 2
+    app.text_input(key="pin-name-0").set_value("generous").run()
+    said = " ".join(m.value for m in clean(app).markdown)
+    assert "generous against" in said
+    assert len(app.get("iframe")) == 4
+    app.button(key="pin-drop-1").click().run()
+    assert [pin.name for pin in clean(app).session_state["_pins"]] == ["generous"]
+
+
+def test_without_privacy_there_is_no_epsilon():
+    app = clean(start(algorithm="pc", data="cancer", rows="1000"))
+    assert not [s for s in app.select_slider if "epsilon" in (s.key or "")]
+    assert app.title[0].value.startswith("Without privacy, PC finds")
