@@ -5,22 +5,27 @@ Nodes are known by their numbers, never by their names.
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pyvis.network import Network
 
 from pages.ui.theme import EDGES, PALETTES, EdgeStyle, ThemeName
 from privcore.graphs.pdag import PDAG, Edge, ordered
 from privcore.text import short
 
-LABEL_LIMIT = 18
-_LINE_LIMIT = 11
+_LINE_LIMIT = 12
 _TITLE_LIMIT = 200
 _FONT_SIZE = 15
-# Mean width of a character and the box's own padding, to keep boxes apart without a browser.
-_CHARACTER, _PADDING, _LINE_HEIGHT = 8.6, 18.0, 19.0
+# Of boxes, to keep them apart without a browser: padding on both sides, height of a line, least gap.
+_PADDING, _LINE_HEIGHT, _GAP = 13.0, 18.0, 10.0
+# Where boxes may be packed in two ways, the one that fits into such a frame better is taken.
+_ASPECT = 1.25
 _ARROWS = {"--": "", "<->": "to, from"}
 
 
@@ -92,7 +97,7 @@ def _options(theme: ThemeName) -> dict[str, Any]:
                 "hover": {"background": palette.surface, "border": palette.text},
             },
             "font": {**font, "size": _FONT_SIZE},
-            "margin": 7,
+            "margin": 5,
             "borderWidth": 1,
             "borderWidthSelected": 2,
             "shapeProperties": {"borderRadius": 6},
@@ -119,40 +124,81 @@ def _options(theme: ThemeName) -> dict[str, Any]:
 
 
 def _label(name: str, index: int) -> str:
-    """The name cut to `LABEL_LIMIT`, on two lines if a word, or a capital, starts in between."""
-    text = short(name, LABEL_LIMIT) or f"column {index + 1}"
-    if len(text) <= _LINE_LIMIT:
-        return text
-    cuts = [m.end() for m in re.finditer(r"[\s_.\-]|[a-z0-9](?=[A-Z])|[A-Z](?=[A-Z][a-z])", text)]
-    cuts = [cut for cut in cuts if 3 <= cut <= len(text) - 3]
-    if not cuts:
-        return text
-    cut = min(cuts, key=lambda place: abs(2 * place - len(text)))
-    return f"{text[:cut].rstrip()}\n{text[cut:]}"
+    """The whole name, on several lines if it is long.
+
+    Lines end after a space, a mark or before a capital; where a word is too long, inside of it.
+    """
+    text = short(name, _TITLE_LIMIT) or f"column {index + 1}"
+    # Long names get longer lines, so that no box becomes a tower.
+    limit = max(_LINE_LIMIT, math.ceil(math.sqrt(5 * len(text))))
+    pieces = re.findall(r".+?(?:[\s_.\-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|$)", text)
+    lines = [""]
+    for piece in pieces:
+        if len(lines[-1]) + len(piece.rstrip()) > limit and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+        while len(lines[-1].rstrip()) > limit + 2:
+            lines[-1:] = [lines[-1][:limit], lines[-1][limit:]]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def label_size(label: str) -> tuple[float, float]:
+    """Width and height of a label's box in pixels, rather too large than too small."""
+    lines = label.split("\n")
+    width = max(sum(map(_character, line)) for line in lines)
+    return width + _PADDING, len(lines) * _LINE_HEIGHT + _PADDING
+
+
+def _character(c: str) -> float:
+    """The width of a character in a wide font of the usual size."""
+    if unicodedata.east_asian_width(c) in "WF":
+        return 1.1 * _FONT_SIZE
+    if c in "iljtfrI.,:;'|!()[] ":
+        return 0.42 * _FONT_SIZE
+    if c in "mwMW@%_":
+        return 0.95 * _FONT_SIZE
+    return (0.72 if c.isupper() else 0.62) * _FONT_SIZE
 
 
 def _spaced(
     positions: Sequence[tuple[float, float]], labels: Sequence[str]
 ) -> list[tuple[float, float]]:
-    """Positions in pixels: as close as the boxes allow without overlap, wider than high."""
-    sizes = []
-    for label in labels:
-        lines = label.split("\n")
-        sizes.append(
-            (
-                max(map(len, lines)) * _CHARACTER + _PADDING,
-                len(lines) * _LINE_HEIGHT + _PADDING,
-            )
-        )
-    across, down = 1.25, 1.0
-    scale = 150.0
-    for i, (x, y) in enumerate(positions):
-        for k in range(i):
-            gap_x, gap_y = across * abs(x - positions[k][0]), down * abs(y - positions[k][1])
-            wide = (sizes[i][0] + sizes[k][0]) / 2 + 12
-            high = (sizes[i][1] + sizes[k][1]) / 2 + 12
-            needed = min(
-                wide / gap_x if gap_x else float("inf"), high / gap_y if gap_y else float("inf")
-            )
-            scale = max(scale, min(needed, 1200.0))
-    return [(round(x * across * scale, 1), round(y * down * scale, 1)) for x, y in positions]
+    """Positions in pixels: as close as the boxes allow without overlap.
+
+    Across and down are stretched apart from each other, to what fits best into a frame that is
+    `_ASPECT` times as wide as high; the browser stretches further, to fill the frame that it has.
+    """
+    places, sizes = np.array(positions, dtype=float), np.array([label_size(t) for t in labels])
+    i, j = np.triu_indices(len(places), 1)
+    if not len(i):
+        return [(0.0, 0.0) for _ in positions]
+    # A pair is apart if it is stretched so far across, or so far down.
+    with np.errstate(divide="ignore"):
+        needed = ((sizes[i] + sizes[j]) / 2 + _GAP) / np.abs(places[i] - places[j])
+    needed = np.minimum(needed, 2000.0)
+    extent = np.ptp(places, axis=0)
+    ways = []
+    for down in np.geomspace(needed[:, 1].min(), needed[:, 1].max(), 80):
+        across = needed[needed[:, 1] > down * (1 + 1e-9), 0].max(initial=needed[:, 0].min())
+        wide, high = extent * (across, down) + sizes.max(axis=0)
+        ways.append((max(wide, high * _ASPECT), across, down))
+    _, across, down = min(ways)
+    narrow = [_pushed(places * (across * share, down), sizes) for share in (1, 0.85, 0.7, 0.55)]
+    best = min(narrow, key=lambda boxes: np.ptp(boxes[:, 0]))
+    return [(round(x, 1), round(y, 1)) for x, y in best.tolist()]
+
+
+def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Boxes that overlap pushed apart to both sides, in the order in which they stand."""
+    order = np.argsort(places[:, 0], kind="stable")
+    x, y, (wide, high) = places[order, 0], places[order, 1], sizes[order].T
+    level = np.abs(y[:, None] - y) < (high[:, None] + high) / 2 + _GAP - 0.1
+    apart = np.where(level, (wide[:, None] + wide) / 2 + _GAP, -np.inf)
+    right, left = x.copy(), x.copy()
+    for k in range(1, len(x)):
+        right[k] = max(right[k], (right[:k] + apart[:k, k]).max())
+        left[-k - 1] = min(left[-k - 1], (left[-k:] - apart[-k - 1, -k:]).min())
+    pushed = places.copy()
+    # The mean of two ways to keep all distances keeps them too.
+    pushed[order, 0] = (right + left) / 2
+    return pushed
