@@ -46,7 +46,7 @@ def graph_network(
     network = Network(directed=True, notebook=False, cdn_resources="in_line")
     labels = [_label(name, i) for i, name in enumerate(pdag.nodes)]
     for i, ((x, y), label) in enumerate(zip(_spaced(positions, labels), labels, strict=True)):
-        name = short(pdag.nodes[i], _TITLE_LIMIT)
+        name = short(pdag.nodes[i], _TITLE_LIMIT) or _nameless(i)
         network.add_node(i, label=label, title=name, shape="box", x=x, y=y, color=None)
     drawn = [(pair, pdag, "plain") for pair in pdag.skeleton]
     if reference is not None:
@@ -66,6 +66,7 @@ def graph_network(
             dashes=list(style.dash) or False,
             width=style.width,
             title=style.title,
+            kind=kind,
             label=style.label,
             background={
                 "enabled": highlight is not None and ordered(*highlight) == pair,
@@ -107,7 +108,7 @@ def _options(theme: ThemeName) -> dict[str, Any]:
         "edges": {
             "smooth": False,
             "arrowStrikethrough": False,
-            "arrows": {"to": {"scaleFactor": 0.8}},
+            "arrows": {"to": {"scaleFactor": 0.6}},
             "selectionWidth": 2,
             "font": {**font, "size": 12, "strokeWidth": 4, "strokeColor": palette.background},
         },
@@ -123,12 +124,16 @@ def _options(theme: ThemeName) -> dict[str, Any]:
     }
 
 
+def _nameless(index: int) -> str:
+    return f"column {index + 1}"
+
+
 def _label(name: str, index: int) -> str:
     """The whole name, on several lines if it is long.
 
     Lines end after a space, a mark or before a capital; where a word is too long, inside of it.
     """
-    text = short(name, _TITLE_LIMIT) or f"column {index + 1}"
+    text = short(name, _TITLE_LIMIT) or _nameless(index)
     # Long names get longer lines, so that no box becomes a tower.
     limit = max(_LINE_LIMIT, math.ceil(math.sqrt(5 * len(text))))
     pieces = re.findall(r".+?(?:[\s_.\-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|$)", text)
