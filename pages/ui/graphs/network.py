@@ -177,20 +177,31 @@ def _spaced(
     i, j = np.triu_indices(len(places), 1)
     if not len(i):
         return [(0.0, 0.0) for _ in positions]
-    # A pair is apart if it is stretched so far across, or so far down.
+    least_x, least_y = ((sizes[i] + sizes[j]) / 2 + _GAP).T
     with np.errstate(divide="ignore"):
-        needed = ((sizes[i] + sizes[j]) / 2 + _GAP) / np.abs(places[i] - places[j])
-    needed = np.minimum(needed, 2000.0)
-    extent = np.ptp(places, axis=0)
+        across, down = np.minimum([least_x, least_y] / np.abs(places[i] - places[j]).T, 2000.0)
+    heights = [places[:, 1] * scale for scale in np.geomspace(down.min(), down.max(), 80)]
+    heights.append(_stacked(places[:, 1], sizes[:, 1]))
     ways = []
-    for down in np.geomspace(needed[:, 1].min(), needed[:, 1].max(), 80):
-        across = needed[needed[:, 1] > down * (1 + 1e-9), 0].max(initial=needed[:, 0].min())
-        wide, high = extent * (across, down) + sizes.max(axis=0)
-        ways.append((max(wide, high * _ASPECT), across, down))
-    _, across, down = min(ways)
-    narrow = [_pushed(places * (across * share, down), sizes) for share in (1, 0.85, 0.7, 0.55)]
+    for number, y in enumerate(heights):
+        level = np.abs(y[i] - y[j]) < least_y - 1e-6
+        scale = across[level].max(initial=across.min())
+        wide = scale * np.ptp(places[:, 0]) + sizes[:, 0].max()
+        ways.append((max(wide, _ASPECT * (np.ptp(y) + sizes[:, 1].max())), number, scale))
+    _, number, scale = min(ways)
+    places = np.column_stack((places[:, 0], heights[number]))
+    narrow = [_pushed(places * (scale * share, 1), sizes) for share in (1, 0.85, 0.7, 0.55)]
     best = min(narrow, key=lambda boxes: np.ptp(boxes[:, 0]))
     return [(round(x, 1), round(y, 1)) for x, y in best.tolist()]
+
+
+def _stacked(y: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows one below the other, each as high as its highest box."""
+    row = np.unique(y.round(9), return_inverse=True)[1]
+    highest = np.zeros(row.max() + 1)
+    np.maximum.at(highest, row, high)
+    steps = (highest[1:] + highest[:-1]) / 2 + _GAP
+    return np.concatenate(([0.0], steps.cumsum()))[row]
 
 
 def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -84,15 +84,16 @@
     position: { x: extent("x", "width").middle, y: extent("y", "height").middle },
     scale: fitted,
   });
-  const show = () =>
-    network.moveTo(
-      kept.view
-        ? {
-            position: { x: kept.view.x * stretch.x, y: kept.view.y * stretch.y },
-            scale: kept.view.zoom * fitted,
-          }
-        : home()
-    );
+  const keptView = () => ({
+    position: { x: kept.view.x * stretch.x, y: kept.view.y * stretch.y },
+    scale: kept.view.zoom * fitted,
+  });
+  // The line about a node does not stand on it.
+  const stepAside = () => {
+    if (kept.focus === null) return;
+    const at = network.canvasToDOM(network.getPositions([kept.focus])[kept.focus]);
+    about.classList.toggle("above", at.y > box.clientHeight / 2);
+  };
   const place = () => {
     if (!box.clientWidth || !box.clientHeight) return;
     fit();
@@ -102,7 +103,60 @@
         return { id, x: at.x * stretch.x, y: at.y * stretch.y };
       })
     );
-    show();
+    network.moveTo(kept.view ? keptView() : home());
+    bend();
+    stepAside();
+  };
+
+  // An edge that would run through a node takes the slightest bow that goes round it.
+  const BOWS = [0, 0.1, -0.1, 0.2, -0.2, 0.3, -0.3];
+  const STEPS = 30;
+  const bend = () => {
+    const boxes = data.nodes.map(({ id }) => {
+      const { x, y, shape } = network.body.nodes[id];
+      return { id, x, y, wide: shape.width / 2 + 3, high: shape.height / 2 + 3 };
+    });
+    const at = new Map(boxes.map((node) => [node.id, node]));
+    // How many boxes a bow runs through; the curve is the one that vis-network draws.
+    const hits = (from, to, bow) => {
+      const dx = to.x - from.x;
+      const dy = to.y - from.y;
+      const reach = Math.hypot(dx, dy) * (Math.abs(bow) / 2 + 0.5);
+      const angle = Math.atan2(dy, dx) - (Math.PI * bow) / 2;
+      const via = { x: from.x + reach * Math.cos(angle), y: from.y + reach * Math.sin(angle) };
+      const met = new Set();
+      for (let step = 1; step < STEPS; step += 1) {
+        const t = step / STEPS;
+        const x = (1 - t) ** 2 * from.x + 2 * t * (1 - t) * via.x + t * t * to.x;
+        const y = (1 - t) ** 2 * from.y + 2 * t * (1 - t) * via.y + t * t * to.y;
+        for (const node of boxes) {
+          if (Math.abs(x - node.x) < node.wide && Math.abs(y - node.y) < node.high) {
+            met.add(node.id);
+          }
+        }
+      }
+      met.delete(from.id);
+      met.delete(to.id);
+      return met.size;
+    };
+    edges.update(
+      data.edges.map((edge) => {
+        const [from, to] = [at.get(edge.from), at.get(edge.to)];
+        // The same side in every graph, whichever way the edge points.
+        const side = edge.from < edge.to ? 1 : -1;
+        let [best, fewest] = [0, Infinity];
+        for (const bow of BOWS) {
+          const count = hits(from, to, bow * side);
+          if (count < fewest) [best, fewest] = [bow * side, count];
+          if (!fewest) break;
+        }
+        const type = best > 0 ? "curvedCW" : "curvedCCW";
+        return {
+          id: edge.id,
+          smooth: best ? { enabled: true, type, roundness: Math.abs(best) } : false,
+        };
+      })
+    );
   };
 
   // ---- one node: its neighbours stay, the rest fades
@@ -147,14 +201,11 @@
     );
     about.hidden = !near;
     if (!near) return;
-    const order = ["parents", "children", "undirected", "both ways", "only in the reference"];
-    const text = [...order, "not enough budget to tell"]
-      .filter((group) => groups[group] || order.indexOf(group) < 2)
-      .map((group) => `${group}: ${(groups[group] || ["none"]).join(", ")}`)
+    const text = Object.entries({ parents: ["none"], children: ["none"], ...groups })
+      .map(([group, members]) => `${group}: ${members.join(", ")}`)
       .join(" · ");
     about.textContent = `${names.get(kept.focus)} – ${text}`;
-    const at = network.canvasToDOM(network.getPositions([kept.focus])[kept.focus]);
-    about.classList.toggle("above", at.y > box.clientHeight / 2);
+    stepAside();
   };
   // ---- sister frames
 
@@ -209,6 +260,7 @@
     }
     Object.assign(kept.moved, moved);
     keep();
+    bend();
     tell({ moved });
     choose({ nodes: event.nodes, edges: [] });
   });
@@ -265,7 +317,7 @@
       network.moveTo({ position: network.getPositions([id])[id], scale: 0.9 });
     }
     viewMoved();
-    fade();
+    stepAside();
   };
   const clear = () => choose({ nodes: [], edges: [] });
   search.addEventListener("keydown", (event) => {

@@ -168,6 +168,7 @@ def _css(theme: ThemeName) -> str:
         f"body{{margin:0;background:{p.background};color:{p.text};"
         "font:14px system-ui,sans-serif;overflow:hidden}"
         "main{display:flex;flex-direction:column;height:100vh}"
+        ":fullscreen main{padding:8px;box-sizing:border-box}"
         "@media print{main{height:var(--printed)}}"
         "#stage{position:relative;flex:1;min-height:0}"
         "#graph{position:absolute;inset:0;box-sizing:border-box;"
