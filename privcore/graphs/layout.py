@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,16 +47,20 @@ def _acyclic(graph: PDAG) -> frozenset[Edge]:
     """One arrow for each edge, without a cycle; the graph's own ones where they allow it.
 
     Nodes are taken after their parents and, among these, by maximum cardinality (Tarjan &
-    Yannakakis 1984), so that the rest of a CPDAG gets no new v-structure and few layers.
+    Yannakakis 1984), so that the rest of a CPDAG gets no new v-structure; from the middle of what
+    is undirected on, so that it gets few layers.
     """
     p = len(graph.nodes)
     parents: list[set[int]] = [set() for _ in range(p)]
-    others: list[set[int]] = [set() for _ in range(p)]
     for i, j in graph.directed:
         parents[j].add(i)
-    for i, j in graph.undirected | graph.bidirected:
-        others[i].add(j)
-        others[j].add(i)
+    rest = nx.Graph()
+    rest.add_nodes_from(range(p))
+    rest.add_edges_from(sorted(graph.undirected | graph.bidirected))
+    others = [set(rest[node]) for node in range(p)]
+    farthest = {
+        node: max(steps.values()) for node, steps in nx.all_pairs_shortest_path_length(rest)
+    }
     order: dict[int, int] = {}
     while len(order) < p:
         waiting = [node for node in range(p) if node not in order]
@@ -64,7 +69,7 @@ def _acyclic(graph: PDAG) -> frozenset[Edge]:
             key=lambda node: (
                 len(parents[node] - order.keys()),
                 -len(others[node] & order.keys()),
-                -len(others[node]),
+                farthest[node],
                 node,
             ),
         )

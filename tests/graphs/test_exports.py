@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.data import NETWORKS, load_network
-from privcore.graphs import PDAG
+from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_json_dict, to_svg
 from privcore.graphs.layout import shared_layout
 
@@ -77,10 +77,9 @@ def test_any_name_survives_xml_and_dot(names):
 def test_layouts_keep_nodes_apart_and_inside(name, with_dag):
     network = load_network(name)
     edges = PDAG.from_names(network.names, network.edges).directed
-    places = shared_layout(network.names, dag=edges if with_dag else None, adjacencies=edges)
-    assert places == shared_layout(
-        network.names, dag=edges if with_dag else None, adjacencies=edges
-    )
+    known = {"dag": edges} if with_dag else {"graph": cpdag_of_dag(network.names, edges)}
+    places = shared_layout(network.names, **known)
+    assert places == shared_layout(network.names, **known)
     assert all(-1 <= x <= 1 and -1 <= y <= 1 for x, y in places)
     nearest = min(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in combinations(places, 2))
     assert nearest > 0.1

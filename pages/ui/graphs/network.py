@@ -98,6 +98,8 @@ def _options(theme: ThemeName) -> dict[str, Any]:
                 "hover": {"background": palette.surface, "border": palette.text},
             },
             "font": {**font, "size": _FONT_SIZE},
+            # A label that turned bold would be wider than the place that its box has.
+            "chosen": {"label": False, "node": True},
             "margin": 5,
             "borderWidth": 1,
             "borderWidthSelected": 2,

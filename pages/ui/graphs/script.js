@@ -319,7 +319,10 @@
     viewMoved();
     stepAside();
   };
-  const clear = () => choose({ nodes: [], edges: [] });
+  const clear = () => {
+    choose({ nodes: [], edges: [] });
+    about.hidden = true;
+  };
   search.addEventListener("keydown", (event) => {
     if (event.key === "Enter") go();
     if (event.key !== "Escape") return;
