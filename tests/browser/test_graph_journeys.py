@@ -47,7 +47,7 @@ def at(frame, node):
 
 def test_search_shows_a_node_with_its_neighbours_and_escape_ends_it(server, visit):
     page, left, right = opened(server, visit)
-    field = tools(page).get_by_label("Search for a node")
+    field = tools(page).get_by_label("Find a node")
     names = left.evaluate("[...document.querySelectorAll('#names option')].map((o) => o.value)")
     assert len(names) == left.evaluate("nodes.length")
     whole = left.evaluate("network.getScale()")

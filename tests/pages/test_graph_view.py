@@ -122,7 +122,7 @@ def test_the_page_says_what_it_is_and_every_control_has_a_name():
     assert "main" in tags
     controls = [a for t, a in page.tags if t in ("button", "input")]
     assert [c["aria-label"] for c in controls] == [
-        "Search for a node",
+        "Find a node",
         "Zoom out",
         "Zoom in",
         "Reset view",

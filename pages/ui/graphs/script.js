@@ -68,7 +68,7 @@
     stretch.x = stretch.y = 1;
     const tight = Math.min(room.x / extent("x", "width").size, room.y / extent("y", "height").size);
     // Of room to spare a little goes to the letters and the rest to distances.
-    fitted = tight < 0.8 ? tight : Math.min(0.8 + (tight - 0.8) / 8, 1.2);
+    fitted = tight < 0.75 ? tight : Math.min(0.75 + (tight - 0.75) / 8, 1.2);
     for (const [axis, side] of [["x", "width"], ["y", "height"]]) {
       const { size, between } = extent(axis, side);
       const spare = room[axis] / fitted - size;
@@ -117,7 +117,11 @@
       return { id, x, y, wide: shape.width / 2 + 3, high: shape.height / 2 + 3 };
     });
     const at = new Map(boxes.map((node) => [node.id, node]));
-    // How many boxes a bow runs through; the curve is the one that vis-network draws.
+    const side = (pick, sign, axis, half) => pick(...boxes.map((n) => n[axis] + sign * n[half]));
+    const [left, right] = [side(Math.min, -1, "x", "wide"), side(Math.max, 1, "x", "wide")];
+    const [top, bottom] = [side(Math.min, -1, "y", "high"), side(Math.max, 1, "y", "high")];
+    // How many boxes a bow runs through, and whether it leaves the picture; the curve is the one
+    // that vis-network draws.
     const hits = (from, to, bow) => {
       const dx = to.x - from.x;
       const dy = to.y - from.y;
@@ -125,10 +129,12 @@
       const angle = Math.atan2(dy, dx) - (Math.PI * bow) / 2;
       const via = { x: from.x + reach * Math.cos(angle), y: from.y + reach * Math.sin(angle) };
       const met = new Set();
+      let out = 0;
       for (let step = 1; step < STEPS; step += 1) {
         const t = step / STEPS;
         const x = (1 - t) ** 2 * from.x + 2 * t * (1 - t) * via.x + t * t * to.x;
         const y = (1 - t) ** 2 * from.y + 2 * t * (1 - t) * via.y + t * t * to.y;
+        if (x < left || x > right || y < top || y > bottom) out = 1;
         for (const node of boxes) {
           if (Math.abs(x - node.x) < node.wide && Math.abs(y - node.y) < node.high) {
             met.add(node.id);
@@ -137,17 +143,17 @@
       }
       met.delete(from.id);
       met.delete(to.id);
-      return met.size;
+      return met.size + out;
     };
     edges.update(
       data.edges.map((edge) => {
         const [from, to] = [at.get(edge.from), at.get(edge.to)];
         // The same side in every graph, whichever way the edge points.
-        const side = edge.from < edge.to ? 1 : -1;
+        const sign = edge.from < edge.to ? 1 : -1;
         let [best, fewest] = [0, Infinity];
         for (const bow of BOWS) {
-          const count = hits(from, to, bow * side);
-          if (count < fewest) [best, fewest] = [bow * side, count];
+          const count = hits(from, to, bow * sign);
+          if (count < fewest) [best, fewest] = [bow * sign, count];
           if (!fewest) break;
         }
         const type = best > 0 ? "curvedCW" : "curvedCCW";

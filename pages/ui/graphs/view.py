@@ -32,7 +32,7 @@ from privcore.text import short
 _TOOLS = (
     '<div id="tools" role="group" aria-label="Tools of the graph">'
     '<input type="search" id="search" list="names" autocomplete="off" spellcheck="false" '
-    'aria-label="Search for a node" placeholder="Search for a node"><datalist id="names">'
+    'aria-label="Find a node" placeholder="Find a node"><datalist id="names">'
     '</datalist><button type="button" id="smaller" aria-label="Zoom out">−</button>'
     '<button type="button" id="larger" aria-label="Zoom in">+</button>'
     '<button type="button" id="reset" aria-label="Reset view">Reset</button>'
