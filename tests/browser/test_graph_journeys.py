@@ -10,6 +10,16 @@ from tests.browser.conftest import graph, settle
 pytestmark = pytest.mark.browser
 
 ADDRESS = "/?data=child&rows=5000&algorithm=laplace-pc&epsilon=3"
+# Whether the boxes reach from side to side and from top to bottom, and no further.
+FILLED = """() => {
+  const boxes = nodes.getIds().map((id) => network.getBoundingBox(id));
+  const side = (pick, name) => pick(...boxes.map((box) => box[name]));
+  const low = network.canvasToDOM({ x: side(Math.min, "left"), y: side(Math.min, "top") });
+  const high = network.canvasToDOM({ x: side(Math.max, "right"), y: side(Math.max, "bottom") });
+  const { clientWidth, clientHeight } = document.getElementById("graph");
+  const shares = [(high.x - low.x) / clientWidth, (high.y - low.y) / clientHeight];
+  return low.x >= 0 && low.y >= 0 && shares.every((share) => share > 0.8 && share <= 1);
+}"""
 OPACITY = "id => nodes.get(id).opacity"
 
 
@@ -89,36 +99,21 @@ def test_a_click_on_a_node_fades_the_rest_and_one_beside_ends_it(server, visit):
 def test_a_graph_fills_the_screen_and_its_frame(server, visit):
     page, left, _ = opened(server, visit)
 
-    def filled():
-        """The share of the frame's height, and of its width, from the first box to the last."""
-        return left.evaluate(
-            """() => {
-              const boxes = nodes.getIds().map((id) => network.getBoundingBox(id));
-              const [low, high] = [
-                { x: Math.min(...boxes.map((b) => b.left)), y: Math.min(...boxes.map((b) => b.top)) },
-                { x: Math.max(...boxes.map((b) => b.right)),
-                  y: Math.max(...boxes.map((b) => b.bottom)) },
-              ].map((at) => network.canvasToDOM(at));
-              const box = document.getElementById("graph");
-              return [(high.x - low.x) / box.clientWidth, (high.y - low.y) / box.clientHeight];
-            }"""
-        )
-
-    assert all(0.8 < share <= 1 for share in filled())
+    left.wait_for_function(FILLED)
     small = left.evaluate("innerHeight")
     button = tools(page).get_by_role("button", name="Full screen")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
     left.wait_for_function("before => innerHeight > before", arg=small)
     left.wait_for_function("document.getElementById('graph').clientHeight > innerHeight - 60")
+    left.wait_for_function(FILLED)
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
     left.wait_for_function("before => innerHeight === before", arg=small)
     # The page decides how high the frame is.
     page.locator('iframe[title^="Private graph"]').evaluate("e => { e.style.height = '320px' }")
     left.wait_for_function("innerHeight === 320")
-    page.wait_for_timeout(300)
-    assert all(0.8 < share <= 1 for share in filled())
+    left.wait_for_function(FILLED)
 
 
 def test_a_dragged_node_keeps_its_place_over_a_redraw(server, visit):
@@ -156,4 +151,4 @@ def test_the_toolbar_is_one_row_on_a_phone(server, visit):
              .map((e) => e.getBoundingClientRect()).map((r) => [r.top, r.left, r.right])"""
     )
     assert len({top for top, *_ in ends}) == 1
-    assert all(0 <= left and right <= 340 for _, left, right in ends)
+    assert all(left >= 0 and right <= 340 for _, left, right in ends)

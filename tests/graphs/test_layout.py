@@ -74,5 +74,3 @@ def test_any_graph_has_a_layout(graph):
 def test_before_any_run_the_names_alone_stand_in_a_circle(p):
     places = np.array(shared_layout(names(p)))
     assert np.allclose(np.hypot(*places.T), 1)
-
-

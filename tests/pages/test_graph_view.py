@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pages.ui.graphs.network import label_size
 from pages.ui.graphs.view import graph_html, legend_html
 from pages.ui.theme import EDGES, PALETTES
 from privcore.data import NETWORKS, load_network
 from privcore.graphs import PDAG
+from privcore.graphs.boxes import box_size
 from privcore.graphs.layout import shared_layout
 from privcore.text import short
 from tests.examples import examples
@@ -63,7 +63,7 @@ def test_nodes_and_edges():
 def boxes(data):
     """Left, right, top and bottom of each node's box, as drawn."""
     for node in data["nodes"]:
-        wide, high = label_size(node["label"])
+        wide, high = box_size(node["label"])
         yield node["x"] - wide / 2, node["x"] + wide / 2, node["y"] - high / 2, node["y"] + high / 2
 
 

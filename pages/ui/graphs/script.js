@@ -72,7 +72,7 @@
     for (const [axis, side] of [["x", "width"], ["y", "height"]]) {
       const { size, between } = extent(axis, side);
       const spare = room[axis] / fitted - size;
-      stretch[axis] = between ? Math.max(1, Math.min(1 + spare / between, 3.5)) : 1;
+      stretch[axis] = between ? Math.max(1, Math.min(1 + spare / between, 5)) : 1;
     }
     fitted = Math.min(
       fitted,

@@ -193,7 +193,7 @@ def _css(theme: ThemeName) -> str:
         f"button:hover,input:hover{{border-color:{p.primary}}}"
         f":is(button,input,#about):focus-visible{{outline:2px solid {p.primary};"
         "outline-offset:-1px}"
-                "div.vis-tooltip{position:absolute;visibility:hidden;z-index:5;max-width:260px;"
+        "div.vis-tooltip{position:absolute;visibility:hidden;z-index:5;max-width:260px;"
         f"padding:5px 8px;white-space:pre-wrap;overflow-wrap:anywhere;background:{p.surface};"
         f"color:{p.text};border:1px solid {p.border};border-radius:4px;pointer-events:none}}"
     )
