@@ -116,7 +116,7 @@ def test_a_graph_fills_the_screen_and_its_frame(server, visit):
     left.wait_for_function(FILLED)
 
 
-def test_a_dragged_node_keeps_its_place_over_a_redraw(server, visit):
+def test_a_dragged_node_and_a_chosen_one_stay_over_a_redraw(server, visit):
     page, left, right = opened(server, visit)
     node = number(left, "Age")
     before = left.evaluate("network.getPositions()")
@@ -127,9 +127,13 @@ def test_a_dragged_node_keeps_its_place_over_a_redraw(server, visit):
     page.mouse.up()
     moved = left.evaluate("network.getPositions()")
     assert {i for i in before if before[i] != moved[i]} == {str(node)}
+    assert left.evaluate("nodes.get().every((n) => n.opacity !== 0.15)")
     right.wait_for_function(
         "([id, x]) => network.getPositions([id])[id].x === x", arg=[node, moved[str(node)]["x"]]
     )
+    other = number(left, "Disease")
+    page.mouse.click(*at(left, other))
+    left.wait_for_function("nodes.get().some((n) => n.opacity < 1)")
     slider = page.get_by_role("slider", name=re.compile("Privacy budget"))
     slider.focus()
     slider.press("ArrowLeft")
@@ -137,6 +141,8 @@ def test_a_dragged_node_keeps_its_place_over_a_redraw(server, visit):
     settle(page, "Discover")
     frame = graph(page, "Private graph")
     assert frame.evaluate("network.getPositions()") == moved
+    assert frame.evaluate("network.getSelectedNodes()") == [other]
+    assert frame.evaluate("nodes.get().some((n) => n.opacity < 1)")
     tools(page).get_by_role("button", name="Reset view").click()
     frame.wait_for_function("x => network.getPositions()[0].x === x", arg=before["0"]["x"])
     assert frame.evaluate("network.getPositions()") == before

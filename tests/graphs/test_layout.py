@@ -54,12 +54,23 @@ def test_a_known_dag_decides_and_one_without_edges_does_not():
     assert shared_layout(NODES, dag=(), graph=graph) == shared_layout(NODES, graph=graph)
 
 
+def clique_tree(generator, p):
+    """A DAG without v-structures: the parents of every node are a clique."""
+    parents = {0: set()}
+    for node in range(1, p):
+        first = int(generator.integers(node))
+        parents[node] = {first} | {i for i in parents[first] if generator.random() < 0.5}
+    place = generator.permutation(p)
+    return {(int(place[i]), int(place[j])) for j, found in parents.items() for i in found}
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_the_layers_of_a_cpdag_are_those_of_one_of_its_dags(seed):
     """An order that adds v-structures would stand for another equivalence class."""
-    nodes = names(9)
-    graph = cpdag_of_dag(nodes, random_dag(np.random.default_rng(seed), 9, 0.35))
-    assert cpdag_of_dag(nodes, _acyclic(graph)) == graph
+    generator, nodes = np.random.default_rng(seed), names(12)
+    for dag in (random_dag(generator, 12, 0.3), clique_tree(generator, 12)):
+        graph = cpdag_of_dag(nodes, dag)
+        assert cpdag_of_dag(nodes, _acyclic(graph)) == graph
 
 
 @given(graph=pdags())

@@ -268,7 +268,8 @@
     keep();
     bend();
     tell({ moved });
-    choose({ nodes: event.nodes, edges: [] });
+    // A node that is dragged is not chosen: several can be moved with the whole graph in sight.
+    mark({ nodes: kept.focus === null ? [] : [kept.focus], edges: [] });
   });
   if (channel) {
     channel.onmessage = ({ data: message }) => {
