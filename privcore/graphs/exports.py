@@ -10,10 +10,12 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import networkx as nx
+import numpy as np
 
+from privcore.graphs.boxes import LINE_HEIGHT, box_size, spaced, wrapped
 from privcore.graphs.layout import Positions
 from privcore.graphs.pdag import PDAG, Edge, ordered
-from privcore.text import short, spreadsheet_cell
+from privcore.text import spreadsheet_cell
 
 
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
@@ -109,15 +111,17 @@ def to_svg(
     ink: str = "#1f2933",
     node_fill: str = "#eef3f7",
 ) -> str:
-    """A standalone drawing; long names are cut, with the whole name as a tooltip."""
-    box_w, box_h = 118, 34
-    centre = [
-        (
-            (x + 1) / 2 * (width - box_w - 40) + box_w / 2 + 20,
-            (y + 1) / 2 * (height - box_h - 40) + box_h / 2 + 20,
-        )
-        for x, y in positions
-    ]
+    """A standalone drawing, of the given size or larger if the names need it; names are whole."""
+    labels = [wrapped(name, i) for i, name in enumerate(graph.nodes)]
+    sizes = np.array([box_size(label) for label in labels]).reshape(-1, 2)
+    packed = np.array(spaced(positions, labels)).reshape(-1, 2)
+    low, high = packed.min(0, initial=0), packed.max(0, initial=0)
+    span, edge = np.maximum(high - low, 1e-9), sizes.max(0, initial=0) + 40
+    # Between boxes as close as they can be, arrows would hardly be seen.
+    width, height = (int(size) for size in np.maximum((width, height), 1.3 * span + edge))
+    # What is left of the size goes to the distances, and the middle is in the middle.
+    scale = ((width, height) - edge) / span
+    centre = ((packed - (low + high) / 2) * scale + np.divide((width, height), 2)).tolist()
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" role="img" font-family="sans-serif">',
@@ -134,30 +138,39 @@ def to_svg(
         (graph.bidirected, f' marker-start="url(#arrow)"{head}'),
     ):
         for i, j in sorted(edges):
-            (x1, y1), (x2, y2) = _trimmed(centre[i], centre[j], box_w / 2, box_h / 2)
+            (x1, y1), (x2, y2) = _trimmed(centre[i], centre[j], sizes[i] / 2, sizes[j] / 2)
             parts.append(
                 f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
                 f'stroke="{ink}" stroke-width="2"{arrow}/>'
             )
-    for name, (x, y) in zip(graph.nodes, centre, strict=True):
+    for name, label, (x, y), (wide, high) in zip(graph.nodes, labels, centre, sizes, strict=True):
+        lines = label.split("\n")
+        first = y + 5 - LINE_HEIGHT * (len(lines) - 1) / 2
+        text = "".join(
+            f'<tspan x="{x:.1f}" y="{first + LINE_HEIGHT * k:.1f}">{escape(line)}</tspan>'
+            for k, line in enumerate(lines)
+        )
         parts.append(
             f"<g><title>{escape(_xml_safe(name))}</title>"
-            f'<rect x="{x - box_w / 2:.1f}" y="{y - box_h / 2:.1f}" width="{box_w}" '
-            f'height="{box_h}" rx="8" fill="{node_fill}" stroke="{ink}"/>'
-            f'<text x="{x:.1f}" y="{y + 5:.1f}" text-anchor="middle" font-size="14" '
-            f'fill="{ink}">{escape(short(name, 14))}</text></g>'
+            f'<rect x="{x - wide / 2:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" '
+            f'height="{high:.1f}" rx="8" fill="{node_fill}" stroke="{ink}"/>'
+            f'<text text-anchor="middle" font-size="14" fill="{ink}">{text}</text></g>'
         )
     return "\n".join([*parts, "</svg>", ""])
 
 
 def _trimmed(
-    a: tuple[float, float], b: tuple[float, float], half_w: float, half_h: float
+    a: Sequence[float], b: Sequence[float], half_a: Sequence[float], half_b: Sequence[float]
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The part of the segment between two boxes of the given half sizes."""
+    """The part of the segment between two boxes of the given half widths and heights."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     length = math.hypot(dx, dy)
     if length < 1e-9:
-        return a, b
-    reach = min(half_w / abs(dx) if dx else math.inf, half_h / abs(dy) if dy else math.inf)
-    reach = min(reach + 3 / length, 0.45)
-    return (a[0] + dx * reach, a[1] + dy * reach), (b[0] - dx * reach, b[1] - dy * reach)
+        return (a[0], a[1]), (b[0], b[1])
+
+    def reach(half: Sequence[float]) -> float:
+        side = min(half[0] / abs(dx) if dx else math.inf, half[1] / abs(dy) if dy else math.inf)
+        return min(side + 3 / length, 0.45)
+
+    near, far = reach(half_a), reach(half_b)
+    return (a[0] + dx * near, a[1] + dy * near), (b[0] - dx * far, b[1] - dy * far)

@@ -10,28 +10,71 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.graphs.cpdag import topological_order
-from privcore.graphs.pdag import Edge, ordered
+from privcore.graphs.pdag import PDAG, Edge
 
 Positions = tuple[tuple[float, float], ...]
 
 
 def shared_layout(
-    nodes: Sequence[str], *, dag: Iterable[Edge] | None = None, adjacencies: Iterable[Edge] = ()
+    nodes: Sequence[str], *, dag: Iterable[Edge] | None = None, graph: PDAG | None = None
 ) -> Positions:
     """Coordinates in [-1, 1]², one pair a node, y growing downwards.
 
-    With a DAG, layers by longest path from the sources, ordered to keep edges short.  Without,
-    a circle for up to 8 nodes or where there are no edges, and a stress layout of `adjacencies`
-    for more.  Deterministic.
+    Layers by longest path from the sources, ordered to keep edges short: of the DAG, if it is
+    known and has edges, else of `graph`, whose arrows then point down wherever they are not part of
+    a cycle.  Nodes without an edge stand below the others.  A circle where there are no edges at
+    all.  Deterministic.
+
+    Example: the arrow points down, and the third node has no part in it.
+
+        >>> from privcore.graphs.pdag import PDAG
+        >>> names = ("wet", "rain", "moon")
+        >>> places = shared_layout(names, graph=PDAG(names, frozenset({(1, 0)})))
+        >>> [y for _, y in places]
+        [0.0, -1.0, 1.0]
     """
     p = len(nodes)
-    if dag is not None and (edges := frozenset(dag)):
-        return _layered(p, edges)
-    edges = frozenset(ordered(i, j) for i, j in adjacencies)
-    if p <= 8 or not edges:
+    edges = frozenset(dag or ())
+    if not edges and graph is not None:
+        edges = _acyclic(graph)
+    if not edges:
         angles = 2 * np.pi * np.arange(p) / p - np.pi / 2
         return tuple((float(np.cos(a)), float(np.sin(a))) for a in angles)
-    return _stress(p, edges)
+    return _layered(p, edges)
+
+
+def _acyclic(graph: PDAG) -> frozenset[Edge]:
+    """One arrow for each edge, without a cycle; the graph's own ones where they allow it.
+
+    Nodes are taken after their parents and, among these, by maximum cardinality (Tarjan &
+    Yannakakis 1984), so that the rest of a CPDAG gets no new v-structure; from the middle of what
+    is undirected on, so that it gets few layers.
+    """
+    p = len(graph.nodes)
+    parents: list[set[int]] = [set() for _ in range(p)]
+    for i, j in graph.directed:
+        parents[j].add(i)
+    rest = nx.Graph()
+    rest.add_nodes_from(range(p))
+    rest.add_edges_from(sorted(graph.undirected | graph.bidirected))
+    others = [set(rest[node]) for node in range(p)]
+    farthest = {
+        node: max(steps.values()) for node, steps in nx.all_pairs_shortest_path_length(rest)
+    }
+    order: dict[int, int] = {}
+    while len(order) < p:
+        waiting = [node for node in range(p) if node not in order]
+        best = min(
+            waiting,
+            key=lambda node: (
+                len(parents[node] - order.keys()),
+                -len(others[node] & order.keys()),
+                farthest[node],
+                node,
+            ),
+        )
+        order[best] = len(order)
+    return frozenset((i, j) if order[i] < order[j] else (j, i) for i, j in graph.skeleton)
 
 
 def _layered(p: int, edges: frozenset[Edge]) -> Positions:
@@ -76,9 +119,10 @@ def _clutter(x: NDArray[np.float64], y: NDArray[np.float64], edges: frozenset[Ed
 def _ordered_rows(p: int, edges: frozenset[Edge]) -> tuple[list[list[int]], dict[int, int]]:
     """Rows of nodes and stand-ins (numbered from p on) in order, and the row of each."""
     depth = _depths(p, edges)
-    layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
+    joined = {node for edge in edges for node in edge}
+    layers: list[list[int]] = [[] for _ in range(max(depth) + 2)]
     for node in range(p):
-        layers[depth[node]].append(node)
+        layers[depth[node] if node in joined else -1].append(node)
     layers, row = _rows(layers, p)
     neighbours: dict[int, list[int]] = {node: [] for node in range(p)}
     # A stand-in keeps a column free where a long edge passes, so that it misses the nodes.
@@ -94,12 +138,33 @@ def _ordered_rows(p: int, edges: frozenset[Edge]) -> tuple[list[list[int]], dict
             neighbours[a].append(b)
             neighbours[b].append(a)
     place = {node: x for layer in layers for node, x in _spread(layer, p, 1.0)}
-    for sweep in range(12):
+    fewest, best = _crossings(place, row, neighbours), layers
+    for sweep in range(24):
+        layers = [list(layer) for layer in layers]
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
             wanted = {n: _mean([place[o] for o in neighbours[n]], place[n]) for n in layer}
             layer.sort(key=lambda node: (wanted[node], node))
             place.update(_spread(layer, p, 1.0))
-    return layers, row
+        if (crossings := _crossings(place, row, neighbours)) < fewest:
+            fewest, best = crossings, layers
+    return best, row
+
+
+def _crossings(
+    place: dict[int, float], row: dict[int, int], neighbours: dict[int, list[int]]
+) -> int:
+    """How often pieces of edges between two rows cross."""
+    pieces: dict[int, list[tuple[float, float]]] = {}
+    for node, others in neighbours.items():
+        for other in others:
+            if row[other] > row[node]:
+                pieces.setdefault(row[node], []).append((place[node], place[other]))
+    total = 0
+    for between in pieces.values():
+        above, below = np.array(between).T
+        across = (above[:, None] < above[None, :]) & (below[:, None] > below[None, :])
+        total += int(across.sum())
+    return total
 
 
 def _depths(p: int, edges: frozenset[Edge]) -> list[int]:
@@ -142,44 +207,3 @@ def _spread(layer: list[int], p: int, stand_in: float) -> list[tuple[int, float]
 
 def _mean(values: list[float], default: float) -> float:
     return sum(values) / len(values) if values else default
-
-
-def _stress(p: int, edges: frozenset[Edge]) -> Positions:
-    graph = nx.Graph()
-    graph.add_nodes_from(range(p))
-    graph.add_edges_from(sorted(edges))
-    steps = dict(nx.all_pairs_shortest_path_length(graph))
-    longest = max(max(reached.values()) for reached in steps.values())
-    # Pieces that are not connected stand a little further apart than anything that is.
-    distances = {i: {j: steps[i].get(j, longest + 1) for j in range(p)} for i in range(p)}
-    placed = nx.kamada_kawai_layout(graph, dist=distances, pos=nx.circular_layout(graph))
-    points = np.array([placed[i] for i in range(p)])
-    points -= (points.max(axis=0) + points.min(axis=0)) / 2
-    scale = np.abs(points).max(axis=0)
-    points /= np.where(scale > 0, scale, 1)
-    return tuple((float(x), float(y)) for x, y in _apart(points))
-
-
-def _apart(points: NDArray[np.float64], gap: float = 0.22) -> NDArray[np.float64]:
-    """Push points that are closer than `gap` apart, a few times."""
-    points = points.copy()
-    for _ in range(60):
-        moved = False
-        for i in range(len(points)):
-            for j in range(i):
-                offset = points[i] - points[j]
-                distance = float(np.hypot(*offset))
-                if distance < gap:
-                    # Coinciding points part along a direction that depends on their numbers only.
-                    angle = 0.7 * i + 0.3 * j
-                    away = (
-                        offset / distance
-                        if distance > 1e-9
-                        else np.array([np.cos(angle), np.sin(angle)])
-                    )
-                    points[i] += away * (gap - distance) / 2
-                    points[j] -= away * (gap - distance) / 2
-                    moved = True
-        if not moved:
-            break
-    return np.asarray(np.clip(points, -1, 1))

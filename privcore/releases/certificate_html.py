@@ -125,7 +125,7 @@ def _drawing(graph: Mapping[str, Any]) -> str:
     drawn = PDAG.from_names(
         graph["nodes"], graph["directed"], graph["undirected"], graph.get("bidirected", ())
     )
-    places = shared_layout(drawn.nodes, adjacencies=drawn.skeleton)
+    places = shared_layout(drawn.nodes, graph=drawn)
     return to_svg(drawn, places, title="The graph that was released")
 
 

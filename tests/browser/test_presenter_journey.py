@@ -10,6 +10,7 @@ from tests.browser.conftest import graph, settle
 pytestmark = pytest.mark.browser
 ADDRESS = "?data=cancer&rows=5000"
 PATIENCE = 60_000
+GRAPHS = ("private-graph", "reference-graph")
 
 
 def says(page, epsilon):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.data import NETWORKS, load_network
-from privcore.graphs import PDAG
+from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.exports import to_dot, to_edge_csv, to_graphml, to_json_dict, to_svg
 from privcore.graphs.layout import shared_layout
 
@@ -66,6 +66,28 @@ def test_svg_is_well_formed_and_holds_no_markup_of_the_names():
     assert not list(root.iter(f"{space}b"))
 
 
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_drawing_has_whole_names_and_no_box_on_another(name):
+    network = load_network(name)
+    graph = cpdag_of_dag(network.names, PDAG.from_names(network.names, network.edges).directed)
+    root = ElementTree.fromstring(
+        to_svg(graph, shared_layout(graph.nodes, graph=graph), title="t", width=100, height=100)
+    )
+    space = "{http://www.w3.org/2000/svg}"
+    labels = ["".join(group.find(f"{space}text").itertext()) for group in root.iter(f"{space}g")]
+    assert labels == list(network.names)
+    boxes = [
+        [float(box.get(key)) for key in ("x", "y", "width", "height")]
+        for box in (group.find(f"{space}rect") for group in root.iter(f"{space}g"))
+    ]
+    width, height = float(root.get("width")), float(root.get("height"))
+    for x, y, wide, high in boxes:
+        assert 0 <= x < x + wide <= width
+        assert 0 <= y < y + high <= height
+    for (ax, ay, aw, ah), (bx, by, bw, bh) in combinations(boxes, 2):
+        assert ax + aw < bx or bx + bw < ax or ay + ah < by or by + bh < ay
+
+
 @given(names=st.lists(st.text(min_size=1, max_size=8), min_size=2, max_size=5, unique=True))
 def test_any_name_survives_xml_and_dot(names):
     graph = PDAG(tuple(names), frozenset({(0, 1)}))
@@ -77,10 +99,9 @@ def test_any_name_survives_xml_and_dot(names):
 def test_layouts_keep_nodes_apart_and_inside(name, with_dag):
     network = load_network(name)
     edges = PDAG.from_names(network.names, network.edges).directed
-    places = shared_layout(network.names, dag=edges if with_dag else None, adjacencies=edges)
-    assert places == shared_layout(
-        network.names, dag=edges if with_dag else None, adjacencies=edges
-    )
+    known = {"dag": edges} if with_dag else {"graph": cpdag_of_dag(network.names, edges)}
+    places = shared_layout(network.names, **known)
+    assert places == shared_layout(network.names, **known)
     assert all(-1 <= x <= 1 and -1 <= y <= 1 for x, y in places)
     nearest = min(abs(a[0] - b[0]) + abs(a[1] - b[1]) for a, b in combinations(places, 2))
     assert nearest > 0.1

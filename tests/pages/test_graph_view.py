@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,12 @@ from hypothesis import strategies as st
 
 from pages.ui.graphs.view import graph_html, legend_html
 from pages.ui.theme import EDGES, PALETTES
+from privcore.data import NETWORKS, load_network
 from privcore.evaluation import CLASSES
 from privcore.graphs import PDAG
+from privcore.graphs.boxes import box_size
 from privcore.graphs.layout import shared_layout
+from privcore.text import short
 from tests.examples import examples
 
 NAMES = ("a", "</script><img src=x onerror=alert(1)>", "🙂", 'q"uo\\te', "x" * 200)
@@ -51,10 +55,81 @@ def model(**options):
 def test_nodes_and_edges():
     _, data = model()
     assert [n["title"] for n in data["nodes"]] == list(NAMES)
-    assert all(len(n["label"].replace("\n", "")) <= 18 for n in data["nodes"])
+    assert {e["kind"] for e in data["edges"]} == {"plain"}
     edges = {(e["from"], e["to"], e["arrows"]) for e in data["edges"]}
     assert edges == {(0, 1, "to"), (2, 1, "to"), (3, 4, "")}
     assert data["options"]["physics"] == {"enabled": False}
+
+
+def boxes(data):
+    """Left, right, top and bottom of each node's box, as drawn."""
+    for node in data["nodes"]:
+        wide, high = box_size(node["label"])
+        yield node["x"] - wide / 2, node["x"] + wide / 2, node["y"] - high / 2, node["y"] + high / 2
+
+
+def apart(data):
+    return all(
+        a[1] < b[0] or b[1] < a[0] or a[3] < b[2] or b[3] < a[2]
+        for a, b in combinations(boxes(data), 2)
+    )
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(names=st.lists(st.text(max_size=60), min_size=1, max_size=14, unique=True), data=st.data())
+def test_labels_are_whole_and_boxes_never_overlap(names, data):
+    pairs = st.sets(st.sampled_from(list(combinations(range(len(names)), 2)) or [None]))
+    edges = data.draw(pairs) - {None}
+    graph = PDAG(tuple(names), undirected=frozenset(edges))
+    drawn = json.loads(Page(graph_html(graph, shared_layout(names, graph=graph))).data)
+    for i, (name, node) in enumerate(zip(names, drawn["nodes"], strict=True)):
+        assert "".join(node["label"].split()) == "".join(
+            (short(name, 200) or f"column {i + 1}").split()
+        )
+    assert apart(drawn)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_boxes_of_networks_do_not_overlap(name):
+    network = load_network(name)
+    graph = PDAG.from_names(network.names, network.edges)
+    places = shared_layout(network.names, dag=graph.directed)
+    drawn = json.loads(Page(graph_html(graph, places)).data)
+    assert apart(drawn)
+    # Rows keep their order, so that arrows still point down.
+    y = [node["y"] for node in drawn["nodes"]]
+    assert all(y[i] < y[j] for i, j in graph.directed)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("HYPOVOLEMIA", "HYPOVOLEMIA"),
+        ("readmitted within thirty days", "readmitted\nwithin thirty\ndays"),
+        ("creatinineClearance", "creatinine\nClearance"),
+        ("systolic_blood_pressure", "systolic_\nblood_\npressure"),
+    ],
+)
+def test_long_names_are_wrapped_between_words(name, label):
+    page = Page(graph_html(PDAG((name,)), [(0.0, 0.0)]))
+    assert json.loads(page.data)["nodes"][0]["label"] == label
+
+
+def test_the_page_says_what_it_is_and_every_control_has_a_name():
+    page, _ = model(caption="Private graph")
+    tags = [tag for tag, _ in page.tags]
+    assert dict(page.tags)["html"] == {"lang": "en"}
+    assert "title" in tags
+    assert "main" in tags
+    controls = [a for t, a in page.tags if t in ("button", "input")]
+    assert [c["aria-label"] for c in controls] == [
+        "Find a node",
+        "Zoom out",
+        "Zoom in",
+        "Reset view",
+        "Full screen",
+        "Save PNG",
+    ]
 
 
 def test_missing_edges_are_drawn_from_the_reference():
@@ -62,6 +137,7 @@ def test_missing_edges_are_drawn_from_the_reference():
     _, data = model(reference=reference)
     drawn = {e["id"]: e for e in data["edges"]}
     assert drawn["0-4"]["dashes"] == [10, 6]
+    assert drawn["0-4"]["kind"] == "missing"
     assert (drawn["0-4"]["from"], drawn["0-4"]["to"]) == (4, 0)
     assert len(drawn) == 4
 
@@ -126,6 +202,8 @@ def test_contrast(theme):
     for end in (palette.surface, palette.map_end):
         assert contrast(palette.text, end) >= 4.5
     assert contrast(palette.muted, palette.background) >= 4.5
+    # The borders of the toolbar's controls, and its button that is pressed.
+    assert contrast(palette.node_border, palette.background) >= 3
     assert contrast(palette.text, palette.node) >= 4.5
     assert contrast(palette.text, palette.halo) >= 4.5
 

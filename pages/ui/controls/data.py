@@ -69,7 +69,7 @@ def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
         return loaded.positions
     key, drawn, positions = st.session_state.get("_positions", (None, False, loaded.positions))
     if key != loaded.key or (not drawn and graph.skeleton):
-        positions = shared_layout(graph.nodes, adjacencies=graph.skeleton)
+        positions = shared_layout(graph.nodes, graph=graph)
         st.session_state["_positions"] = loaded.key, bool(graph.skeleton), positions
     return cast(Positions, positions)
 

@@ -5,22 +5,16 @@ Nodes are known by their numbers, never by their names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyvis.network import Network
 
 from pages.ui.theme import EDGES, PALETTES, EdgeStyle, ThemeName
+from privcore.graphs.boxes import FONT_SIZE, NAME_LIMIT, spaced, wrapped
 from privcore.graphs.pdag import PDAG, Edge, ordered
 from privcore.text import short
 
-LABEL_LIMIT = 18
-_LINE_LIMIT = 11
-_TITLE_LIMIT = 200
-_FONT_SIZE = 15
-# Mean width of a character and the box's own padding, to keep boxes apart without a browser.
-_CHARACTER, _PADDING, _LINE_HEIGHT = 8.6, 18.0, 19.0
 _ARROWS = {"--": "", "<->": "to, from"}
 
 
@@ -39,9 +33,9 @@ def graph_network(
     """
     palette = PALETTES[theme]
     network = Network(directed=True, notebook=False, cdn_resources="in_line")
-    labels = [_label(name, i) for i, name in enumerate(pdag.nodes)]
-    for i, ((x, y), label) in enumerate(zip(_spaced(positions, labels), labels, strict=True)):
-        name = short(pdag.nodes[i], _TITLE_LIMIT)
+    labels = [wrapped(name, i) for i, name in enumerate(pdag.nodes)]
+    for i, ((x, y), label) in enumerate(zip(spaced(positions, labels), labels, strict=True)):
+        name = short(pdag.nodes[i], NAME_LIMIT) or label
         network.add_node(i, label=label, title=name, shape="box", x=x, y=y, color=None)
     drawn = [(pair, pdag, "plain") for pair in pdag.skeleton]
     if reference is not None:
@@ -61,6 +55,7 @@ def graph_network(
             dashes=list(style.dash) or False,
             width=style.width,
             title=style.title,
+            kind=kind,
             label=style.label,
             background={
                 "enabled": highlight is not None and ordered(*highlight) == pair,
@@ -91,8 +86,10 @@ def _options(theme: ThemeName) -> dict[str, Any]:
                 "highlight": selected,
                 "hover": {"background": palette.surface, "border": palette.text},
             },
-            "font": {**font, "size": _FONT_SIZE},
-            "margin": 7,
+            "font": {**font, "size": FONT_SIZE},
+            # A label that turned bold would be wider than the place that its box has.
+            "chosen": {"label": False, "node": True},
+            "margin": 5,
             "borderWidth": 1,
             "borderWidthSelected": 2,
             "shapeProperties": {"borderRadius": 6},
@@ -102,7 +99,7 @@ def _options(theme: ThemeName) -> dict[str, Any]:
         "edges": {
             "smooth": False,
             "arrowStrikethrough": False,
-            "arrows": {"to": {"scaleFactor": 0.8}},
+            "arrows": {"to": {"scaleFactor": 0.6}},
             "selectionWidth": 2,
             "font": {**font, "size": 12, "strokeWidth": 4, "strokeColor": palette.background},
         },
@@ -116,43 +113,3 @@ def _options(theme: ThemeName) -> dict[str, Any]:
             "keyboard": {"enabled": True, "bindToWindow": False, "autoFocus": False},
         },
     }
-
-
-def _label(name: str, index: int) -> str:
-    """The name cut to `LABEL_LIMIT`, on two lines if a word, or a capital, starts in between."""
-    text = short(name, LABEL_LIMIT) or f"column {index + 1}"
-    if len(text) <= _LINE_LIMIT:
-        return text
-    cuts = [m.end() for m in re.finditer(r"[\s_.\-]|[a-z0-9](?=[A-Z])|[A-Z](?=[A-Z][a-z])", text)]
-    cuts = [cut for cut in cuts if 3 <= cut <= len(text) - 3]
-    if not cuts:
-        return text
-    cut = min(cuts, key=lambda place: abs(2 * place - len(text)))
-    return f"{text[:cut].rstrip()}\n{text[cut:]}"
-
-
-def _spaced(
-    positions: Sequence[tuple[float, float]], labels: Sequence[str]
-) -> list[tuple[float, float]]:
-    """Positions in pixels: as close as the boxes allow without overlap, wider than high."""
-    sizes = []
-    for label in labels:
-        lines = label.split("\n")
-        sizes.append(
-            (
-                max(map(len, lines)) * _CHARACTER + _PADDING,
-                len(lines) * _LINE_HEIGHT + _PADDING,
-            )
-        )
-    across, down = 1.25, 1.0
-    scale = 150.0
-    for i, (x, y) in enumerate(positions):
-        for k in range(i):
-            gap_x, gap_y = across * abs(x - positions[k][0]), down * abs(y - positions[k][1])
-            wide = (sizes[i][0] + sizes[k][0]) / 2 + 12
-            high = (sizes[i][1] + sizes[k][1]) / 2 + 12
-            needed = min(
-                wide / gap_x if gap_x else float("inf"), high / gap_y if gap_y else float("inf")
-            )
-            scale = max(scale, min(needed, 1200.0))
-    return [(round(x * across * scale, 1), round(y * down * scale, 1)) for x, y in positions]

@@ -28,7 +28,20 @@ from pages.ui.theme import EDGES, PALETTES, EdgeStyle, ThemeName
 from privcore.graphs.pdag import PDAG, Edge
 from privcore.text import short
 
-_TOOLBAR = 38
+# Names come into the list by the script, as text.
+_TOOLS = (
+    '<div id="tools" role="group" aria-label="Tools of the graph">'
+    '<input type="search" id="search" list="names" autocomplete="off" spellcheck="false" '
+    'aria-label="Find a node" placeholder="Find a node"><datalist id="names">'
+    '</datalist><button type="button" id="smaller" aria-label="Zoom out">−</button>'
+    '<button type="button" id="larger" aria-label="Zoom in">+</button>'
+    '<button type="button" id="reset" aria-label="Reset view">Reset</button>'
+    '<button type="button" id="full" aria-label="Full screen" aria-pressed="false" '
+    'title="Full screen" hidden><svg aria-hidden="true" width="14" height="14" '
+    'viewBox="0 0 14 14" fill="none" stroke="currentColor" stroke-width="2">'
+    '<path d="M1 5V1h4M9 1h4v4M13 9v4H9M5 13H1V9"/></svg></button>'
+    '<button type="button" id="save" aria-label="Save PNG" title="Save PNG">PNG</button></div>'
+)
 
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -46,7 +59,7 @@ def graph_html(
     height: int = 460,
     caption: str = "Causal graph",
 ) -> str:
-    """The HTML page of `pdag`, to be shown in a frame `height` pixels high.
+    """The HTML page of `pdag`, which fills the frame it is shown in; `height` pixels on paper.
 
     positions: one (x, y) a node in any unit, y growing downwards, the same for all graphs shown
     together.  edge_styles: the style of a pair (i, j) with i < j; pairs without one are plain.
@@ -82,17 +95,18 @@ def graph_html(
     # A space cannot end the JSON, so the title is the only text that needs HTML's own escapes.
     return (
         f'<!DOCTYPE html><html lang="en"><head><title>{html.escape(caption)}</title>{head}</head>'
-        f'<body><div id="graph" style="height:{max(height - _TOOLBAR, 80)}px"></div>'
-        '<div id="tools"><button type="button" id="smaller" aria-label="Zoom out">−</button>'
-        '<button type="button" id="larger" aria-label="Zoom in">+</button>'
-        '<button type="button" id="reset">Reset view</button>'
-        '<button type="button" id="save">Save PNG</button></div>'
+        f'<body><main style="--printed:{height}px">{_TOOLS}'
+        '<div id="stage"><div id="graph"></div><p id="about" role="status" tabindex="0" hidden></p>'
+        "</div></main>"
         f'<script type="application/json" id="data">{_json(data)}</script>{library}</body></html>'
     )
 
 
 def show_graph(page: str, *, height: int = 460, alt: str) -> None:
-    """Show what `graph_html` returned for the same height; `alt` names it for screen readers."""
+    """Show what `graph_html` returned in a frame `height` pixels high, unless CSS says otherwise.
+
+    alt: what screen readers say of it.
+    """
     st.iframe(page, height=height, alt=alt)
 
 
@@ -153,16 +167,32 @@ def _css(theme: ThemeName) -> str:
         f":root{{color-scheme:{theme}}}"
         f"body{{margin:0;background:{p.background};color:{p.text};"
         "font:14px system-ui,sans-serif;overflow:hidden}"
-        f"#graph{{box-sizing:border-box;border:1px solid {p.border};border-radius:6px}}"
+        "main{display:flex;flex-direction:column;height:100vh}"
+        ":fullscreen main{padding:8px;box-sizing:border-box}"
+        "@media print{main{height:var(--printed)}}"
+        "#stage{position:relative;flex:1;min-height:0}"
+        "#graph{position:absolute;inset:0;box-sizing:border-box;"
+        f"border:1px solid {p.border};border-radius:6px}}"
         f"#graph:focus-within{{border-color:{p.primary}}}"
         "#graph .vis-network{outline:none}"
         f"#graph .vis-network:focus-visible{{outline:2px solid {p.primary};outline-offset:-2px}}"
-        "#tools{display:flex;gap:6px;padding-top:6px}"
-        f"button{{font:inherit;font-size:13px;color:{p.text};background:{p.background};"
-        f"border:1px solid {p.border};border-radius:6px;padding:4px 10px;cursor:pointer}}"
-        f"button:hover{{border-color:{p.primary}}}"
-        f"button:focus-visible{{outline:2px solid {p.primary};outline-offset:1px}}"
-        "#save{margin-left:auto}"
+        "#about{position:absolute;left:6px;right:6px;bottom:6px;max-height:40%;overflow:auto;"
+        "box-sizing:border-box;margin:0;padding:3px 8px;font-size:13px;overflow-wrap:anywhere;"
+        f"background:{p.surface};border:1px solid {p.border};border-radius:6px}}"
+        "#about.above{top:6px;bottom:auto}"
+        "[hidden]{display:none!important}"
+        "#tools{display:flex;gap:4px;padding-bottom:4px}"
+        f"button,input{{font:inherit;font-size:13px;color:{p.text};background:{p.background};"
+        f"border:1px solid {p.node_border};border-radius:6px;box-sizing:border-box;height:28px;"
+        "min-width:28px;margin:0}"
+        "button{padding:0 7px;cursor:pointer;flex:none}"
+        "button svg{display:block}"
+        f"button[aria-pressed=true]{{background:{p.halo}}}"
+        "input{flex:0 1 190px;min-width:0;padding:0 8px;margin-right:auto}"
+        f"input::placeholder{{color:{p.muted};opacity:1}}"
+        f"button:hover,input:hover{{border-color:{p.primary}}}"
+        f":is(button,input,#about):focus-visible{{outline:2px solid {p.primary};"
+        "outline-offset:-1px}"
         "div.vis-tooltip{position:absolute;visibility:hidden;z-index:5;max-width:260px;"
         f"padding:5px 8px;white-space:pre-wrap;overflow-wrap:anywhere;background:{p.surface};"
         f"color:{p.text};border:1px solid {p.border};border-radius:4px;pointer-events:none}}"

@@ -27,9 +27,8 @@ class Shown(NamedTuple):
 
 def _positions(shown: Shown) -> Positions:
     """From the released graph itself, unless the layout is that of a public DAG."""
-    return shown.positions or shared_layout(
-        shown.made.graph.nodes, adjacencies=shown.made.graph.skeleton
-    )
+    graph = shown.made.graph
+    return shown.positions or shared_layout(graph.nodes, graph=graph)
 
 
 def released_before() -> None:

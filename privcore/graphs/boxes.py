@@ -1,0 +1,118 @@
+"""Nodes as boxes with their names in them: how large they are, and places without overlap."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.text import short
+
+FONT_SIZE = 15  # pixels, as all lengths here
+# Characters of a name that are shown; columns with longer names are hardly meant to be read.
+NAME_LIMIT = 200
+_LINE_LIMIT = 12
+LINE_HEIGHT = 18.0
+# Padding on both sides, and the least gap.
+_PADDING, _GAP = 13.0, 10.0
+# Where boxes may be packed in two ways, the one that fits into such a frame better is taken.
+_ASPECT = 1.25
+
+
+def wrapped(name: str, index: int) -> str:
+    """The whole name, on several lines if it is long; of a name without letters, its column.
+
+    Lines end after a space, a mark or before a capital; where a word is too long, inside of it.
+
+        >>> wrapped("systolic_blood_pressure", 0)
+        'systolic_\\nblood_\\npressure'
+    """
+    text = short(name, NAME_LIMIT) or f"column {index + 1}"
+    # Long names get longer lines, so that no box becomes a tower.
+    limit = max(_LINE_LIMIT, math.ceil(math.sqrt(5 * len(text))))
+    pieces = re.findall(r".+?(?:[\s_.\-]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|$)", text)
+    lines = [""]
+    for piece in pieces:
+        if len(lines[-1]) + len(piece.rstrip()) > limit and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+        while len(lines[-1].rstrip()) > limit + 2:
+            lines[-1:] = [lines[-1][:limit], lines[-1][limit:]]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def box_size(label: str) -> tuple[float, float]:
+    """Width and height of a label's box in pixels, rather too large than too small."""
+    lines = label.split("\n")
+    width = max(sum(map(_character, line)) for line in lines)
+    return width + _PADDING, len(lines) * LINE_HEIGHT + _PADDING
+
+
+def _character(c: str) -> float:
+    """The width of a character in a wide font of the usual size."""
+    if unicodedata.east_asian_width(c) in "WF":
+        return 1.1 * FONT_SIZE
+    if c in "iljtfrI.,:;'|!()[] ":
+        return 0.42 * FONT_SIZE
+    if c in "mwMW@%_":
+        return 0.95 * FONT_SIZE
+    return (0.72 if c.isupper() else 0.62) * FONT_SIZE
+
+
+def spaced(
+    positions: Sequence[tuple[float, float]], labels: Sequence[str]
+) -> list[tuple[float, float]]:
+    """Positions in pixels: as close as the boxes allow without overlap.
+
+    Across and down are stretched apart from each other, to what fits best into a frame that is
+    `_ASPECT` times as wide as high; the browser stretches further, to fill the frame that it has.
+    """
+    places, sizes = np.array(positions, dtype=float), np.array([box_size(t) for t in labels])
+    i, j = np.triu_indices(len(places), 1)
+    if not len(i):
+        return [(0.0, 0.0) for _ in positions]
+    least_x, least_y = ((sizes[i] + sizes[j]) / 2 + _GAP).T
+    with np.errstate(divide="ignore"):
+        across, down = np.minimum([least_x, least_y] / np.abs(places[i] - places[j]).T, 2000.0)
+    heights = [places[:, 1] * scale for scale in np.geomspace(down.min(), down.max(), 80)]
+    heights.append(_stacked(places[:, 1], sizes[:, 1]))
+    ways = []
+    for number, y in enumerate(heights):
+        level = np.abs(y[i] - y[j]) < least_y - 1e-6
+        scale = across[level].max(initial=across.min())
+        wide = scale * np.ptp(places[:, 0]) + sizes[:, 0].max()
+        ways.append((max(wide, _ASPECT * (np.ptp(y) + sizes[:, 1].max())), number, scale))
+    _, number, scale = min(ways)
+    places = np.column_stack((places[:, 0], heights[number]))
+    narrow = [_pushed(places * (scale * share, 1), sizes) for share in (1, 0.85, 0.7, 0.55)]
+    best = min(narrow, key=lambda boxes: np.ptp(boxes[:, 0]))
+    return [(round(x, 1), round(y, 1)) for x, y in best.tolist()]
+
+
+def _stacked(y: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows one below the other, each as high as its highest box."""
+    row = np.unique(y.round(9), return_inverse=True)[1]
+    highest = np.zeros(row.max() + 1)
+    np.maximum.at(highest, row, high)
+    steps = (highest[1:] + highest[:-1]) / 2 + _GAP
+    return np.concatenate(([0.0], steps.cumsum()))[row]
+
+
+def _pushed(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Boxes that overlap pushed apart to both sides, in the order in which they stand."""
+    order = np.argsort(places[:, 0], kind="stable")
+    x, y, (wide, high) = places[order, 0], places[order, 1], sizes[order].T
+    level = np.abs(y[:, None] - y) < (high[:, None] + high) / 2 + _GAP - 0.1
+    apart = np.where(level, (wide[:, None] + wide) / 2 + _GAP, -np.inf)
+    right, left = x.copy(), x.copy()
+    for k in range(1, len(x)):
+        right[k] = max(right[k], (right[:k] + apart[:k, k]).max())
+        left[-k - 1] = min(left[-k - 1], (left[-k:] - apart[-k - 1, -k:]).min())
+    pushed = places.copy()
+    # The mean of two ways to keep all distances keeps them too.
+    pushed[order, 0] = (right + left) / 2
+    return pushed
