@@ -20,6 +20,7 @@ pair_page = st.Page("pages/cause_and_effect.py", title="Cause and effect", icon=
 tradeoff_page = st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:")
 mechanisms_page = st.Page("pages/mechanisms.py", title="Mechanisms", icon=":material/functions:")
 lessons_page = st.Page("pages/lessons.py", title="Lessons", icon=":material/school:")
+glossary_page = st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:")
 release_page = st.Page("pages/release.py", title="Release", icon=":material/verified:")
 audit_page = st.Page("pages/audit.py", title="Audit", icon=":material/policy:")
 papers_page = st.Page("pages/papers.py", title="Papers", icon=":material/menu_book:")
@@ -30,6 +31,7 @@ page = st.navigation(
         pair_page,
         mechanisms_page,
         lessons_page,
+        glossary_page,
         st.Page("pages/data.py", title="Data", icon=":material/table:"),
         release_page,
         audit_page,
@@ -40,7 +42,7 @@ enter_frame()
 leave_out_infinite()
 st.logo(str(ICON), size="large", link=None)
 
-without_data = (pair_page, audit_page, papers_page, mechanisms_page, lessons_page)
+without_data = (pair_page, audit_page, papers_page, mechanisms_page, lessons_page, glossary_page)
 with st.sidebar:
     if page not in without_data:
         choose_data()

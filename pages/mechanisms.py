@@ -11,10 +11,9 @@ from privcore.teaching import PANELS
 
 require_frame("pages/mechanisms.py")
 st.title("Mechanisms")
-st.caption(
-    "What private algorithms are made of, one step at a time. The controls are in the sidebar; "
-    "the address keeps them, so a link shows what you see. Everything here is simulated: no data "
-    "are used."
+st.markdown(
+    "What private algorithms are made of, one step at a time. The controls are in the sidebar, and "
+    "the address keeps them. Everything is simulated: no data are used."
 )
 follow_address("panel", list(PANELS), "panel_choice")
 name = chosen(
