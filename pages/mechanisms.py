@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.ui.controls.address import chosen, follow_address, write_address
 from pages.ui.frame import require_frame
+from pages.ui.glossary import term_link, terms_of_panel
 from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
 from privcore.errors import PrivcoreError
@@ -12,8 +13,8 @@ from privcore.teaching import PANELS
 require_frame("pages/mechanisms.py")
 st.title("Mechanisms")
 st.markdown(
-    "What private algorithms are made of, one step at a time. The controls are in the sidebar, and "
-    "the address keeps them. Everything is simulated: no data are used."
+    "What private algorithms are made of, one step at a time; all of it is simulated. The controls "
+    "are in the sidebar."
 )
 follow_address("panel", list(PANELS), "panel_choice")
 name = chosen(
@@ -37,5 +38,7 @@ try:
     if words := panel.words(values):
         st.markdown(words)
     show_panel(panel, values, panel.name)
+    if names := terms_of_panel(panel.name):
+        st.markdown(f"Words of this panel: {', '.join(term_link(name) for name in names)}.")
 except PrivcoreError as error:
     problem(error)

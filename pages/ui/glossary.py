@@ -33,6 +33,11 @@ def glossary_note(name: str) -> str:
     return f"[Glossary]({address(name)})" if name in glossary() else ""
 
 
+def terms_of_panel(panel: str) -> list[str]:
+    """Names of the terms that can be tried in a panel of Mechanisms."""
+    return [term.name for term in glossary().values() if term.panel == panel]
+
+
 def heading(term: Term) -> str:
     """Its title and its symbol, as Markdown."""
     symbol = f" · {plain(term.symbol)}" if term.symbol and term.symbol != term.title else ""
@@ -41,8 +46,7 @@ def heading(term: Term) -> str:
 
 def body(term: Term) -> str:
     """What it means, and where there is more, as Markdown."""
-    lines = [plain(term.text)]
-    more = []
+    more: list[str] = []
     if term.field:
         more.append(f"In the field: {plain(term.field)}.")
     if term.used_by:
@@ -57,4 +61,4 @@ def body(term: Term) -> str:
         more.append(f"Try it: {' or '.join(filter(None, tried))}.")
     if term.docs:
         more.append(f"More: `{term.docs}`.")
-    return "\n\n".join([*lines, " ".join(more)] if more else lines)
+    return "  \n".join([plain(term.text), *more])

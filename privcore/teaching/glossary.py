@@ -275,7 +275,7 @@ _TERMS = (
         "Columns, and an arrow from each cause to what it acts on directly. It has no cycles.",
         field="directed acyclic graph, DAG",
         see=("cpdag", "skeleton"),
-        panel="equivalence-classes",
+        panel="equivalence",
     ),
     Term(
         "skeleton",
@@ -293,7 +293,7 @@ _TERMS = (
         symbol="CPDAG",
         field="completed partially directed acyclic graph, essential graph",
         see=("v-structure", "skeleton"),
-        panel="equivalence-classes",
+        panel="equivalence",
         docs="docs/orientation.md",
     ),
     Term(

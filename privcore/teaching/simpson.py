@@ -24,6 +24,10 @@ PAIRS: tuple[Edge, ...] = ((0, 1), (0, 2), (1, 2))
 # Probability of recovery with the old treatment, of mild and of severe cases.
 RECOVERY = (0.8, 0.4)
 RUNS = 100
+# Of every test, with privacy and without: at 0.05 one independent pair of twenty gets an edge.
+LEVEL = 0.01
+# Of the sample: from 1,000 rows on, PC finds the model's own graph in it at the values of lessons.
+SAMPLE = 2
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,11 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
             NAMES, (("mild", "severe"), ("old", "new"), ("no", "yes")), strict=True
         )
     )
-    new = np.array([0.5 - imbalance, 0.5 + imbalance])
-    if effect:
-        well = np.array([base + more for base in RECOVERY for more in (0.0, effect)])
-    else:
-        well = np.array(RECOVERY)
+    # Parents that change nothing are none.
+    new = np.array([0.5 - imbalance, 0.5 + imbalance] if imbalance else [0.5])
+    well = np.array(
+        [base + more for base in RECOVERY for more in ((0.0, effect) if effect else (0.0,))]
+    )
     return BayesianNetwork(
         "simpson",
         "Simpson's paradox",
@@ -75,7 +79,7 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
         "",
         (
             Variable(severity, (), np.array([[0.5, 0.5]])),
-            Variable(treatment, (0,), np.column_stack([1 - new, new])),
+            Variable(treatment, (0,) if imbalance else (), np.column_stack([1 - new, new])),
             Variable(recovery, (0, 1) if effect else (0,), np.column_stack([1 - well, well])),
         ),
     )
@@ -97,7 +101,7 @@ def recovered(counts: Matrix) -> tuple[Matrix, float, float]:
 
 @lru_cache(maxsize=16)
 def _sampled(effect: float, imbalance: float, n: int) -> tuple[InMemoryCounts, Matrix]:
-    data = simpson_model(effect, imbalance).sample(n, 1)
+    data = simpson_model(effect, imbalance).sample(n, SAMPLE)
     counts = np.zeros((2, 2, 2))
     np.add.at(counts, tuple(values.astype(np.intp) for values in data.values), 1)
     return InMemoryCounts.from_dataset(data), counts
@@ -124,7 +128,8 @@ def simpson(effect: float, imbalance: float, n: int, epsilon: float, seed: int) 
         graph = discover(source, algorithm, parameters, seed=seed, keep_trace=False).graph
         return tuple(pair in graph.skeleton for pair in PAIRS)
 
-    runs = [adjacent("lapmech", {"epsilon": epsilon}, start + k) for k in range(RUNS)]
+    private = {"epsilon": epsilon, "threshold": LEVEL}
+    runs = [adjacent("lapmech", private, start + k) for k in range(RUNS)]
     return Simpson(
         shares,
         noisy_shares,
@@ -134,7 +139,7 @@ def simpson(effect: float, imbalance: float, n: int, epsilon: float, seed: int) 
         noisy_within,
         first=runs[0],
         kept=np.mean(runs, axis=0),
-        exact=adjacent("pc", {}, 1),
+        exact=adjacent("pc", {"threshold": LEVEL}, 1),
         true=(imbalance > 0, True, effect > 0),
     )
 
@@ -150,18 +155,16 @@ def _code(values: Mapping[str, Any]) -> str:
 from privcore.algorithms import count, discover
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.rounding import up
-from privcore.teaching.simpson import PAIRS, RUNS, recovered, simpson_model
+from privcore.teaching.simpson import LEVEL, PAIRS, RUNS, SAMPLE, recovered, simpson_model
 
-data = simpson_model({v["effect"]!r}, {v["imbalance"]!r}).sample({v["n"]}, 1)
+data = simpson_model({v["effect"]!r}, {v["imbalance"]!r}).sample({v["n"]}, SAMPLE)
 counts = np.zeros((2, 2, 2), dtype=np.int64)
 np.add.at(counts, tuple(values.astype(int) for values in data.values), 1)
 shares, overall, within = recovered(counts)
 
 table, first = count(data), RUNS * ({v["seed"]} - 1) + 1
-graphs = [
-    discover(table, "lapmech", {{"epsilon": {v["epsilon"]!r}}}, seed=first + k).graph
-    for k in range(RUNS)
-]
+private = {{"epsilon": {v["epsilon"]!r}, "threshold": LEVEL}}
+graphs = [discover(table, "lapmech", private, seed=first + k).graph for k in range(RUNS)]
 kept = [np.mean([pair in graph.skeleton for graph in graphs]) for pair in PAIRS]
 
 # The noisy counts that the first of these graphs is made of.
