@@ -40,6 +40,7 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
                 "Cause and effect",
                 "Mechanisms",
                 "Lessons",
+                "Glossary",
                 "Data",
                 "Release",
                 "Audit",
