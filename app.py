@@ -33,6 +33,7 @@ page = st.navigation(
             st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),
             st.Page("pages/mechanisms.py", title="Mechanisms", icon=":material/functions:"),
             st.Page("pages/papers.py", title="Papers", icon=":material/menu_book:"),
+            st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:"),
         ],
     }
 )
@@ -46,7 +47,9 @@ dress(presenting=presenting() and page is discover_page)
 notes = st.empty()
 with_data = page in (data_page, discover_page, tradeoff_page, release_page)
 with_algorithm = with_data and page is not tradeoff_page
-with st.container(horizontal=True, vertical_alignment="center", key="top-row"):
+# Without data there is nothing in it but what listens to the browser.
+row = "top-row" if with_data else "hidden-row"
+with st.container(horizontal=True, vertical_alignment="center", key=row):
     if with_data:
         choose_data()
     if with_algorithm:

@@ -1,16 +1,36 @@
 """Lessons: tasks that set the controls of a mechanism and check what the student found."""
 
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from pages.ui.controls.address import chosen, follow_address, write_address
 from pages.ui.frame import require_frame
-from pages.ui.mechanisms.panels import controls, show_panel
+from pages.ui.glossary import term_link
+from pages.ui.mechanisms.panels import class_address, controls, explain, show_pictures
+from pages.ui.mechanisms.parts import within
 from pages.ui.messages import problem
 from privcore.errors import PrivcoreError
 from privcore.teaching.lesson import ChoiceAnswer, Lesson, Task
 from privcore.teaching.lessons import LESSONS
+from privcore.teaching.panel import Panel
 
 require_frame("pages/lessons.py")
+# Pixels of the pictures: with the task beside them they fit on a screen of 1280 × 800.
+PICTURES = 420
+# Smaller than on other pages for the same reason.
+STYLE = """<style>
+.st-key-lesson h1 {font-size: 1.6rem; padding: 0}
+.st-key-lesson h3 {font-size: 1.15rem; padding: 0 0 .9rem}
+.st-key-lesson_task p, .st-key-lesson_task label {font-size: .93rem; line-height: 1.4}
+.st-key-lesson_picture [data-testid=stMetricValue] {font-size: 1.3rem}
+.st-key-lesson {gap: .6rem}
+.st-key-lesson_task, .st-key-lesson_picture {gap: .5rem}
+.st-key-lesson_task [data-testid=stForm] {padding: .7rem}
+.st-key-lesson_task [data-testid=stForm] [data-testid=stVerticalBlock] {gap: .4rem}
+</style>"""
 
 
 def done() -> set[tuple[str, int]]:
@@ -23,32 +43,37 @@ def go_to(number: int) -> None:
     st.session_state["task_choice"] = str(number)
 
 
-def choose() -> tuple[Lesson, int]:
-    """The lesson and the number of the task."""
+def choose_lesson() -> Lesson:
+    """The lesson, beside the title of the page."""
     follow_address("lesson", list(LESSONS), "lesson_choice")
-    name = chosen(
-        st.segmented_control(
-            "Lesson",
-            list(LESSONS),
-            required=True,
-            key="lesson_choice",
-            persist_state="session",
-            format_func=lambda n: LESSONS[n].title,
-            label_visibility="collapsed",
-            on_change=go_to,
-            args=(1,),
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.title("Lessons", width="content")
+        name = chosen(
+            st.segmented_control(
+                "Lesson",
+                list(LESSONS),
+                required=True,
+                key="lesson_choice",
+                persist_state="session",
+                format_func=lambda n: LESSONS[n].title,
+                label_visibility="collapsed",
+                on_change=go_to,
+                args=(1,),
+            )
         )
-    )
     write_address("lesson", name)
-    lesson = LESSONS[name]
+    return LESSONS[name]
+
+
+def choose_task(lesson: Lesson) -> int:
+    """The number of the task, from 1."""
     numbers = [str(k + 1) for k in range(len(lesson.tasks))]
     follow_address("task", numbers, "task_choice")
 
     def title(number: str) -> str:
-        solved = ":material/check_circle: " if (name, int(number)) in done() else ""
-        return f"{solved}{number}. {lesson.tasks[int(number) - 1].title}"
+        solved = ":material/check_circle: " if (lesson.name, int(number)) in done() else ""
+        return f"{solved}Task {number}"
 
-    st.markdown(lesson.story)
     task = chosen(
         st.segmented_control(
             "Task",
@@ -61,7 +86,7 @@ def choose() -> tuple[Lesson, int]:
         )
     )
     write_address("task", task)
-    return lesson, int(task)
+    return int(task)
 
 
 def ask(lesson: Lesson, number: int) -> None:
@@ -70,8 +95,9 @@ def ask(lesson: Lesson, number: int) -> None:
     key = f"{lesson.name}-{number}"
     with st.form(f"form-{key}", border=True):
         st.markdown(f"**{task.question}**")
-        answer = _field(task, key)
-        sent = st.form_submit_button("Check", type="primary", icon=":material/check:")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            answer = _field(task, key)
+            sent = st.form_submit_button("Check", type="primary", icon=":material/check:")
     if sent:
         try:
             right = bool(answer) and task.answer.is_right(answer)
@@ -108,30 +134,44 @@ def _field(task: Task, key: str) -> str:
     return st.text_input(f"Your answer{unit}", key=f"answer-{key}")
 
 
-def share(lesson: Lesson, number: int) -> None:
+def share(lesson: Lesson, number: int, panel: Panel, values: Mapping[str, Any]) -> None:
+    """A link for a class: lesson, task, every control and the seed."""
     address = (st.context.url or "").split("?")[0]
-    with st.expander("Link to this task", icon=":material/link:"):
-        st.code(f"{address}?lesson={lesson.name}&task={number}", language=None)
-        st.caption("It opens this task with its controls set; answers are not in the link.")
+    named = {"lesson": lesson.name, "task": str(number)}
+    named |= class_address(panel, f"{lesson.name}_{number}", values)
+    with st.popover("Class link", icon=":material/link:"):
+        seed = f" and seed {values['seed']}" if "seed" in values else ""
+        st.markdown(
+            f"Opens this task with the controls as they are{seed}: all who open it see the same "
+            f"data and the same noise ({term_link('seed')}). Answers are not in it."
+        )
+        st.code(f"{address}?{urlencode(named)}", language=None, wrap_lines=True)
 
 
-st.title("Lessons")
-st.caption(
-    "Each task sets the controls of a mechanism; move them, look, and answer. Progress is kept "
-    "until this browser tab is closed."
-)
 try:
-    lesson, number = choose()
-    task = lesson.tasks[number - 1]
-    st.subheader(f"Task {number}: {task.title}", anchor=False)
-    st.markdown(task.text)
-    ask(lesson, number)
-    panel = task.prepared
-    left, right = st.columns([1, 3], gap="large")
-    with left:
-        values = controls(panel, f"{lesson.name}_{number}")
-    with right:
-        show_panel(panel, values, f"{lesson.name}-{number}")
-    share(lesson, number)
+    with st.container(key="lesson"):
+        st.html(STYLE)
+        lesson = choose_lesson()
+        st.markdown(lesson.story)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            number = choose_task(lesson)
+            link = st.container(width="content")
+        task = lesson.tasks[number - 1]
+        panel = task.prepared
+        left, right = st.columns([5, 7], gap="medium")
+        with left, st.container(key="lesson_task"):
+            st.subheader(f"Task {number}: {task.title}", anchor=False)
+            st.markdown(task.text)
+            values = controls(panel, f"{lesson.name}_{number}")
+            ask(lesson, number)
+        with right, st.container(key="lesson_picture"), within(PICTURES):
+            code = show_pictures(panel, values, f"{lesson.name}-{number}")
+        with link:
+            share(lesson, number, panel, values)
+    explain(panel, code)
+    st.markdown(
+        f"Words of this lesson: {', '.join(term_link(name) for name in lesson.terms)}. "
+        "Progress is kept until this browser tab is closed."
+    )
 except PrivcoreError as error:
     problem(error)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.ui.controls.address import chosen, follow_address, write_address
 from pages.ui.frame import require_frame
+from pages.ui.glossary import term_link, terms_of_panel
 from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
 from privcore.errors import PrivcoreError
@@ -11,10 +12,9 @@ from privcore.teaching import PANELS
 
 require_frame("pages/mechanisms.py")
 st.title("Mechanisms")
-st.caption(
-    "What private algorithms are made of, one step at a time. The controls are in the sidebar; "
-    "the address keeps them, so a link shows what you see. Everything here is simulated: no data "
-    "are used."
+st.markdown(
+    "What private algorithms are made of, one step at a time; all of it is simulated. The controls "
+    "are in the sidebar."
 )
 follow_address("panel", list(PANELS), "panel_choice")
 name = chosen(
@@ -38,5 +38,7 @@ try:
     if words := panel.words(values):
         st.markdown(words)
     show_panel(panel, values, panel.name)
+    if names := terms_of_panel(panel.name):
+        st.markdown(f"Words of this panel: {', '.join(term_link(name) for name in names)}.")
 except PrivcoreError as error:
     problem(error)

@@ -101,7 +101,7 @@ COMPOSITION = Panel(
         ),
         number(
             "epsilon",
-            "ε of a step",
+            "Budget of a step",
             "ε",
             0.1,
             (0.001, 5.0),

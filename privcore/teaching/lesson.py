@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -64,6 +64,7 @@ class Task:
     """One step of a lesson.
 
     panel: what the student plays with, and preset: its values to begin with.
+    moves: names of the controls that the task is about; a page may tuck the others away.
     explanation: what is shown with a right answer; hint: with a wrong one.
     """
 
@@ -75,18 +76,32 @@ class Task:
     answer: NumberAnswer | ChoiceAnswer
     hint: str
     explanation: str
+    moves: tuple[str, ...] = ()
 
     @property
     def prepared(self) -> Panel:
-        """The panel with the preset as its defaults; raises ParameterError for a bad one."""
-        return self.panel.with_defaults(self.preset)
+        """The panel with the preset as its defaults, controls that are not in `moves` advanced.
+
+        Raises ParameterError for a bad preset, and a name in `moves` that is no parameter.
+        """
+        panel = self.panel.with_defaults(self.preset)
+        if not self.moves:
+            return panel
+        declared = {parameter.name: parameter for parameter in panel.parameters}
+        unknown = [name for name in self.moves if name not in declared]
+        if unknown:
+            raise ParameterError(f"The panel {panel.name} has no parameter {short(unknown[0])!r}.")
+        first = [declared[name] for name in self.moves]
+        rest = [replace(p, advanced=True) for p in panel.parameters if p.name not in self.moves]
+        return replace(panel, parameters=(*first, *rest))
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """Tasks in order, and the story that leads to them."""
+    """Tasks in order, the story that leads to them, and names of terms in the glossary."""
 
     name: str
     title: str
     story: str
     tasks: tuple[Task, ...] = field(default=())
+    terms: tuple[str, ...] = ()

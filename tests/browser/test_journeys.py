@@ -44,6 +44,7 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
                 "Lessons",
                 "Mechanisms",
                 "Papers",
+                "Glossary",
             )
         ]
     )

@@ -47,6 +47,87 @@ def test_a_lesson_is_walked_through_to_the_end(server, visit):
     expect(page.get_by_role("heading", name="Task 4: ")).to_be_visible(timeout=60_000)
 
 
+def set_to(page, name, press, times):
+    slider = page.get_by_role("slider", name=name)
+    slider.focus()
+    for _ in range(times):
+        slider.press(press)
+
+
+def figures(page):
+    return page.get_by_test_id("stMetricValue").all_inner_texts()
+
+
+def test_a_teacher_s_class_link_shows_the_class_what_the_teacher_sees(server, visit):
+    teacher = visit(f"{server.url}/lessons?lesson=membership&task=3")
+    settle(teacher, "Lessons")
+    before = figures(teacher)
+    set_to(teacher, re.compile("Privacy budget"), "ArrowRight", 2)
+    teacher.get_by_text("More settings").click()
+    set_to(teacher, "Seed", "ArrowRight", 3)
+    expect(teacher).to_have_url(re.compile("membership_3_seed=4"), timeout=60_000)
+    settle(teacher, "Lessons")
+    teacher.get_by_role("button", name="Class link").click()
+    link = teacher.get_by_test_id("stCode").locator("code", has_text="/lessons?").inner_text()
+    assert "lesson=membership&task=3" in link
+    assert "membership_3_epsilon=2" in link
+    assert "membership_3_seed=4" in link
+    assert "membership_3_n=1500" in link
+    student = visit(link)
+    settle(student, "Lessons")
+    expect(student.get_by_role("heading", name="Task 3: With noise")).to_be_visible(timeout=60_000)
+    assert figures(student) == figures(teacher) != before
+    # It stays so for one who answers.
+    answer(student, "88.1")
+    expect(student.get_by_text("Not yet. Hint: ")).to_be_visible(timeout=60_000)
+    answer(student, "73.1")
+    expect(student.get_by_text("Right. 73 %.")).to_be_visible(timeout=60_000)
+    assert figures(student) == figures(teacher)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_task_control_picture_and_question_are_on_one_screen(server, visit, name):
+    page = visit(f"{server.url}/lessons?lesson={name}")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    try:
+        for number in range(1, len(LESSONS[name].tasks) + 1):
+            page.get_by_role("button", name=f"Task {number}").or_(
+                page.get_by_role("radio", name=f"Task {number}")
+            ).first.click()
+            expect(page.get_by_role("heading", name=f"Task {number}: ")).to_be_visible()
+            settle(page, "Lessons")
+            expect(page.locator(".js-plotly-plot").first).to_be_visible(timeout=60_000)
+            for place in (
+                page.get_by_role("heading", name=f"Task {number}: "),
+                page.get_by_test_id("stFormSubmitButton"),
+                *page.locator(".js-plotly-plot").all(),
+            ):
+                box = place.bounding_box()
+                assert box["y"] >= 0, place
+                assert box["y"] + box["height"] <= 800, place
+    finally:
+        page.set_viewport_size({"width": 1400, "height": 1000})
+
+
+def test_a_word_leads_to_the_glossary_and_a_search_to_another(server, visit):
+    page = visit(f"{server.url}/lessons?lesson=simpson")
+    settle(page, "Lessons")
+    link = page.get_by_role("link", name="confounder")
+    # In a tab of its own, so that the lesson stays as it is.
+    with page.context.expect_page() as opened:
+        link.click()
+    glossary = opened.value
+    settle(glossary, "Glossary")
+    expect(glossary.get_by_role("heading", name="Confounder")).to_be_visible(timeout=60_000)
+    search = glossary.get_by_role("textbox", name="Search")
+    search.fill("zCDP")
+    search.press("Enter")
+    expect(
+        glossary.get_by_text("Zero-concentrated differential privacy", exact=True).first
+    ).to_be_visible(timeout=60_000)
+    glossary.close()
+
+
 def test_a_stream_is_played_and_its_bug_opened_on_the_audit_page(server, visit):
     page = visit(f"{server.url}/mechanisms?panel=sparse-vector&sparse_vector_variant=exact-queries")
     settle(page, "Mechanisms")

@@ -1,7 +1,12 @@
 """The page Lessons, through Streamlit's own test harness."""
 
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
 import pytest
 
+from pages.ui.controls.params import log_grid, number_text
+from pages.ui.mechanisms.panels import class_address
 from privcore.teaching.lesson import ChoiceAnswer
 from privcore.teaching.lessons import LESSONS
 from tests.pages.opening import open_page
@@ -29,7 +34,10 @@ def test_every_task_is_drawn_and_takes_the_right_answer(name, number):
     task = LESSONS[name].tasks[number - 1]
     assert app.subheader[0].value == f"Task {number}: {task.title}"
     assert len(app.get("plotly_chart")) >= 1
-    assert any(c.value.endswith(f"?lesson={name}&task={number}") for c in app.code)
+    (link,) = [c.value for c in app.code if f"?lesson={name}&task={number}&" in c.value]
+    assert all(
+        f"&{name.replace('-', '_')}_{number}_{p.name}=" in link for p in task.panel.parameters
+    )
     answer(app, name, number, str(task.answer.value))
     assert app.success[0].value == f"Right. {task.explanation}"
 
@@ -70,6 +78,49 @@ def test_another_lesson_begins_at_its_first_task():
 def test_bad_addresses_fall_back():
     app = start(lesson="no such", task="99")
     assert app.subheader[0].value == "Task 1: Two worlds, one number"
+
+
+def test_a_class_link_gives_every_control_and_the_seed_as_they_were_set():
+    app = start(lesson="composition", task="2")
+    app.select_slider(key="composition_2_releases").set_value("20").run()
+    app.slider(key="composition_2_seed").set_value(37).run()
+    assert not app.exception
+    (link,) = [c.value for c in app.code if "?lesson=" in c.value]
+    query = dict(parse_qsl(link.split("?")[1]))
+    assert query == {
+        "lesson": "composition",
+        "task": "2",
+        "composition_2_releases": "20",
+        "composition_2_epsilon": "0.1",
+        "composition_2_seed": "37",
+    }
+    other = start(**query)
+    assert other.select_slider(key="composition_2_releases").value == "20"
+    assert other.slider(key="composition_2_seed").value == 37
+    seen = [metric.value for metric in app.metric]
+    assert [metric.value for metric in other.metric] == seen
+    # The whole class sees this noise, and not that of the seed that is set without a link.
+    default = start(**{**query, "composition_2_seed": "1"})
+    assert [metric.value for metric in default.metric] != seen
+
+
+@pytest.mark.parametrize(("name", "number"), TASKS)
+def test_every_control_comes_back_from_a_class_link(name, number):
+    task = LESSONS[name].tasks[number - 1]
+    for parameter in task.prepared.parameters:
+        for value in (parameter.default, *(parameter.slider or parameter.choices)):
+            values = {**task.prepared.checked(), parameter.name: value}
+            (text,) = class_address(
+                replace(task.panel, parameters=(parameter,)), "x", values
+            ).values()
+            assert parameter.parse(text) == value
+            if parameter.scale == "log":
+                assert text in map(number_text, log_grid(parameter))
+
+
+def test_words_of_a_lesson_lead_to_the_glossary():
+    app = start(lesson="simpson")
+    assert any("[confounder](glossary?term=confounder)" in m.value for m in app.main.markdown)
 
 
 def test_the_controls_of_a_task_are_set_and_can_be_moved():

@@ -9,10 +9,13 @@ import streamlit
 from pages.ui.mechanisms.panels import picture
 from privcore.evaluation.audits import PLANTED
 from privcore.teaching import PANELS, Panel
+from privcore.teaching.averaging import AVERAGING
+from privcore.teaching.membership import MEMBERSHIP
 from privcore.teaching.panel import number
 from privcore.teaching.per_test import PER_TEST
 from privcore.teaching.runs import RUNS
 from privcore.teaching.sensitivity import PRESETS
+from privcore.teaching.simpson import SIMPSON
 from privcore.teaching.sparse_vector import BROKEN
 from tests.pages.opening import open_page
 
@@ -32,14 +35,18 @@ def test_every_panel_is_drawn_with_its_code(name):
     assert len(app.get("plotly_chart")) >= 1
     assert app.latex[0].value.strip("$\n ") == panel.formula
     assert any(m.value == panel.sentence for m in app.markdown)
-    assert any(c.value.startswith("Source: ") for c in app.caption)
+    assert any(m.value.startswith("Source: ") for m in app.markdown)
     compile(app.code[0].value, name, "exec")
     shown = app.code[0].value.strip()
     assert name == "sensitivity" or shown == panel.code(panel.checked()).strip()
     assert not app.warning
 
 
-@pytest.mark.parametrize("panel", [*PANELS.values(), PER_TEST, RUNS], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "panel",
+    [*PANELS.values(), PER_TEST, RUNS, SIMPSON, AVERAGING, MEMBERSHIP],
+    ids=lambda p: p.name,
+)
 def test_every_panel_has_its_picture(panel):
     try:
         assert callable(picture(panel))

@@ -97,7 +97,7 @@ def test_a_whole_table_is_one_release_and_short_of_a_budget_in_zcdp_it_says_why(
     ledger.set_total("study", 0.5, 1e-6, "zcdp")
     app = start(algorithm="moment-search")
     (short,) = [w.value for w in app.warning if "is left" in w.value]
-    assert "Most combinations of levels at 0" in short
+    assert "Most combinations counted at once at 0" in short
     # Its promise needs no δ, in the sidebar as on the page; two cells of one table are no rounds.
     odds = [c.value for c in app.caption if "someone who" in c.value]
     assert len(odds) == 2

@@ -1,5 +1,7 @@
 """Lessons: their answers come from the engine, and others are wrong."""
 
+from dataclasses import replace
+
 import pytest
 
 from privcore.errors import ParameterError
@@ -17,6 +19,9 @@ EXPECTED = {
     "epsilon": [73.1, 0.2, 3, 4.77],
     "naive-noise": [196, 3.09, 6, 5],
     "sieving": [40, "type I", 1, "priv-pc"],
+    "simpson": [-12, "better in both", "treatment – recovery", "treatment – recovery"],
+    "composition": [10, 1.41, "zCDP, optimal conversion", 94.5],
+    "membership": [100, "just as often", 73.1, 0.2],
 }
 
 
@@ -32,6 +37,16 @@ def test_a_task_s_preset_can_be_shown_and_its_answer_checked(task):
         assert [answer.is_right(option) for option in answer.options].count(True) == 1
     else:
         assert not answer.is_right(str(answer.value + 2 * answer.tolerance + 0.01))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_controls_of_a_task_come_first_and_the_others_are_tucked_away(task):
+    shown = [p.name for p in task.prepared.parameters if not p.advanced]
+    assert shown == list(task.moves)
+    # Two sliders and the question fit beside the picture.
+    assert 1 <= len(shown) <= 2
+    with pytest.raises(ParameterError, match="has no parameter 'nothing'"):
+        replace(task, moves=("nothing",)).prepared  # noqa: B018
 
 
 def test_the_answers_are_those_worked_out_by_hand():

@@ -5,10 +5,13 @@ import pytest
 
 from privcore.errors import ParameterError
 from privcore.teaching import PANELS, get_panel
+from privcore.teaching.averaging import AVERAGING
+from privcore.teaching.membership import MEMBERSHIP
 from privcore.teaching.per_test import PER_TEST
 from privcore.teaching.runs import RUNS
+from privcore.teaching.simpson import SIMPSON
 
-ALL = [*PANELS.values(), PER_TEST, RUNS]
+ALL = [*PANELS.values(), PER_TEST, RUNS, SIMPSON, AVERAGING, MEMBERSHIP]
 # Every choice of every panel, and values away from the defaults.
 SETTINGS = [
     *((panel.name, {}) for panel in ALL),
@@ -28,6 +31,9 @@ SETTINGS = [
     ("selection", {"u1": -10.0, "u2": -10.0, "epsilon": 20.0}),
     ("per-test-budget", {"columns": 3, "max_order": 0}),
     ("runs", {"rows": 1000, "runs": 1}),
+    ("simpson", {"effect": 0.0, "imbalance": 0.4, "n": 300, "epsilon": 0.1, "seed": 7}),
+    ("averaging", {"epsilon": 2.0, "releases": 1, "seed": 9}),
+    ("membership", {"n": 100, "epsilon": 5.0, "runs": 50, "seed": 3}),
 ]
 BY_NAME = {panel.name: panel for panel in ALL}
 

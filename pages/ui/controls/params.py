@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui.glossary import glossary_note
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 
 _AUTO = "auto"
@@ -221,4 +222,4 @@ def _help(parameter: Parameter) -> str:
         parts.append(f"In {parameter.unit}.")
     if parameter.optional:
         parts.append(f"Auto: {parameter.auto_help}.")
-    return " ".join([*parts, f"Source: {parameter.source}."])
+    return " ".join([*parts, f"Source: {parameter.source}.", glossary_note(parameter.name)]).strip()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.params import declared_controls
+from pages.ui.controls.params import declared_controls, number_text
 from pages.ui.mechanisms.parts import Values
+from privcore.parameter import Parameter
 from privcore.teaching import Panel
 
 # From the result, the values of the controls and a key for the elements to the picture; it gives
@@ -31,11 +33,40 @@ def controls(panel: Panel, prefix: str) -> dict[str, Any]:
     return declared_controls(panel.parameters, lambda p, _: f"{start}_{p.name}")
 
 
-def show_panel(panel: Panel, values: Values, key: str) -> None:
-    """Pictures, formula, sentence, source and code.  Raises PrivcoreError."""
-    code = picture(panel)(panel.compute(values), values, key) or panel.code(values)
+def class_address(panel: Panel, prefix: str, values: Values) -> dict[str, str]:
+    """What an address must say so that these controls, the seed too, show these values."""
+    start = prefix.replace("-", "_")
+    return {f"{start}_{p.name}": _as_shown(p, values[p.name]) for p in panel.parameters}
+
+
+def _as_shown(parameter: Parameter, value: Any) -> str:
+    """A value as the parameter's widget writes it into an address."""
+    if parameter.kind == "bool":
+        return str(value).lower()
+    return number_text(value) if parameter.kind in ("float", "int") else str(value)
+
+
+# Shared by all visitors: panels know no data but their own.
+@lru_cache(maxsize=512)
+def _computed(compute: Callable[[Values], Any], items: tuple[tuple[str, Any], ...]) -> Any:
+    return compute(dict(items))
+
+
+def show_pictures(panel: Panel, values: Values, key: str) -> str:
+    """The pictures and figures; the code that computes them.  Raises PrivcoreError."""
+    result = _computed(panel.compute, tuple(values.items()))
+    return picture(panel)(result, values, key) or panel.code(values)
+
+
+def explain(panel: Panel, code: str) -> None:
+    """Formula, sentence, source and code."""
     st.latex(panel.formula)
     st.markdown(panel.sentence)
-    st.caption(f"Source: {panel.source}.")
+    st.markdown(f"Source: {panel.source}.")
     with st.expander("Code for this", icon=":material/code:"):
         st.code(code, language="python")
+
+
+def show_panel(panel: Panel, values: Values, key: str) -> None:
+    """All of it, one below the other.  Raises PrivcoreError."""
+    explain(panel, show_pictures(panel, values, key))

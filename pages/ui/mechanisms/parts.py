@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import plotly.graph_objects as go
@@ -18,8 +20,28 @@ HOVER = "%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>"
 Values = Mapping[str, Any]
 
 
+# Pixels that all pictures of a panel have together, where they must fit on a screen with a task.
+_HEIGHT: ContextVar[int | None] = ContextVar("_HEIGHT", default=None)
+
+
+@contextmanager
+def within(height: int) -> Iterator[None]:
+    """Inside, pictures of a panel stand one above the other and are no higher than this."""
+    token = _HEIGHT.set(height)
+    try:
+        yield
+    finally:
+        _HEIGHT.reset(token)
+
+
 def side_by_side(left: Callable[[], object], right: Callable[[], object]) -> None:
-    """Two parts of a page in columns of equal width."""
+    """Two parts of a page in columns of equal width, or one above the other `within` a height."""
+    height = _HEIGHT.get()
+    if height is not None:
+        with within(height // 2):
+            left()
+            right()
+        return
     for place, part in zip(st.columns(2), (left, right), strict=True):
         with place:
             part()
@@ -27,12 +49,15 @@ def side_by_side(left: Callable[[], object], right: Callable[[], object]) -> Non
 
 def draw(figure: go.Figure, key: str, alt: str) -> None:
     """One figure."""
+    height = _HEIGHT.get()
+    if height is not None:
+        figure.update_layout(height=min(height, figure.layout.height or height))
     charts.show(figure, key=key, alt=alt)
 
 
 def metric(row: Any, title: str, value: str, help_text: str) -> None:
     """One figure in words, in a row of them."""
-    row.metric(title, value, border=True, help=help_text)
+    row.metric(title, value, border=_HEIGHT.get() is None, help=help_text)
 
 
 def log_axis(low: float, high: float) -> dict[str, Any]:

@@ -35,7 +35,7 @@ SOURCE = "Bhattacharjee & Tandon 2024, Algorithm 1"
 BETA_KEEP = Parameter(
     name="beta_keep",
     advanced=True,
-    title="Margin to keep",
+    title="Margin beyond which an edge stays",
     symbol="β₁",
     kind="float",
     default=0.1,
@@ -49,7 +49,7 @@ BETA_KEEP = Parameter(
 BETA_DELETE = replace(
     BETA_KEEP,
     name="beta_delete",
-    title="Margin to delete",
+    title="Margin beyond which an edge goes",
     symbol="β₂",
     help="A noisy value beyond the threshold by this share of it, on the independent side, deletes "
     "the edge.",
@@ -57,7 +57,7 @@ BETA_DELETE = replace(
 SLACK = Parameter(
     name="slack",
     advanced=True,
-    title="Coin constant",
+    title="Assumed share of coin tosses",
     symbol="c₁, c₂",
     kind="float",
     default=0.1,

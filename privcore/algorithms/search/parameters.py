@@ -15,6 +15,13 @@ _PROVEN = tuple(name for name, score in SCORES.items() if score.proven)
 _PUBLISHED = tuple(name for name, score in SCORES.items() if score.published)
 _STREAM = tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *_PUBLISHED)))
 _TABLE_SCORES = tuple(name for name, score in SCORES.items() if score.needs_levels)
+
+
+def _titled(names: tuple[str, ...]) -> str:
+    """Options with what they are: "z-star: Z* (…); …"."""
+    return "; ".join(f"{name}: {SCORES[name].title}" for name in names)
+
+
 _WANG = "Wang, Pang & Song 2020"
 
 EPSILON = Parameter(
@@ -93,7 +100,7 @@ STABLE = Parameter(
 COLLIDER_RULE = Parameter(
     name="collider_rule",
     advanced=True,
-    title="Sets that v-structures are read from",
+    title="Rule for v-structures",
     symbol="sets",
     kind="choice",
     default="majority",
@@ -109,7 +116,7 @@ COLLIDER_RULE = Parameter(
 CONFLICT_RULE = Parameter(
     name="conflict_rule",
     advanced=True,
-    title="V-structures that contradict each other",
+    title="Rule for contradicting v-structures",
     symbol="conflicts",
     kind="choice",
     default="strength",
@@ -125,7 +132,7 @@ CONFLICT_RULE = Parameter(
 IN_TURN = Parameter(
     name="in_turn",
     advanced=True,
-    title="Ties by the order of the columns",
+    title="Decide open cases by column order",
     symbol="in turn",
     kind="bool",
     default=False,
@@ -174,8 +181,8 @@ STREAM_SCORE = Parameter(
     choices=_STREAM,
     limited=(("proven", (*_PROVEN, *BLOCK_SCORES)), ("published", _PUBLISHED)),
     help="How dependence is measured. With a proven sensitivity: "
-    f"{', '.join((*_PROVEN, *BLOCK_SCORES))} (the last two let blocks of the rows vote with G² or "
-    f"χ²); with a published one only: {', '.join(_PUBLISHED)}.",
+    f"{_titled(_PROVEN)}; {' and '.join(BLOCK_SCORES)}: blocks of the rows vote with G² or χ². "
+    f"With a published one only: {_titled(_PUBLISHED)}.",
     source=f"{_WANG}, Appendix D–F",
 )
 SCORE = Parameter(
@@ -193,9 +200,9 @@ SCORE = Parameter(
         ("published", (*_PUBLISHED, *MEDIAN_SCORES)),
     ),
     help="How dependence is measured. With a proven sensitivity: "
-    f"{', '.join((*_PROVEN, *BLOCK_SCORES))} (the last two let blocks of the rows vote with G² or "
-    f"χ²); in both calibrations: {', '.join(MEDIAN_SCORES)} (the median p-value of blocks); with a "
-    f"published sensitivity only: {', '.join(_PUBLISHED)}.",
+    f"{_titled(_PROVEN)}; {' and '.join(BLOCK_SCORES)}: blocks of the rows vote with G² or χ². In "
+    f"both calibrations: {' and '.join(MEDIAN_SCORES)}, the median p-value of blocks. With a "
+    f"published sensitivity only: {_titled(_PUBLISHED)}.",
     source=f"{_WANG}, Appendix D–F and Algorithm 6",
 )
 BLOCKS = Parameter(
@@ -216,7 +223,7 @@ BLOCKS = Parameter(
 SPACE = Parameter(
     name="space",
     advanced=True,
-    title="Noise goes on",
+    title="What gets the noise",
     symbol="space",
     kind="choice",
     default="z",
@@ -230,7 +237,7 @@ SPACE = Parameter(
 CORRECTION = Parameter(
     name="correction",
     advanced=True,
-    title="Threshold correction",
+    title="Correction for ties",
     symbol="T_ij",
     kind="choice",
     default="none",
@@ -260,7 +267,7 @@ RATE = Parameter(
 MIXED_LEVELS = Parameter(
     name="mixed_levels",
     advanced=True,
-    title="Levels of numbers beside levels",
+    title="Levels that numbers are cut into",
     symbol="L",
     kind="int",
     default=4,

@@ -1,0 +1,73 @@
+"""Glossary: the words that the pages use, each in plain sentences, searchable and linked."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.ui.frame import require_frame
+from pages.ui.glossary import body, heading
+from pages.ui.texts import plain
+from privcore.teaching.glossary import Term, glossary, is_written
+from privcore.text import short
+
+require_frame("pages/glossary.py")
+
+
+TERMS, PARAMETERS = "Terms", "Parameters of the algorithms"
+
+
+def show(terms: list[Term]) -> None:
+    """Terms in two columns, the first column first."""
+    half = (len(terms) + 1) // 2
+    for place, part in zip(st.columns(2, gap="large"), (terms[:half], terms[half:]), strict=True):
+        for term in part:
+            place.markdown(f"{heading(term)}  \n{body(term)}")
+
+
+def show_matching(words: str) -> None:
+    """What is called so first, then what mentions it."""
+    matching = [term for term in terms.values() if term.matches(words)]
+    matching.sort(key=lambda term: not replace(term, text="", field="").matches(words))
+    if matching:
+        show(matching)
+    else:
+        st.info(
+            f"No term has “{plain(words)}”. Try a shorter word, or clear the search to see all.",
+            icon=":material/search_off:",
+        )
+
+
+def show_asked(term: Term) -> None:
+    with st.container(border=True):
+        symbol = f" · {plain(term.symbol)}" if term.symbol else ""
+        st.subheader(f"{plain(term.title)}{symbol}", anchor=False)
+        st.markdown(body(term))
+    st.button("All terms", on_click=st.query_params.clear, icon=":material/list:")
+
+
+st.title("Glossary")
+terms = glossary()
+asked = st.query_params.get("term", "")
+words = st.text_input(
+    "Search",
+    key="glossary_search",
+    placeholder="a word or a symbol, such as ε, skeleton, zCDP",
+    icon=":material/search:",
+    label_visibility="collapsed",
+)
+if words.strip():
+    show_matching(words)
+elif asked in terms:
+    show_asked(terms[asked])
+else:
+    if asked:
+        st.warning(f"The glossary has no term “{plain(short(asked))}”; here are all.")
+    kind = st.segmented_control(
+        "Which",
+        [TERMS, PARAMETERS],
+        default=TERMS,
+        required=True,
+        key="glossary_kind",
+        label_visibility="collapsed",
+    )
+    show([term for term in terms.values() if is_written(term.name) == (kind == TERMS)])

@@ -1,0 +1,64 @@
+"""Links to the terms of the glossary, for captions and `help` texts of any page."""
+
+from __future__ import annotations
+
+from pages.ui.texts import plain
+from privcore.teaching.glossary import Term, get_term, glossary
+
+
+def address(name: str) -> str:
+    """The glossary at that term, seen from any page; raises ParameterError for no term."""
+    # Relative, so that it holds below another path too.
+    return f"glossary?term={get_term(name).name}"
+
+
+def term_link(name: str, text: str = "") -> str:
+    """A Markdown link to a term, under its title in small letters or another text.
+
+    Raises ParameterError if the glossary has no such term.
+    """
+    title = get_term(name).title
+    # Names that begin with capitals keep them: CPDAG, Laplace, F1.
+    small = title[0].lower() + title[1:] if title[1:2].islower() else title
+    return f"[{text or small}]({address(name)})"
+
+
+def term_help(name: str) -> str:
+    """What a term means, and a link to it: for the `help` of an element; raises alike."""
+    return f"{plain(get_term(name).text)} [Glossary]({address(name)})"
+
+
+def glossary_note(name: str) -> str:
+    """The link alone, or nothing where the glossary has no such term."""
+    return f"[Glossary]({address(name)})" if name in glossary() else ""
+
+
+def terms_of_panel(panel: str) -> list[str]:
+    """Names of the terms that can be tried in a panel of Mechanisms."""
+    return [term.name for term in glossary().values() if term.panel == panel]
+
+
+def heading(term: Term) -> str:
+    """Its title and its symbol, as Markdown."""
+    symbol = f" · {plain(term.symbol)}" if term.symbol and term.symbol != term.title else ""
+    return f"**{plain(term.title)}**{symbol}"
+
+
+def body(term: Term) -> str:
+    """What it means, and where there is more, as Markdown."""
+    more: list[str] = []
+    if term.field:
+        more.append(f"In the field: {plain(term.field)}.")
+    if term.used_by:
+        more.append(f"Parameter of {', '.join(map(plain, term.used_by))}.")
+    if term.see:
+        more.append(f"See {', '.join(term_link(name) for name in term.see)}.")
+    tried = [
+        f"[the panel](mechanisms?panel={term.panel})" if term.panel else "",
+        f"[the lesson](lessons?lesson={term.lesson})" if term.lesson else "",
+    ]
+    if any(tried):
+        more.append(f"Try it: {' or '.join(filter(None, tried))}.")
+    if term.docs:
+        more.append(f"More: `{term.docs}`.")
+    return "  \n".join([plain(term.text), *more])

@@ -1,0 +1,521 @@
+"""The words that pages and documents use, each in one to three sentences.
+
+Terms are written here; what a parameter of an algorithm means is read from its declaration, so that
+it stands in one place.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from privcore.algorithms import ALGORITHMS
+from privcore.errors import ParameterError
+from privcore.text import short
+
+
+@dataclass(frozen=True)
+class Term:
+    """One entry.
+
+    name: in an address, such as "epsilon"; title: in plain words; symbol: as formulas have it.
+    field: what the field calls it, where that differs from the title.
+    see: names of related terms; panel, lesson: where it can be tried; docs: where it is explained.
+    used_by: titles of the algorithms that have a parameter of this name.
+    """
+
+    name: str
+    title: str
+    text: str
+    symbol: str = ""
+    field: str = ""
+    see: tuple[str, ...] = ()
+    panel: str = ""
+    lesson: str = ""
+    docs: str = ""
+    used_by: tuple[str, ...] = ()
+
+    def matches(self, words: str) -> bool:
+        """Whether each of these words is in it, in any case and without accents."""
+        inside = folded(" ".join([self.name, self.title, self.symbol, self.field, self.text]))
+        return all(word in inside for word in folded(words).split())
+
+
+def folded(text: str) -> str:
+    """In small letters, accents and hyphens left out."""
+    letters = unicodedata.normalize("NFKD", text.casefold().replace("-", " "))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+_TERMS = (
+    Term(
+        "differential-privacy",
+        "Differential privacy",
+        "A promise about a method: whatever one record says, any result is nearly as likely. It "
+        "holds against everyone, whatever else they know, now and later.",
+        symbol="(ε, δ)",
+        see=("epsilon", "delta", "neighbours"),
+        lesson="epsilon",
+        docs="docs/guarantees.md",
+    ),
+    Term(
+        "epsilon",
+        "Privacy budget",
+        "How much a single record may change the probability of any result: at most by the factor "
+        "e^ε. Small is private: with ε = 1 a suspicion of 50 % about one person rises to at most "
+        "73 %, with ε = 5 to 99 %.",
+        symbol="ε",
+        field="privacy-loss parameter",
+        see=("delta", "composition", "neighbours"),
+        panel="noise",
+        lesson="epsilon",
+        docs="docs/guarantees.md",
+    ),
+    Term(
+        "delta",
+        "Failure probability",
+        "The probability with which the bound ε may fail. It should be far below one over the "
+        "number of rows; with 0 the bound always holds.",
+        symbol="δ",
+        see=("epsilon", "zcdp"),
+        docs="docs/guarantees.md",
+    ),
+    Term(
+        "neighbours",
+        "Neighbouring tables",
+        "Two tables that differ in what one row says; the number of rows is public. What a private "
+        "method returns must be nearly as likely on either.",
+        symbol="D ~ D′",
+        field="replace-one neighbours, bounded differential privacy",
+        see=("sensitivity", "differential-privacy"),
+        lesson="membership",
+        docs="docs/guarantees.md",
+    ),
+    Term(
+        "sensitivity",
+        "Sensitivity",
+        "How far one record can move a number, at most, over all tables. Noise is made for it: a "
+        "sensitivity that is too small breaks the promise.",
+        symbol="Δ",
+        see=("neighbours", "laplace"),
+        panel="sensitivity",
+        lesson="epsilon",
+    ),
+    Term(
+        "laplace",
+        "Laplace noise",
+        "Noise with the density e^(−|x|/b)/(2b). With b = Δ/ε it makes a number of sensitivity Δ "
+        "private at ε, and δ is 0.",
+        symbol="Lap(b)",
+        see=("sensitivity", "gaussian"),
+        panel="noise",
+        docs="docs/proofs/laplace.md",
+    ),
+    Term(
+        "gaussian",
+        "Gaussian noise",
+        "Normal noise. It needs a δ above 0, and suits many numbers that one record moves "
+        "together.",
+        symbol="N(0, σ²)",
+        see=("delta", "zcdp"),
+        panel="noise",
+        docs="docs/proofs/second_moments.md",
+    ),
+    Term(
+        "composition",
+        "Composition",
+        "What several releases cost together. Basic composition adds up their ε; advanced "
+        "composition and zCDP promise less in total for many small ones, at a δ above 0.",
+        symbol="kε",
+        see=("zcdp", "accountant"),
+        panel="composition",
+        lesson="composition",
+    ),
+    Term(
+        "accountant",
+        "Accountant",
+        "A method that adds up what steps cost: basic, advanced, zCDP, Rényi, or the distribution "
+        "of the privacy loss. All are upper bounds, so that the smallest may be taken.",
+        see=("composition", "zcdp"),
+        panel="composition",
+    ),
+    Term(
+        "zcdp",
+        "Zero-concentrated differential privacy",
+        "A way to measure privacy loss in which costs add up exactly: a step of ε costs at most "
+        "ε²/2. At the end it is turned into an ε at a δ.",
+        symbol="ρ",
+        field="zCDP",
+        see=("composition", "delta"),
+        panel="composition",
+        lesson="composition",
+    ),
+    Term(
+        "post-processing",
+        "Post-processing",
+        "Whatever is computed from a private result alone costs nothing more, such as another "
+        "threshold on released weights.",
+        see=("differential-privacy",),
+    ),
+    Term(
+        "subsampling",
+        "Sub-sampling",
+        "Looking at a random part of the rows only. A record that may not be looked at is better "
+        "hidden, but the signal shrinks as well.",
+        symbol="m/n",
+        field="privacy amplification by sub-sampling",
+        panel="sub-sampling",
+        lesson="sieving",
+        docs="docs/proofs/sieve_and_examine.md",
+    ),
+    Term(
+        "membership-attack",
+        "Membership attack",
+        "Guessing from a published result whether a person’s record is in the data. ε and δ bound "
+        "how often any such guess is right.",
+        field="membership inference",
+        see=("neighbours", "audit"),
+        lesson="membership",
+    ),
+    Term(
+        "audit",
+        "Audit",
+        "A test of a privacy claim from outside: many runs on two neighbouring tables, and a "
+        "search for a result that is likelier on one of them than ε allows. It can refute a claim "
+        "and never prove one.",
+        see=("neighbours", "membership-attack"),
+        docs="docs/auditing.md",
+    ),
+    Term(
+        "calibration",
+        "Calibration",
+        "Which constants a run uses. Proven: the guarantee has a proof, a test and an audit here. "
+        "Published: a paper’s own constants, whose flaws are named; no guarantee.",
+        see=("guarantee",),
+        docs="docs/guarantees.md",
+    ),
+    Term(
+        "guarantee",
+        "Guarantee",
+        "What a run promises about each record: ε, δ, who counts as a neighbour, what is public, "
+        "and what limits it. It is fixed before the run.",
+        see=("calibration", "certificate"),
+        docs="docs/guarantees.md",
+    ),
+    Term(
+        "release",
+        "Release",
+        "A private graph made once with secure noise, charged to the table’s budget, with a "
+        "certificate. All else is exploring, and must not be published.",
+        see=("certificate", "ledger", "secure-noise"),
+        docs="docs/how-to/release.md",
+    ),
+    Term(
+        "certificate",
+        "Certificate",
+        "A signed file that says what was released: the graph, ε and δ, the algorithm and its "
+        "parameters, and the public domain. Anyone can verify it.",
+        see=("release", "ledger"),
+        docs="docs/how-to/release.md",
+    ),
+    Term(
+        "ledger",
+        "Ledger",
+        "The book of what a table’s releases have cost together. A release that would go over the "
+        "table’s budget is refused.",
+        see=("composition", "release"),
+        docs="docs/threat_model.md",
+    ),
+    Term(
+        "re-roll",
+        "Re-roll of the noise",
+        "The same run again with fresh noise. It shows how much of a graph is chance; publishing "
+        "more than one of them costs ε each time.",
+        see=("seed", "composition", "stability"),
+        lesson="composition",
+    ),
+    Term(
+        "seed",
+        "Seed",
+        "A number from which simulated noise, or a sample, follows. The same seed gives the same "
+        "result, so it is for exploring and teaching and never for a release.",
+        symbol="seed",
+        see=("re-roll", "secure-noise"),
+    ),
+    Term(
+        "secure-noise",
+        "Secure noise",
+        "Noise from exact samplers and the operating system’s randomness, without a seed: nobody "
+        "can draw it again. Only this may be released.",
+        see=("release", "seed"),
+        docs="docs/guarantees.md",
+    ),
+    Term(
+        "public-domain",
+        "Public domain",
+        "What everyone may know without the rows: column names, levels or bounds, and the number "
+        "of rows. What is read from the rows is not covered by the guarantee.",
+        field="data domain, schema",
+        see=("guarantee", "bought-domain"),
+        docs="docs/how-to/table.md",
+    ),
+    Term(
+        "bought-domain",
+        "Bought domain",
+        "Levels and bounds that are not public but released from the rows with noise, for a part "
+        "of the budget.",
+        see=("public-domain",),
+        docs="docs/proofs/bought_domain.md",
+    ),
+    Term(
+        "causal-graph",
+        "Causal graph",
+        "Columns, and an arrow from each cause to what it acts on directly. It has no cycles.",
+        field="directed acyclic graph, DAG",
+        see=("cpdag", "skeleton"),
+        panel="equivalence",
+    ),
+    Term(
+        "skeleton",
+        "Skeleton",
+        "Which pairs of columns are joined by an edge, without directions. Constraint-based "
+        "searches find it first.",
+        see=("cpdag", "separating-set"),
+    ),
+    Term(
+        "cpdag",
+        "Graph with open directions",
+        "All causal graphs that imply the same independences, in one drawing. An arrow points the "
+        "same way in all of them; a line without an arrow does not, and data alone cannot say "
+        "more.",
+        symbol="CPDAG",
+        field="completed partially directed acyclic graph, essential graph",
+        see=("v-structure", "skeleton"),
+        panel="equivalence",
+        docs="docs/orientation.md",
+    ),
+    Term(
+        "separating-set",
+        "Separating set",
+        "Columns with which, once they are known, two others are independent. Where there is such "
+        "a set, there is no edge between the two.",
+        symbol="S",
+        see=("conditional-independence", "v-structure"),
+        lesson="simpson",
+    ),
+    Term(
+        "v-structure",
+        "V-structure",
+        "Two columns that both point at a third and have no edge between them: a → c ← b. It is "
+        "the pattern from which directions can be read.",
+        symbol="a → c ← b",
+        field="unshielded collider",
+        see=("cpdag", "separating-set"),
+        docs="docs/orientation.md",
+    ),
+    Term(
+        "conditional-independence",
+        "Conditional independence",
+        "Two columns say nothing about each other among rows that agree in the columns conditioned "
+        "on. The number of these columns is the order of a test.",
+        symbol="x ⫫ y | S",
+        see=("separating-set", "max_order"),
+    ),
+    Term(
+        "confounder",
+        "Confounder",
+        "A column that acts on both a treatment and its outcome. Left out, it makes them look "
+        "related, or turns a difference around: Simpson’s paradox.",
+        see=("conditional-independence",),
+        lesson="simpson",
+    ),
+    Term(
+        "pc",
+        "PC algorithm",
+        "Starts with all edges and deletes each pair that is independent given some others, one "
+        "order after another; then directions are read. It is not private by itself.",
+        field="Peter–Clark algorithm",
+        see=("skeleton", "separating-set"),
+    ),
+    Term(
+        "moment-search",
+        "Moment search",
+        "Our private algorithm: it releases noisy counts or moments once, and searches what was "
+        "released with tests that know the noise.",
+        see=("moments", "fdr"),
+        docs="docs/moment_search.md",
+    ),
+    Term(
+        "moments",
+        "Moments",
+        "Counts of pairs of levels, or means of products of two numbers. They are all that many "
+        "searches need of a table.",
+        field="sufficient statistics",
+        see=("moment-search",),
+        docs="docs/proofs/second_moments.md",
+    ),
+    Term(
+        "z-star",
+        "Rank score",
+        "A measure of dependence between ordered columns, from concordant and discordant pairs of "
+        "rows. One record moves it by at most 6/√n, which is little.",
+        symbol="Z*",
+        field="scaled Kendall’s τ, option z-star",
+        see=("sensitivity", "score"),
+        panel="sensitivity",
+        docs="docs/proofs/z_star.md",
+    ),
+    Term(
+        "score",
+        "Independence score",
+        "The number by which a test decides on independence, such as G², χ² or the rank score Z*. "
+        "Private algorithms need one with a small sensitivity.",
+        see=("z-star", "threshold"),
+    ),
+    Term(
+        "threshold",
+        "Significance level",
+        "A pair counts as independent when its test does not reject at this level. A lower level "
+        "deletes more edges.",
+        symbol="T",
+        see=("score", "fdr"),
+    ),
+    Term(
+        "tweak",
+        "Threshold tweak",
+        "How far Priv-PC moves the threshold of its sieve, so that noise stops fewer pairs that "
+        "are independent.",
+        symbol="t",
+        see=("sieve-and-examine",),
+        panel="sieve-and-examine",
+        lesson="sieving",
+    ),
+    Term(
+        "sparse-vector",
+        "Sparse vector technique",
+        "Answers many questions “is it above the threshold?” for the price of the few that are "
+        "answered with yes. After a yes its noise is used up.",
+        field="AboveThreshold",
+        see=("sieve-and-examine",),
+        panel="sparse-vector",
+        lesson="sieving",
+        docs="docs/proofs/sparse_vector.md",
+    ),
+    Term(
+        "sieve-and-examine",
+        "Sieve and examine",
+        "Priv-PC’s two steps: a coarse look at all pairs by the sparse vector technique, then a "
+        "close one at those that pass.",
+        see=("sparse-vector", "tweak"),
+        panel="sieve-and-examine",
+        lesson="sieving",
+        docs="docs/proofs/sieve_and_examine.md",
+    ),
+    Term(
+        "exponential-mechanism",
+        "Private selection",
+        "Draws one of several candidates, better ones with higher probability, without publishing "
+        "how good any of them is.",
+        field="exponential mechanism, permute-and-flip",
+        panel="selection",
+        docs="docs/proofs/em_pc.md",
+    ),
+    Term(
+        "fdr",
+        "False discovery rate",
+        "The expected share of the edges in a graph that are false. The level q is what it is held "
+        "to.",
+        symbol="q",
+        field="FDR",
+        see=("precision", "threshold"),
+    ),
+    Term(
+        "precision",
+        "Precision",
+        "The share of the edges in a graph that are true.",
+        symbol="TP/(TP + FP)",
+        see=("recall", "f1"),
+    ),
+    Term(
+        "recall",
+        "Recall",
+        "The share of the true edges that are in the graph.",
+        symbol="TP/(TP + FN)",
+        field="sensitivity, true positive rate",
+        see=("precision", "f1"),
+    ),
+    Term(
+        "f1",
+        "F1",
+        "The harmonic mean of precision and recall: 1 for the true edges and no others, 0 for none "
+        "of them.",
+        symbol="2TP/(2TP + FP + FN)",
+        see=("precision", "recall", "shd"),
+    ),
+    Term(
+        "shd",
+        "Structural Hamming distance",
+        "In how many pairs of columns two graphs differ: an edge that is missing, one too many, or "
+        "one with another direction. 0 is the same graph.",
+        symbol="SHD",
+        see=("f1",),
+    ),
+    Term(
+        "power",
+        "Power",
+        "The probability that a test sees a dependence of a certain size. Where it is low, a "
+        "missing edge says little.",
+        see=("reference_effect", "threshold"),
+    ),
+    Term(
+        "stability",
+        "Stability",
+        "How often an edge comes out again, over re-rolls of the noise or halves of the rows. It "
+        "is computed from the exact data and is not private.",
+        see=("re-roll",),
+    ),
+)
+
+
+def _declared() -> Iterable[Term]:
+    """A term for each parameter of an algorithm; one that several declare is taken once."""
+    users: dict[str, list[str]] = {}
+    terms: dict[str, Term] = {}
+    for algorithm in ALGORITHMS.values():
+        for p in algorithm.parameters:
+            users.setdefault(p.name, []).append(algorithm.title)
+            symbol = "" if p.symbol.replace("-", "_") == p.name else p.symbol
+            terms.setdefault(p.name, Term(p.name, p.title, p.help, symbol))
+    written = {term.name: term for term in _TERMS}
+    for name, term in terms.items():
+        yield Term(**{**vars(written.get(name, term)), "used_by": tuple(users[name])})
+
+
+@cache
+def glossary() -> dict[str, Term]:
+    """All terms by name: those written here in the order of their titles, then parameters."""
+    declared = {term.name: term for term in _declared()}
+    written = {term.name: declared.get(term.name, term) for term in _TERMS}
+    both = [
+        *sorted(written.values(), key=lambda term: folded(term.title)),
+        *sorted(
+            (term for name, term in declared.items() if name not in written),
+            key=lambda term: folded(term.title),
+        ),
+    ]
+    return {term.name: term for term in both}
+
+
+def get_term(name: str) -> Term:
+    """The term called `name`; raises ParameterError if there is none."""
+    terms = glossary()
+    if name not in terms:
+        raise ParameterError(f"The glossary has no term {short(name)!r}.")
+    return terms[name]
+
+
+def is_written(name: str) -> bool:
+    """Whether it is written here, and not only read from a parameter."""
+    return any(term.name == name for term in _TERMS)
