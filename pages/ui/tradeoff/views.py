@@ -121,7 +121,6 @@ def effort_view(sweep: BackgroundSweep) -> None:
                 figure = tradeoff_charts.quality(
                     summarise(rows, metric),
                     title,
-                    order=tradeoff_charts.line_names(sweep.plan),
                     bounded=False,
                     log=True,
                 )
