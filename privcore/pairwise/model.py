@@ -97,6 +97,15 @@ class ScoreRelease:
     parts: LogRanges | None = None
     refused: str = ""
 
+    @property
+    def overlapping(self) -> bool:
+        """Whether both scores have noise intervals and these overlap; covered by the guarantee.
+
+        The noise alone may then have made the smaller score the smaller one.
+        """
+        first, second = self.intervals
+        return bool(first and second) and first[0] <= second[1] and second[0] <= first[1]
+
 
 @dataclass(frozen=True)
 class Inference:
