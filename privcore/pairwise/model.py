@@ -104,7 +104,9 @@ class ScoreRelease:
         The noise alone may then have made the smaller score the smaller one.
         """
         first, second = self.intervals
-        return bool(first and second) and first[0] <= second[1] and second[0] <= first[1]
+        if first is None or second is None:
+            return False
+        return first[0] <= second[1] and second[0] <= first[1]
 
 
 @dataclass(frozen=True)
