@@ -9,10 +9,11 @@ from pages.ui import charts
 from pages.ui.audit import charts as audit_charts
 from pages.ui.controls.address import chosen
 from pages.ui.controls.params import number_text
+from pages.ui.controls.unknown import name_unknown
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, kept, settings_key
-from pages.ui.texts import percent
+from pages.ui.texts import percent, plain
 from privcore.errors import PrivcoreError
 from privcore.evaluation.audits import (
     AUDITS,
@@ -27,6 +28,7 @@ from privcore.evaluation.audits import (
     find_audit,
     simulate,
 )
+from privcore.evaluation.audits.plain_words import thing
 
 require_frame("pages/audit.py")
 KINDS = {
@@ -44,6 +46,7 @@ USUAL = {
 ADDRESSED = "_audit_case"
 # In this process: a slider move must not wait for others to start.
 RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
+EPSILONS = [number_text(v) for v in (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)]
 PICTURE_RUNS = (200, 4_000)
 
 
@@ -98,7 +101,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
     case = cases[name]
     epsilon = st.select_slider(
         "Claimed ε",
-        [number_text(v) for v in (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)],
+        EPSILONS,
         value=number_text(case.epsilon),
         key="audit_epsilon",
         bind="query-params",
@@ -178,7 +181,10 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
                 key="audit-event",
                 alt="Probability of the event on both data sets",
             )
-    st.markdown(f"**Event:** {result.event}.")
+    if result.events:
+        st.markdown(f"**Event 1:** {plain(sentence(result.events[0].plainly))}")
+    else:
+        st.markdown("**No event:** the outputs of all runs were alike.")
     st.markdown(f"**Data sets:** {case.neighbours}")
     if case.flaw:
         st.markdown(f"**The bug:** {case.flaw}")
@@ -197,33 +203,49 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
     if outputs is not None:
         names = [name for name in outputs[0].features if name in outputs[1].features]
         if names:
-            name = st.selectbox("Released number", names, key=f"audit_feature_{case.name}")
+            name = st.selectbox(
+                "Read from the result",
+                names,
+                key=f"audit_feature_{case.name}",
+                format_func=lambda each: sentence(thing(each)).removesuffix("."),
+            )
             charts.show(
                 audit_charts.two_histograms(
                     outputs[0].features[name], outputs[1].features[name], name
                 ),
                 key="audit-histogram",
-                alt=f"{name} on both data sets",
+                alt=f"{thing(name)}, on both data sets",
             )
-    if result.events:
-        st.dataframe(
-            pd.DataFrame(
-                [
-                    {
-                        "event": e.words,
-                        "likelier on": e.favours,
-                        "there": e.hits,
-                        "on the other": e.other_hits,
-                        "of runs": e.runs,
-                        "shows ε ≥": e.epsilon_lower,
-                    }
-                    for e in result.events
-                ]
-            ),
-            hide_index=True,
-            alt="Events tested",
-            column_config={"shows ε ≥": st.column_config.NumberColumn(format="%.3f")},
+    events_table(result)
+
+
+def events_table(result: AuditResult) -> None:
+    """The events that were tested, each in words, how often it happened, and what that shows."""
+    if not result.events:
+        return
+    st.markdown("**Events tested**")
+    rows = []
+    for number, event in enumerate(result.events, start=1):
+        there = {event.favours: event.hits, "D′" if event.favours == "D" else "D": event.other_hits}
+        rows.append(
+            {
+                "no.": f"{number}",
+                "event": plain(sentence(event.plainly)),
+                "on D": f"{there['D']:,} of {event.runs:,}",
+                "on D′": f"{there['D′']:,} of {event.runs:,}",
+                "shows ε ≥": f"{event.epsilon_lower:.3f}",
+            }
         )
+    # A table that wraps its words: an event may be a long sentence.
+    st.table(pd.DataFrame(rows).set_index("no."))
+    with st.expander("The same events as the audit names them"):
+        for number, event in enumerate(result.events, start=1):
+            st.text(f"{number}. {event.words}")
+
+
+def sentence(text: str) -> str:
+    """Words of the audit as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 st.title("Audit")
@@ -232,6 +254,7 @@ st.caption(
     "record, the most informative ones known. If some result is more than e^ε times likelier on "
     "one of them, the claim is false."
 )
+name_unknown("audit", {"audit_epsilon": EPSILONS, "audit_runs": [str(runs) for runs in RUNS]})
 try:
     with st.sidebar:
         case, settings = choose()

@@ -5,10 +5,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui.cause_and_effect.accuracy import accuracy_panel, epsilon_panel, penalty_panel
-from pages.ui.cause_and_effect.data import Key, choose_pair
+from pages.ui.cause_and_effect.data import Key, choose_pair, known_values
 from pages.ui.cause_and_effect.result import guarantee_panel, headline, pictures, scores_panel
 from pages.ui.controls.algorithm import choose_seed
 from pages.ui.controls.params import declared_controls
+from pages.ui.controls.unknown import name_unknown
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
@@ -16,6 +17,8 @@ from privcore.errors import PrivcoreError
 from privcore.pairwise import PARAMETERS, Pair, infer
 
 require_frame("pages/cause_and_effect.py")
+# Of the tabs below the pictures, in order.
+TABS = ["Scores", "Decision against ε", "Decision against λ", "Accuracy", "Guarantee"]
 
 
 def results(pair: Pair, key: Key) -> None:
@@ -33,15 +36,15 @@ def results(pair: Pair, key: Key) -> None:
         return
     headline(result, pair)
     pictures(result, pair)
-    contents: dict[str, Callable[[], None]] = {
-        "Scores": lambda: scores_panel(result, pair),
-        "Decision against ε": lambda: epsilon_panel(pair, key, values, seed),
-        "Decision against λ": lambda: penalty_panel(pair, key, values, seed),
-        "Accuracy": accuracy_panel,
-        "Guarantee": lambda: guarantee_panel(result),
-    }
-    tabs = st.tabs(list(contents), key="pair_tab", on_change="rerun", bind="query-params")
-    for tab, draw in zip(tabs, contents.values(), strict=True):
+    contents: tuple[Callable[[], None], ...] = (
+        lambda: scores_panel(result, pair),
+        lambda: epsilon_panel(pair, key, values, seed),
+        lambda: penalty_panel(pair, key, values, seed),
+        accuracy_panel,
+        lambda: guarantee_panel(result),
+    )
+    tabs = st.tabs(TABS, key="pair_tab", on_change="rerun", bind="query-params")
+    for tab, draw in zip(tabs, contents, strict=True):
         if tab.open:
             with tab:
                 draw()
@@ -53,6 +56,7 @@ def results(pair: Pair, key: Key) -> None:
 
 
 st.title("Cause and effect")
+name_unknown("cause_and_effect", {"pair_tab": TABS} | known_values())
 try:
     chosen = choose_pair()
     if chosen is not None:

@@ -9,6 +9,7 @@ from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.papers import charts as paper_charts
 from pages.ui.running import LiveHooks, kept
+from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.evaluation.papers import (
     PAPERS,
@@ -29,6 +30,7 @@ from privcore.evaluation.papers.results import (
     series_of,
     shipped,
 )
+from privcore.text import short
 
 require_frame("pages/papers.py")
 KINDS = {
@@ -36,41 +38,54 @@ KINDS = {
     "published": "published, not proven (dashed)",
     "exact": "no privacy (dotted)",
 }
-FIRST = next(iter(REPRODUCTIONS))
 
 
 def items_of(paper: str) -> list[str]:
     return [name for name, item in REPRODUCTIONS.items() if item.paper.name == paper]
 
 
+def most_telling(paper: str) -> str:
+    """What a paper opens on: its first figure, or its first table where it has none."""
+    items = items_of(paper)
+    return next((name for name in items if REPRODUCTIONS[name].figure is not None), items[0])
+
+
 def choose() -> Reproduction:
     """The paper, and which of its tables and figures; the address names the item."""
     # Not bound by Streamlit, which would write the title of an item, and titles repeat.
-    asked = st.session_state.get("item") or st.query_params.get("item", FIRST)
-    name = asked if asked in REPRODUCTIONS else FIRST
+    first = most_telling(next(iter(PAPERS)))
+    asked = st.session_state.get("item") or st.query_params.get("item", first)
+    name = asked if asked in REPRODUCTIONS else first
     if asked != name:
-        st.info(f"There is no item of that name; this is {name}.")
+        here = REPRODUCTIONS[name]
+        st.info(
+            f"The papers have no item “{plain(short(asked, 40))}”; this is {here.item} of "
+            f"{plain(here.paper.title)}."
+        )
     st.session_state["item"], st.session_state["paper"] = name, REPRODUCTIONS[name].paper.name
 
     def first_item() -> None:
-        st.session_state["item"] = items_of(st.session_state["paper"])[0]
+        st.session_state["item"] = most_telling(st.session_state["paper"])
 
-    st.selectbox(
-        "Paper",
-        list(PAPERS),
-        key="paper",
-        on_change=first_item,
-        format_func=lambda p: PAPERS[p].title,
-    )
-    item = chosen(
-        st.segmented_control(
-            "Table or figure",
-            items_of(REPRODUCTIONS[name].paper.name),
-            required=True,
-            key="item",
-            format_func=lambda n: REPRODUCTIONS[n].item,
+    left, right = st.columns([2, 3])
+    with left:
+        st.selectbox(
+            "Paper",
+            list(PAPERS),
+            key="paper",
+            on_change=first_item,
+            format_func=lambda p: PAPERS[p].title,
         )
-    )
+    with right:
+        item = chosen(
+            st.segmented_control(
+                "Table or figure",
+                items_of(REPRODUCTIONS[name].paper.name),
+                required=True,
+                key="item",
+                format_func=lambda n: REPRODUCTIONS[n].item,
+            )
+        )
     if st.query_params.get("item") != item:
         st.query_params["item"] = item
     return REPRODUCTIONS[item]
@@ -103,7 +118,7 @@ def measures_of(item: Reproduction, result: Reproduced) -> list[str]:
 def picture(item: Reproduction, result: Reproduced) -> None:
     there = [name for name in KINDS if name in series_of(result.lines)]
     measures, lines = measures_of(item, result), result.lines
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True):
         if len(measures) > 1:
             chosen = st.segmented_control(
                 "Drawn", measures, default=measures[0], required=True, key=f"measure_{item.name}"
@@ -195,7 +210,7 @@ def buttons(item: Reproduction, result: Reproduced) -> None:
 
 def show(item: Reproduction) -> None:
     st.subheader(item.item)
-    st.markdown(f"{item.shows}  \n*{item.paper.citation}*")
+    st.markdown(item.shows)
     held, fresh = shipped(item.name), rerun(item)
     result = fresh or (held.result if held else None)
     if fresh is not None and held is not None:
@@ -216,6 +231,7 @@ def show(item: Reproduction) -> None:
             table(item, result)
     else:
         table(item, result)
+    st.markdown(f"*{item.paper.citation}*")
     sentences("What the paper says", item.says)
     sentences("Why ours differ", item.differences)
     sentences("Refused", result.refused)
@@ -231,6 +247,7 @@ def unmade(item: Reproduction) -> None:
         hide_index=True,
         alt=f"{item.item} as printed",
     )
+    st.markdown(f"*{item.paper.citation}*")
     sentences("What the paper says", item.says)
     sentences("Why ours differ", item.differences)
     st.info("The data are not shipped. With the file at hand, this command makes ours:")

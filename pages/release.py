@@ -14,7 +14,7 @@ from pages.ui.release import graphs as released_graphs
 from pages.ui.release import panels
 from pages.ui.release.archive import archive
 from pages.ui.release.graphs import Shown
-from pages.ui.texts import odds_sentence, plain
+from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.private_domain.table import StatedTable
@@ -65,7 +65,6 @@ def cost(loaded: Loaded, check: Check) -> None:
             "cut points, which are released too. What follows is for as many levels as can be "
             "bought."
         )
-    st.caption(odds_sentence(check.epsilon, check.delta, "the released graph"))
 
 
 def confirm(
@@ -115,11 +114,14 @@ def confirm(
 
 def steps(loaded: Loaded) -> None:
     ledger = Ledger()
+    in_short = st.container()
     st.subheader("1. Budget")
     budget = panels.choose_budget(ledger)
     st.subheader("2. What it will cost, and what it may show")
     loaded, subject = private_domain.to_release(loaded, dict(st.session_state["parameters"]))
     check = plan(loaded, subject)
+    with in_short:
+        panels.in_short(loaded, ledger, budget, check)
     if check is None:
         return
     cost(loaded, check)

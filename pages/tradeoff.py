@@ -3,9 +3,10 @@
 import streamlit as st
 
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.controls.unknown import name_unknown
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
-from pages.ui.tradeoff.controls import choose_plan, choose_view
+from pages.ui.tradeoff.controls import choose_plan, choose_view, known_values
 from pages.ui.tradeoff.eight_networks import eight_networks_view
 from pages.ui.tradeoff.quality import quality_view
 from pages.ui.tradeoff.sweeping import sweep_of
@@ -13,6 +14,14 @@ from pages.ui.tradeoff.views import edges_view, effort_view, map_view, table_vie
 from privcore.errors import PrivcoreError
 
 require_frame("pages/tradeoff.py")
+VIEWS = [
+    "Quality",
+    "Eight networks",
+    "Two parameters",
+    "Edges",
+    "Tests and time",
+    "Table & download",
+]
 
 
 def results(loaded: Loaded) -> None:
@@ -22,18 +31,10 @@ def results(loaded: Loaded) -> None:
     if plan is None:
         st.info("Choose at least one algorithm on the left.")
         return
-    views = [
-        "Quality",
-        "Eight networks",
-        "Two parameters",
-        "Edges",
-        "Tests and time",
-        "Table & download",
-    ]
     chosen = st.segmented_control(
         "View",
-        views,
-        default=views[0],
+        VIEWS,
+        default=VIEWS[0],
         required=True,
         key="sweep_view",
         bind="query-params",
@@ -58,6 +59,7 @@ def results(loaded: Loaded) -> None:
 
 
 st.title("Trade-off")
+name_unknown("tradeoff", {"sweep_view": VIEWS} | known_values())
 try:
     loaded = current_data()
     if loaded is None:

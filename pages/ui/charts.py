@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -20,11 +23,13 @@ def show(
     selectable: whether a click on a point starts the page anew; then the points clicked on.
     """
     palette = PALETTES[current()]
+    # A figure that needs room for something, such as names at the ends of lines, says so itself.
+    margin = {"l": 10, "r": 10, "t": 40, "b": 10} | figure.layout.margin.to_plotly_json()
     figure.update_layout(
         paper_bgcolor=palette.background,
         plot_bgcolor=palette.background,
         font_color=palette.text,
-        margin={"l": 10, "r": 10, "t": 40, "b": 10},
+        margin=margin,
     )
     config = {
         "displaylogo": False,
@@ -47,5 +52,91 @@ def show(
 
 
 def label(name: str, limit: int = 24) -> str:
-    """A name for an axis: cut, and with nothing that Plotly would read as markup."""
-    return html.escape(short(name, limit))
+    """A name for an axis: cut, and with nothing that Plotly would read as markup or as LaTeX."""
+    return html.escape(short(name, limit)).replace("$", "&#36;")
+
+
+@dataclass(frozen=True)
+class LineEnd:
+    """Where a line ends, in the axes' own numbers, and what stands there."""
+
+    name: str
+    x: float
+    y: float
+    colour: str
+
+
+def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Places at least `gap` apart, each as near as can be to where it was, between low and high.
+
+    The order stays, the first of equal ones highest.  If there are too many, they stand evenly.
+    """
+    if len(places) > 1 and gap * (len(places) - 1) > high - low:
+        gap = (high - low) / (len(places) - 1)
+    order = sorted(range(len(places)), key=lambda index: (places[index], -index))
+    # Those that would overlap form a block, which stands where its members are on average.
+    blocks: list[list[int]] = []
+    for index in order:
+        blocks.append([index])
+        while len(blocks) > 1 and _first(blocks[-1], places, gap, low, high) < (
+            _first(blocks[-2], places, gap, low, high) + gap * len(blocks[-2])
+        ):
+            blocks[-2:] = [blocks[-2] + blocks[-1]]
+    placed = [0.0] * len(places)
+    for block in blocks:
+        start = _first(block, places, gap, low, high)
+        for number, index in enumerate(block):
+            placed[index] = start + gap * number
+    return placed
+
+
+def _first(
+    block: Sequence[int], places: Sequence[float], gap: float, low: float, high: float
+) -> float:
+    """Where the lowest of a block stands."""
+    length = gap * (len(block) - 1)
+    mean = sum(places[index] for index in block) / len(block)
+    return max(low, min(mean - length / 2, high - length))
+
+
+def name_ends(
+    figure: go.Figure,
+    ends: Sequence[LineEnd],
+    *,
+    y_range: tuple[float, float],
+    height: float,
+    log_x: bool,
+    room: int = 118,
+    size: int = 11,
+) -> None:
+    """Names at the right ends of lines, none over another, each joined to its line.
+
+    y_range: of the axis; height: of the plot in pixels, without its margins; room: on the right.
+    """
+    gap = (size + 3) * (y_range[1] - y_range[0]) / height
+    heights = spread([end.y for end in ends], gap, *y_range)
+    for end, place in zip(ends, heights, strict=True):
+        figure.add_annotation(
+            # On a logarithmic axis annotations are placed by the logarithm.
+            x=math.log10(end.x) if log_x else end.x,
+            y=end.y,
+            axref="pixel",
+            ayref="y",
+            ax=16,
+            ay=place,
+            xanchor="left",
+            text=label(end.name, 30),
+            font={"color": end.colour, "size": size},
+            arrowhead=0,
+            arrowwidth=1,
+            arrowcolor=end.colour,
+            standoff=5,
+            borderpad=0,
+        )
+    figure.update_layout(margin={"r": room}, yaxis={"range": list(y_range)})
+    if ends:
+        # The plot ends where the lines do, so that nothing in it crosses a name.
+        starts = [x for trace in figure.data for x in trace.x if x is not None]
+        low, high = min(starts), max(end.x for end in ends)
+        low, high = (math.log10(low), math.log10(high)) if log_x else (low, high)
+        figure.update_xaxes(range=[low - 0.03 * (high - low or 1), high + 0.02 * (high - low or 1)])

@@ -97,6 +97,17 @@ class ScoreRelease:
     parts: LogRanges | None = None
     refused: str = ""
 
+    @property
+    def overlapping(self) -> bool:
+        """Whether both scores have noise intervals and these overlap; covered by the guarantee.
+
+        The noise alone may then have made the smaller score the smaller one.
+        """
+        first, second = self.intervals
+        if first is None or second is None:
+            return False
+        return first[0] <= second[1] and second[0] <= first[1]
+
 
 @dataclass(frozen=True)
 class Inference:

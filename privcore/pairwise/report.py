@@ -89,3 +89,16 @@ def caution(result: Inference) -> str:
         "the wrong direction may even win more often. Use more rows, a larger share for training, "
         "or a larger ε."
     )
+
+
+def undecided(result: Inference) -> str:
+    """Why the released decision is hardly better than a coin; empty if it is not.
+
+    From what is released and public alone.
+    """
+    if caution(result):
+        return "the noise on both regressions may decide it"
+    deciding = [release for release in result.releases if release.decision]
+    if deciding and all(release.overlapping for release in deciding):
+        return "the 95 % noise intervals of the two scores overlap"
+    return ""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from privcore.evaluation.audits import AuditResult, TestedEvent
+from privcore.evaluation.audits.plain_words import thing
 
 _BINS = 60
 
@@ -35,8 +36,9 @@ def against_claim(result: AuditResult) -> go.Figure:
     )
     figure.update_layout(
         height=340,
-        title="Lower bound on ε",
-        yaxis={"title": "ε at least", "range": [0, 1.2 * max(result.epsilon, *shown)]},
+        title="What each event shows",
+        xaxis={"title": "events, below in words"},
+        yaxis={"title": "the true ε is at least", "range": [0, 1.2 * max(result.epsilon, *shown)]},
     )
     return figure
 
@@ -65,15 +67,20 @@ def probabilities(event: TestedEvent) -> go.Figure:
     figure.update_layout(
         height=340,
         title="How often event 1 happens",
-        xaxis={"type": "category"},
+        xaxis={"type": "category", "title": "data set; the mark is the bound that counts"},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
     )
     return figure
 
 
 def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
-    """A released number on both data sets; runs that did not release it are left out."""
+    """A released number on both data sets; runs that did not release it are left out.
+
+    A fact, whose name ends in "?", is drawn as how often it holds.
+    """
     palette = PALETTES[current()]
+    if name.endswith("?"):
+        return _how_often(one, other, name)
     values = np.concatenate([one, other]).astype(float)
     values = values[np.isfinite(values)]
     low, high = (np.quantile(values, [0.005, 0.995])) if values.size else (0.0, 1.0)
@@ -96,9 +103,33 @@ def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: s
             hovertemplate="%{x:.4g}: %{y:.4f}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(
-        height=320,
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
-        xaxis={"title": label(name, 60)},
+        height=340,
+        title="How often each value comes out",
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        xaxis={"title": label(thing(name), 90)},
+        yaxis={"title": "share of runs", "rangemode": "tozero"},
+    )
+    return figure
+
+
+def _how_often(one: NDArray[np.float64], other: NDArray[np.float64], name: str) -> go.Figure:
+    palette = PALETTES[current()]
+    figure = go.Figure()
+    for number, (title, held) in enumerate((("on D", one), ("on D′", other))):
+        share = float(np.mean(np.asarray(held, dtype=float) > 0))
+        figure.add_bar(
+            x=["yes", "no"],
+            y=[share, 1 - share],
+            name=title,
+            marker={"color": palette.series[number], "pattern": {"shape": ("", "/")[number]}},
+            hovertemplate="%{x}: %{y:.4f}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_layout(
+        height=340,
+        title="How often it is so",
+        barmode="group",
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        xaxis={"title": label(thing(name), 90), "type": "category"},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
     )
     return figure

@@ -16,6 +16,12 @@ from privcore.arrays import Vector
 from privcore.pairwise import ScoreRelease
 
 SHOWN_POINTS = 2_000
+# Of the three pictures that stand side by side: one size, and as much room below each as the
+# names of the lines take in one of them.
+_PLOT_HEIGHT = 440
+_KEY_HEIGHT = 130
+# Both variables are scaled to -1 ... 1 by their bounds.
+_SCALED = [-1.05, 1.05]
 
 
 @dataclass(frozen=True)
@@ -62,17 +68,23 @@ def points_and_fits(
             hovertemplate="%{x:.4g}, %{y:.4g}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(
-        height=420,
+        height=_PLOT_HEIGHT,
+        margin={"b": _KEY_HEIGHT},
         title="Both regressions",
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top"},
-        xaxis={"title": label(names[0], 40)},
-        yaxis={"title": label(names[1], 40)},
+        legend={"orientation": "h", "y": -0.22, "yanchor": "top"},
+        xaxis={"title": label(names[0], 30), "range": _SCALED},
+        yaxis={"title": label(names[1], 30), "range": _SCALED},
     )
     return figure
 
 
-def residuals(inputs: Vector, rests: Vector, names: tuple[str, str], forward: bool) -> go.Figure:
-    """Residuals of a regression on test rows against its input: a flat band if independent."""
+def residuals(
+    inputs: Vector, rests: Vector, names: tuple[str, str], forward: bool, reach: float
+) -> go.Figure:
+    """Residuals of a regression on test rows against its input: a flat band if independent.
+
+    reach: how far the axis of the residuals goes, up and down.
+    """
     palette = PALETTES[current()]
     taken = _some(len(inputs))
     figure = go.Figure(
@@ -86,10 +98,11 @@ def residuals(inputs: Vector, rests: Vector, names: tuple[str, str], forward: bo
     )
     figure.add_hline(y=0, line={"color": palette.muted, "width": 1, "dash": "dot"})
     figure.update_layout(
-        height=420,
+        height=_PLOT_HEIGHT,
+        margin={"b": _KEY_HEIGHT},
         title=f"If {label(names[0])} were the cause",
-        xaxis={"title": label(names[0], 40)},
-        yaxis={"title": f"what is left of {label(names[1])}"},
+        xaxis={"title": label(names[0], 30), "range": _SCALED},
+        yaxis={"title": f"what is left of {label(names[1])}", "range": [-reach, reach]},
     )
     return figure
 

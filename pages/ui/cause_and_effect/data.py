@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.data import UPLOAD, choose_data, current_data
+from pages.ui.controls.data import UPLOAD, Loaded, choose_data, current_data
 from pages.ui.controls.params import declared_controls
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.texts import plain
@@ -30,6 +30,15 @@ GENERATED, CURRENT, FILE = "generated", "current data set", "two columns of a fi
 _ROWS = [20, 50, 100, 200, 500, 1_000, 2_000, 4_000, 8_000, 10_000]
 # Tells one pair from another, for what is kept of it.
 Key = tuple[Hashable, ...]
+
+
+def known_values() -> dict[str, list[str]]:
+    """The values of the choice's parameters in the address."""
+    return {
+        "pair_source": [GENERATED, CURRENT, FILE],
+        "pair_generator": list(GENERATORS),
+        "pair_rows": [str(rows) for rows in _ROWS],
+    }
 
 
 def choose_pair() -> tuple[Pair, Key] | None:
@@ -102,6 +111,13 @@ def _current() -> tuple[Pair, Key] | None:
         return None
     dataset = loaded.dataset
     numeric = [c.name for c in dataset.columns if is_numeric(c)]
+    raw = _uncut(loaded)
+    if raw is not None:
+        st.caption(
+            "Columns of numbers as they stand in the file; the intervals that the table was cut "
+            "into are for the other pages."
+        )
+        return _of_table(raw, dataset.name, str(loaded.key), dataset.true_edges)
     if len(numeric) < 2:
         st.info(
             "These data have fewer than two columns of numbers, and directions are found between "
@@ -112,6 +128,17 @@ def _current() -> tuple[Pair, Key] | None:
     if names is None:
         return None
     return Pair.from_dataset(dataset, *names), (*loaded.key, *names)
+
+
+def _uncut(loaded: Loaded) -> RawTable | None:
+    """The uploaded table as it was read, where it has numbers that were cut into intervals."""
+    same = loaded.content is not None and loaded.content is st.session_state.get("upload_bytes")
+    if not same or "upload_raw" not in st.session_state:
+        return None
+    raw: RawTable = st.session_state["upload_raw"][1]
+    kept = {column.name for column in loaded.dataset.columns if is_numeric(column)}
+    numbers = {column.name for column in number_columns(raw)}
+    return raw if len(numbers) > 1 and not numbers <= kept else None
 
 
 def _two(names: list[str], key: str) -> tuple[str, str] | None:
@@ -147,7 +174,12 @@ def _file() -> tuple[Pair, Key] | None:
     return _of_table(raw, filename, digest)
 
 
-def _of_table(raw: RawTable, filename: str, digest: str) -> tuple[Pair, Key] | None:
+def _of_table(
+    raw: RawTable,
+    filename: str,
+    digest: str,
+    true_edges: tuple[tuple[str, str], ...] | None = None,
+) -> tuple[Pair, Key] | None:
     schema = {column.name: column for column in number_columns(raw)}
     if len(schema) < 2:
         raise DataError("The file has fewer than two columns of numbers; choose another.")
@@ -196,5 +228,13 @@ def _of_table(raw: RawTable, filename: str, digest: str) -> tuple[Pair, Key] | N
             "Some rows have missing values in these columns; switch on leaving them out, or choose "
             "other columns."
         )
-    dataset = build_dataset(raw, wanted, name=filename, missing="drop" if drop else "refuse")
+    dataset = build_dataset(
+        raw,
+        wanted,
+        name=filename,
+        missing="drop" if drop else "refuse",
+        true_edges=None
+        if true_edges is None
+        else tuple(edge for edge in true_edges if set(edge) <= set(names)),
+    )
     return Pair.from_dataset(dataset, *names), (digest, *names, *bounds, public, drop)

@@ -16,32 +16,34 @@ from pages.ui.cause_and_effect.texts import (
     mechanism_sentence,
     score_title,
 )
-from pages.ui.layout import wrapping_thirds
-from pages.ui.texts import odds_sentence, percent
+from pages.ui.layout import LEAST_WIDTH, wrapping_columns
+from pages.ui.texts import odds_sentence, percent, plain
 from privcore.pairwise import Inference, Pair
-from privcore.pairwise.report import caution
+from privcore.pairwise.report import caution, undecided
 
 
 def headline(result: Inference, pair: Pair) -> None:
     """What was decided, what it promises, and what it cost."""
-    names = pair.names
+    names, one = pair.names, len(result.releases) == 1
     st.markdown(f"**{guarantee_line(result, pair)}**")
     st.caption(cost_sentence(result))
     if caution(result):
         st.warning(caution(result), icon=":material/warning:")
     row = st.container(horizontal=True)
+    said = plain(arrow(result.decision, names, "undecided" if one else "scores differ"))
+    why = undecided(result) if result.decision else ""
     row.metric(
         "Released decision",
-        arrow(result.decision, names, "none" if len(result.releases) == 1 else "scores differ"),
+        "undecided" if why else said,
         border=True,
         help="The direction with the smaller dependence between input and residual; of several "
         "scores, the one that all of them say.",
     )
-    if len(result.releases) == 1:
+    if one:
         release = result.releases[0]
         row.metric(
             "Without noise",
-            arrow(release.exact_decision, names),
+            plain(arrow(release.exact_decision, names)),
             border=True,
             help="What the exact scores say. Not private.",
         )
@@ -55,7 +57,13 @@ def headline(result: Inference, pair: Pair) -> None:
             "Computed from the exact scores: not private. Where there is none, the curve below "
             "shows a simulation.",
         )
-    row.metric("True direction", arrow(pair.direction, names, "unknown"), border=True)
+    if pair.direction:
+        row.metric("True direction", plain(arrow(pair.direction, names)), border=True)
+    if why:
+        st.markdown(
+            f"Undecided: the smaller score says {said}, but {why}, so that this is hardly better "
+            "than a coin. More rows or a larger ε may decide it."
+        )
     for release in result.releases:
         if release.refused:
             st.info(f"{score_title(release.score)}: {release.refused}")
@@ -74,7 +82,9 @@ def pictures(result: Inference, pair: Pair) -> None:
             pair_charts.Line("y from x, exact", exact.grid, exact.forward, True, False),
             pair_charts.Line("x from y, exact", exact.grid, exact.backward, False, False),
         ]
-    left, middle, right = wrapping_thirds("pair-pictures")
+    left, middle, right = wrapping_columns("pair-pictures", 3, least=LEAST_WIDTH)
+    # One scale for what either direction leaves, so that the two can be compared.
+    reach = 1.05 * float(max(np.abs(tested.rest_y).max(), np.abs(tested.rest_x).max()))
     with left:
         charts.show(
             pair_charts.points_and_fits(tested.x, tested.y, pair.names, lines),
@@ -83,13 +93,15 @@ def pictures(result: Inference, pair: Pair) -> None:
         )
     with middle:
         charts.show(
-            pair_charts.residuals(tested.x, tested.rest_y, pair.names, True),
+            pair_charts.residuals(tested.x, tested.rest_y, pair.names, True, reach),
             key="pair-rest-y",
             alt="Residuals of y against x",
         )
     with right:
         charts.show(
-            pair_charts.residuals(tested.y, tested.rest_x, (pair.names[1], pair.names[0]), False),
+            pair_charts.residuals(
+                tested.y, tested.rest_x, (pair.names[1], pair.names[0]), False, reach
+            ),
             key="pair-rest-x",
             alt="Residuals of x against y",
         )

@@ -12,7 +12,8 @@ from plotly.subplots import make_subplots
 
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
-from pages.ui.tradeoff.charts import DASHES, series_name
+from pages.ui.tradeoff.charts import series_name
+from pages.ui.tradeoff.styles import DASHES, style_of
 from privcore.evaluation.papers import Line, Reproduction
 
 _PANEL_HEIGHT = 270
@@ -36,12 +37,16 @@ _SYMBOLS = (
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: its panel, its name, whether it is proven, published or exact, and its points."""
+    """One line: its panel, its name, whether it is proven, published or exact, and its points.
+
+    algorithm: whose style it has, in place of the next colour.
+    """
 
     panel: str
     name: str
     series: str
     points: Sequence[tuple[float, float]]
+    algorithm: str | None = None
 
 
 def small_panels(
@@ -75,6 +80,14 @@ def small_panels(
     for curve in curves:
         place, number = panels.index(curve.panel), names.index(curve.name)
         points = sorted(curve.points)
+        line = {
+            "color": palette.series[number % len(palette.series)],
+            "dash": DASHES[number // len(palette.series)] if alike else _DASH[curve.series],
+            "width": _WIDTH[curve.series],
+        }
+        if curve.algorithm is not None:
+            style = style_of(curve.algorithm, palette)
+            line = {"color": style.colour, "dash": style.dash, "width": style.width}
         figure.add_scatter(
             x=[x for x, _ in points],
             y=[y for _, y in points],
@@ -82,11 +95,7 @@ def small_panels(
             legendgroup=curve.name,
             showlegend=curve.name not in told,
             mode="lines+markers" if curve.series != "exact" else "lines",
-            line={
-                "color": palette.series[number % len(palette.series)],
-                "dash": DASHES[number // len(palette.series)] if alike else _DASH[curve.series],
-                "width": _WIDTH[curve.series],
-            },
+            line=line,
             marker={"size": 5, "symbol": _SYMBOLS[number % len(_SYMBOLS)]},
             hovertemplate=f"%{{x:.3g}}: %{{y:.3g}}<extra>{label(curve.name, 40)}, "
             f"{curve.series}</extra>",
@@ -155,7 +164,7 @@ def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> g
         algorithm, calibration, data = map(str, key)
         name = series_name(algorithm, calibration)
         points = list(zip(part["epsilon"], part["mean"], strict=True))
-        curves.append(Curve(names[data], name, calibration, points))
+        curves.append(Curve(names[data], name, calibration, points, algorithm))
     panels = list(names.values())
     curves.sort(key=lambda curve: panels.index(curve.panel))
     return small_panels(curves, x_title="total ε", y_title=title, bounded=True)

@@ -24,8 +24,8 @@ def archive(ledger: Ledger) -> None:
             [
                 {
                     "time (UTC)": kept.time,
-                    "budget": plain(kept.budget),
-                    "algorithm": plain(kept.algorithm),
+                    "budget": kept.budget,
+                    "algorithm": kept.algorithm,
                     "file": kept.path.name,
                 }
                 for kept in certificates
@@ -45,7 +45,7 @@ def archive(ledger: Ledger) -> None:
         _downloads(chosen)
     except PrivcoreError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
-    st.caption(f"They are kept in the folder {ledger.certificates}.")
+    st.caption(f"They are kept in the folder {plain(str(ledger.certificates))}.")
 
 
 def _words(kept: Kept) -> str:

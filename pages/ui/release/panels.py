@@ -12,6 +12,7 @@ from pages.ui import charts, expectation
 from pages.ui.controls.data import Loaded
 from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
+from pages.ui.texts import odds_sentence, plain
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.moment_search.parameters import WHOLE
@@ -20,7 +21,7 @@ from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.sums import Unit
+from privcore.releases.ledger.sums import Spending, Unit
 from privcore.releases.release_check import Check, check_release
 
 NEW = "a new budget …"
@@ -49,6 +50,51 @@ def checked(
     if verified is None:
         raise ParameterError("The rehearsal was cancelled; change a setting to start it again.")
     return verified
+
+
+def in_short(loaded: Loaded, ledger: Ledger, budget: str | None, check: Check | None) -> None:
+    """What would leave, whom it is for and whom it protects, and what it costs: before all else."""
+    dataset = loaded.dataset
+    title = plain(ALGORITHMS[st.session_state["algorithm"]].title)
+    what, whom, cost = st.columns(3, border=True)
+    with what:
+        st.markdown("**What leaves**")
+        st.markdown(
+            f"One graph over the {dataset.p:,} columns of “{plain(dataset.name)}”, made once by "
+            f"{title}, with a signed certificate. No row leaves."
+        )
+    with whom:
+        st.markdown("**For whom**")
+        st.markdown(
+            "For anyone you give it to, whatever else they know. It protects each of the "
+            f"{dataset.n:,} records."
+        )
+        if check is not None:
+            st.caption(odds_sentence(check.epsilon, check.delta, "the released graph"))
+    with cost:
+        st.markdown("**What it costs**")
+        if check is None:
+            st.markdown("Not known yet: something below has to be settled first.")
+        else:
+            st.markdown(f"(ε = {check.epsilon:g}, δ = {check.delta:g}), spent for ever.")
+            st.caption(_paid_from(ledger, budget))
+
+
+def _paid_from(ledger: Ledger, budget: str | None) -> str:
+    if budget is None:
+        return "Of a budget that the owner of the data sets: make one in step 1."
+    state = ledger.spending(budget)
+    total = f"(ε = {state.budget.epsilon:g}, δ = {state.budget.delta:g})"
+    share = f"{100 * _share_spent(state):.0f} %"
+    return f"Of the budget “{plain(budget)}” of {total}, of which {share} is spent."
+
+
+def _share_spent(state: Spending) -> float:
+    """Of a budget's total, in what it is kept in."""
+    budget = state.budget
+    if budget.rho is not None and state.rho is not None:
+        return state.rho / budget.rho
+    return max(state.epsilon / budget.epsilon, state.delta / budget.delta if budget.delta else 0.0)
 
 
 def choose_budget(ledger: Ledger) -> str | None:
@@ -112,22 +158,50 @@ def spending(ledger: Ledger, name: str) -> None:
     state = ledger.spending(name)
     budget = state.budget
     if budget.rho is not None and state.rho is not None:
-        share, unit = state.rho / budget.rho, f"ρ = {state.rho:.4g} of {budget.rho:.4g}"
+        unit = f"ρ = {state.rho:.4g} of {budget.rho:.4g}"
     else:
-        share = max(
-            state.epsilon / budget.epsilon, state.delta / budget.delta if budget.delta else 0.0
-        )
         unit = f"ε = {state.epsilon:.4g} of {budget.epsilon:.4g}"
         unit += f", δ = {state.delta:.3g} of {budget.delta:.3g}"
     plural = "" if state.charges == 1 else "s"
-    st.progress(min(share, 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
-    so_far = f"So far (ε = {state.epsilon:.4g}, δ = {state.delta:.3g}) added up as they are"
-    if state.zcdp_epsilon is not None:
-        so_far += f", or ε = {state.zcdp_epsilon:.4g} at δ = {budget.delta:g} by zCDP"
+    st.progress(min(_share_spent(state), 1.0), f"Spent by {state.charges} charge{plural}: {unit}")
     st.caption(
-        f"{so_far}; the total is (ε = {budget.epsilon:g}, δ = {budget.delta:g}). The ledger is "
-        f"{ledger.path}; set CAUSALVEIL_DATA_DIR to keep it elsewhere."
+        f"{kept_words(state)} The ledger is {plain(str(ledger.path))}; set CAUSALVEIL_DATA_DIR to "
+        "keep it elsewhere."
     )
+
+
+def kept_words(state: Spending) -> str:
+    """What is kept below a budget's total, and why another sum of the same charges may be above it.
+
+    Each sum bounds the same loss from above; only the one that the budget is kept in counts.
+    """
+    budget = state.budget
+    total = f"(ε = {budget.epsilon:g}, δ = {budget.delta:g})"
+    zcdp = state.zcdp_epsilon
+    if budget.rho is None:
+        told = f"The total is {total}, and ε and δ of all charges together stay below it."
+        if not state.charges or zcdp is None:
+            return told
+        beside = f"zCDP bounds the loss of these charges by ε = {zcdp:.4g} at δ = {budget.delta:g}"
+        other, own = zcdp, state.epsilon
+    else:
+        told = (
+            f"The total is {total}, that is ρ = {budget.rho:.4g}, and ρ of all charges together "
+            "stays below it."
+        )
+        if not state.charges or zcdp is None:
+            return told
+        told += f" So far this comes to ε = {zcdp:.4g} at δ = {budget.delta:g}."
+        beside = (
+            f"Added up as they are, their ε come to {state.epsilon:.4g} with δ = {state.delta:.3g}"
+        )
+        other, own = state.epsilon, zcdp
+    if other > own:
+        return (
+            f"{told} {beside}: a looser bound on the same loss, which does not count here: "
+            "nothing is overspent."
+        )
+    return f"{told} {beside}: a tighter bound on the same loss, which does not count here."
 
 
 def uncovered(ledger: Ledger, budget: str, check: Check) -> str:

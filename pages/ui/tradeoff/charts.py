@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.ui.charts import label
+from pages.ui.charts import LineEnd, label, name_ends
 from pages.ui.theme import PALETTES, current
+from pages.ui.tradeoff.styles import style_of
 from privcore.algorithms import ALGORITHMS
-from privcore.evaluation.sweeps.sweep import SweepPlan
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_HEIGHT = 460
+# Of a picture, what its margins and titles take, so that names at the ends of lines fit.
+_AROUND = 110
+_NETWORK_HEIGHT = 340
 
 
 def series_name(algorithm: str, calibration: str) -> str:
@@ -20,21 +25,10 @@ def series_name(algorithm: str, calibration: str) -> str:
     return title if calibration in ("proven", "none") else f"{title}, {calibration}"
 
 
-def line_names(plan: SweepPlan) -> list[str]:
-    """Every line that the plan can have, in a fixed order, so that colours stay."""
-    return [
-        series_name(name, calibration)
-        for calibration in plan.calibrations
-        for name in plan.algorithms
-        if ALGORITHMS[name].private
-    ]
-
-
 def quality(
     table: pd.DataFrame,
     title: str,
     *,
-    order: list[str],
     bounded: bool,
     target: float | None = None,
     log: bool = False,
@@ -42,24 +36,25 @@ def quality(
     """Mean of a metric against ε, a line for each algorithm, with the middle nine tenths of runs.
 
     table: as `summarise` gives it, with `algorithm`, `calibration`, `epsilon`; rows without ε are
-    not private and are drawn as level lines.  order: names of the lines, which fixes the colours.
+    not private and are drawn as level lines.  Names stand at the ends of the lines.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
-    private = table[table["epsilon"].notna()]
+    private = table[table["epsilon"].notna() & table["mean"].notna()]
+    ends: list[LineEnd] = []
     for key, part in private.groupby(["algorithm", "calibration"], sort=False):
         algorithm, calibration = map(str, key)
         name = series_name(algorithm, calibration)
-        number = order.index(name)
-        colour = palette.series[number % len(palette.series)]
+        style = style_of(algorithm, palette, published=calibration == "published")
         part = part.sort_values("epsilon")
         x = part["epsilon"].to_numpy()
         figure.add_scatter(
             x=np.concatenate([x, x[::-1]]),
             y=np.concatenate([part["q95"], part["q05"][::-1]]),
+            mode="lines",
             fill="toself",
-            fillcolor=colour,
-            opacity=0.13,
+            fillcolor=style.colour,
+            opacity=0.1,
             line={"width": 0},
             hoverinfo="skip",
             showlegend=False,
@@ -71,11 +66,7 @@ def quality(
             name=name,
             legendgroup=name,
             mode="lines+markers",
-            line={
-                "color": colour,
-                "width": 2.5,
-                "dash": DASHES[number // len(palette.series) + (calibration == "published")],
-            },
+            line={"color": style.colour, "width": style.width, "dash": style.dash},
             marker={"size": 7},
             customdata=np.column_stack(
                 [np.full(len(part), algorithm), np.full(len(part), calibration), part["runs"]]
@@ -83,22 +74,32 @@ def quality(
             hovertemplate="ε = %{x:g}: %{y:.3f} (%{customdata[2]} runs)"
             "<extra>%{fullData.name}</extra>",
         )
-    ends = [private["epsilon"].min(), private["epsilon"].max()]
-    for line, (_, row) in enumerate(table[table["epsilon"].isna()].iterrows()):
+        ends.append(LineEnd(name, x[-1], part["mean"].iloc[-1], style.colour))
+    span = [private["epsilon"].min(), private["epsilon"].max()]
+    for _, row in table[table["epsilon"].isna() & table["mean"].notna()].iterrows():
+        style = style_of(str(row["algorithm"]), palette)
+        name = ALGORITHMS[row["algorithm"]].title
         figure.add_scatter(
-            x=ends,
+            x=span,
             y=[row["mean"]] * 2,
-            name=ALGORITHMS[row["algorithm"]].title,
+            name=name,
             mode="lines",
-            line={"color": palette.text, "width": 1.5, "dash": DASHES[1 + line % 2]},
+            line={"color": style.colour, "width": style.width, "dash": style.dash},
             hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
         )
+        if ends:
+            ends.append(LineEnd(name, span[1], row["mean"], style.colour))
     if target is not None:
-        figure.add_hline(y=target, line={"color": palette.muted, "width": 1, "dash": "dot"})
+        figure.add_hline(
+            y=target,
+            line={"color": palette.muted, "width": 1, "dash": "dot"},
+            annotation={"text": f"wanted {target:g}", "font": {"color": palette.muted}},
+            annotation_position="top left",
+        )
     figure.update_layout(
-        height=460,
+        height=_HEIGHT,
         hovermode="closest",
-        showlegend=True,
+        showlegend=log,
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
         xaxis={"title": "privacy budget ε (more privacy to the left)", "type": "log"},
         yaxis={
@@ -108,7 +109,56 @@ def quality(
             "rangemode": "tozero",
         },
     )
+    if ends and not log:
+        # A large distance is drawn whole, its band too.
+        y_range = (-0.02, 1.05) if bounded else (0.0, 1.05 * max(1.0, table["q95"].max()))
+        name_ends(figure, ends, y_range=y_range, height=_HEIGHT - _AROUND, log_x=True)
     _ticks(figure, private["epsilon"])
+    return figure
+
+
+def network(
+    means: pd.DataFrame, title: str, y_title: str, highlighted: Collection[str]
+) -> go.Figure:
+    """The private algorithms' means on one network against ε, each named at the end of its line.
+
+    means: as `summarise` gives it, of one data set.  highlighted: names of algorithms that stand
+    out, where there are any; the others are then grey and without a name.
+    """
+    palette = PALETTES[current()]
+    figure = go.Figure()
+    ends: list[LineEnd] = []
+    private = means[means["epsilon"].notna() & means["mean"].notna()]
+    parts = {str(key): part for key, part in private.groupby("algorithm", sort=False)}
+    # What stands out is drawn last, over the others.
+    for algorithm in sorted(parts, key=lambda name: name in highlighted):
+        style, part = style_of(algorithm, palette), parts[algorithm].sort_values("epsilon")
+        name, dimmed = ALGORITHMS[algorithm].title, highlighted and algorithm not in highlighted
+        figure.add_scatter(
+            x=part["epsilon"],
+            y=part["mean"],
+            name=name,
+            mode="lines",
+            line={
+                "color": palette.border if dimmed else style.colour,
+                "width": 1 if dimmed else style.width,
+                "dash": style.dash,
+            },
+            hovertemplate=f"<b>{label(name, 40)}</b><br>ε = %{{x:g}}: %{{y:.2f}}<extra></extra>",
+        )
+        if not dimmed:
+            last = part.iloc[-1]
+            ends.append(LineEnd(name, last["epsilon"], last["mean"], style.colour))
+    figure.update_layout(
+        height=_NETWORK_HEIGHT,
+        title={"text": label(title, 40)},
+        hovermode="closest",
+        showlegend=False,
+        xaxis={"title": "total ε", "type": "log"},
+        yaxis={"title": y_title},
+    )
+    name_ends(figure, ends, y_range=(-0.02, 1.05), height=_NETWORK_HEIGHT - _AROUND, log_x=True)
+    figure.update_xaxes(tickvals=[0.1, 1, 10], ticktext=["0.1", "1", "10"], minor={"ticks": ""})
     return figure
 
 

@@ -15,6 +15,7 @@ from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.counts import NumericRows
 from privcore.data import StructuralExample
+from privcore.evaluation.sweeps.eight_networks import eight_networks
 from privcore.evaluation.sweeps.plan import Calibration
 from privcore.evaluation.sweeps.sweep import (
     ExampleData,
@@ -32,6 +33,9 @@ MEASURES = {
     "recall": "recall",
     "shd": "Hamming distance",
 }
+FOUND = ("adjacent", "directed")
+_SEEDS = [3, 5, 10, 20, 50, 100]
+_REFERENCES = {"truth": "truth", "non_private": "non-private"}
 _KINDS = {"skeleton": "skeleton", "cpdag": "CPDAG"}
 _MANTISSAS = {1: (1,), 2: (1, 3), 3: (1, 2, 5), 6: (1, 1.5, 2, 3, 5, 7)}
 ROWS_GRID = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
@@ -68,6 +72,25 @@ def base_algorithms(chosen: list[Algorithm]) -> list[str]:
     return list(dict.fromkeys(a.reference_algorithm for a in chosen))
 
 
+def known_values() -> dict[str, list[str]]:
+    """The values of the page's parameters in the address."""
+    titles = [a.title for a in ALGORITHMS.values() if a.private]
+    epsilons = sorted({row["epsilon"] for row in eight_networks().rows if row["epsilon"]})
+    return {
+        "sweep_algorithms": titles,
+        "sweep_algorithms_numbers": titles,
+        "sweep_range": [number_text(value) for value in log_grid(EPSILON)],
+        "sweep_density": [str(count) for count in _MANTISSAS],
+        "sweep_seeds": [str(count) for count in _SEEDS],
+        "sweep_calibrations": list(get_args(Calibration)),
+        "sweep_reference": list(_REFERENCES.values()),
+        "sweep_kind": list(_KINDS.values()),
+        "sweep_measure": list(MEASURES.values()),
+        "sweep_found": list(FOUND),
+        "eight_epsilon": [f"{value:g}" for value in epsilons],
+    }
+
+
 def choose_plan(loaded: Loaded) -> SweepPlan | None:
     """Draw the controls; the sweep that they describe, None while no algorithm is chosen."""
     private = fitting(loaded)
@@ -102,12 +125,13 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
     )
     seeds = st.select_slider(
         "Runs each",
-        [3, 5, 10, 20, 50, 100],
-        value=10,
+        _SEEDS,
+        value=5,
         key="sweep_seeds",
         bind="query-params",
         persist_state="session",
-        help="Each run has noise of its own; the data stay the same.",
+        help="Each run has noise of its own; the data stay the same. Of the networks that the view "
+        "Eight networks has, five come with the product; more are made here.",
     )
     offered: tuple[Calibration, ...] = get_args(Calibration)
     calibrations = st.segmented_control(
@@ -151,7 +175,7 @@ def _spread(values: list[float], count: int) -> tuple[float, ...]:
 def choose_view(has_truth: bool) -> View:
     """Which number is drawn."""
     with st.container(horizontal=True):
-        references = ["truth", "non_private"] if has_truth else ["non_private"]
+        references = list(_REFERENCES) if has_truth else ["non_private"]
         reference = st.segmented_control(
             "Compare with",
             references,
@@ -160,7 +184,7 @@ def choose_view(has_truth: bool) -> View:
             key="sweep_reference",
             bind="query-params",
             persist_state="session",
-            format_func={"truth": "truth", "non_private": "non-private"}.__getitem__,
+            format_func=_REFERENCES.__getitem__,
             help="Non-private: the same search with the same settings, without noise.",
         )
         kind = st.segmented_control(

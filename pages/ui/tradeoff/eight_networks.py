@@ -6,8 +6,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui import charts
-from pages.ui.papers import charts as paper_charts
+from pages.ui.layout import wrapping_columns
 from pages.ui.texts import plain
+from pages.ui.tradeoff import charts as tradeoff_charts
+from pages.ui.tradeoff.styles import OURS, groups
 from privcore.algorithms import ALGORITHMS
 from privcore.data import load_network
 from privcore.evaluation.sweeps.eight_networks import (
@@ -38,6 +40,18 @@ def runs_words(means: pd.DataFrame) -> str:
     return f"{runs.max()} runs" + (f" ({', '.join(fewer)})" if fewer else "")
 
 
+def groups_sentence() -> str:
+    """Whose algorithms share a colour."""
+    told = []
+    for group, names in groups().items():
+        titles = ", ".join(plain(ALGORITHMS[name].title) for name in names)
+        told.append(f"{'Ours' if group == OURS else plain(group)}: {titles}")
+    return (
+        f"One colour for ours and one for each paper; the dash tells apart those of one colour. "
+        f"{'; '.join(told)}."
+    )
+
+
 def eight_networks_view() -> None:
     """A panel for each network, and the answer in one sentence."""
     means = eight_networks_means()
@@ -51,12 +65,29 @@ def eight_networks_view() -> None:
         format_func=lambda e: f"{e:g}",
     )
     st.markdown(pick_sentence(epsilon))
-    titles = {name: f"{name}, {len(load_network(name).names)} columns" for name in NETWORKS}
-    charts.show(
-        paper_charts.sweep_figure(means, "skeleton F1", titles),
-        key="eight-networks",
-        alt="Skeleton F1 against ε of every private algorithm on eight networks",
+    highlighted = st.pills(
+        "Highlight",
+        [name for names in groups().values() for name in names],
+        selection_mode="multi",
+        key="eight_highlighted",
+        format_func=lambda name: plain(ALGORITHMS[name].title),
+        help="The others turn grey. Without a choice all lines are in colour.",
     )
+    st.caption(groups_sentence())
+    for place, name in zip(
+        wrapping_columns("eight-networks", len(NETWORKS), least=370), NETWORKS, strict=True
+    ):
+        with place:
+            charts.show(
+                tradeoff_charts.network(
+                    means[means["data"] == name],
+                    f"{name}, {len(load_network(name).names)} columns",
+                    "skeleton F1",
+                    highlighted,
+                ),
+                key=f"eight-networks-{name}",
+                alt=f"Skeleton F1 against ε of every private algorithm on {name}",
+            )
     ranked = best_on_average(means, epsilon)
     st.dataframe(
         ranked.assign(algorithm=[ALGORITHMS[name].title for name in ranked["algorithm"]])
@@ -69,6 +100,7 @@ def eight_networks_view() -> None:
         )
         .round(3),
         hide_index=True,
+        height="content",
         alt=f"Algorithms by their mean at ε = {epsilon:g}",
     )
     held = eight_networks()

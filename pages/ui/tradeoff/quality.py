@@ -14,15 +14,21 @@ from pages.ui.tradeoff.sweeping import BackgroundSweep
 from privcore.algorithms import ALGORITHMS
 from privcore.evaluation.sweeps.sweep import (
     Row,
+    SweepPlan,
     best_alike,
     frontier,
     smallest_epsilon,
     summarise,
 )
 
+# Runs of each algorithm at one ε, from which on it is said who does best so far.
+ENOUGH = 5
+
 
 def quality_view(sweep: BackgroundSweep, view: View) -> None:
     """One measure of every algorithm against ε; a click on a point opens one of its runs."""
+    # The answer and its picture stand first, above the controls that only refine them.
+    place = st.container()
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
         only_frontier = st.toggle(
@@ -47,9 +53,7 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
 
     def draw(rows: list[Row]) -> None:
         table = summarise(rows, view.metric)
-        done, total = len(sweep.rows), sweep.plan.size
-        so_far = "" if sweep.complete else f"So far ({done:,} of {total:,} runs): "
-        headline(table, view, so_far)
+        headline(sweep, table, view)
         shown = table
         if only_frontier:
             best = frontier(rows, metrics=(view.metric,))
@@ -57,39 +61,44 @@ def quality_view(sweep: BackgroundSweep, view: View) -> None:
             here = zip(table["algorithm"], table["calibration"], table["epsilon"], strict=True)
             shown = table[[c == "none" or (a, c, e) in keys for a, c, e in here]]
         figure = tradeoff_charts.quality(
-            shown,
-            view.title,
-            order=tradeoff_charts.line_names(sweep.plan),
-            bounded=view.bounded,
-            target=target if view.bounded else None,
+            shown, view.title, bounded=view.bounded, target=target if view.bounded else None
         )
         clicked = charts.show(
             figure, key="tradeoff-quality", alt=f"{view.title} against ε", selectable=True
         )
+        made = "They come with the product. " if sweep.shipped == sweep.plan.size else ""
         st.caption(
             f"Mean of {sweep.plan.seeds} runs each once all are done; the band holds the middle "
-            "nine tenths of them. It is the spread of the mechanism's own noise on these data, not "
-            "of the data. Computed from the exact data and simulated noise: not private. "
-            "Click a point to open one of its runs in Discover."
+            f"nine tenths of them. {made}The band is the spread of the mechanism's own noise on "
+            "these data, not of the data. Computed from the exact data and simulated noise: not "
+            "private. Click a point to open one of its runs in Discover."
         )
         follow(sweep, clicked)
-        if view.bounded and sweep.complete:
-            needed(rows, view, target)
 
-    live(sweep, "quality", draw)
+    with place:
+        live(sweep, "quality", draw)
+    if view.bounded and sweep.complete:
+        needed(sweep.look(), view, target)
 
 
-def headline(table: pd.DataFrame, view: View, so_far: str) -> None:
+def headline(sweep: BackgroundSweep, table: pd.DataFrame, view: View) -> None:
     """Which algorithm to take at the ε nearest to 1, in one sentence.
 
-    Those whose means lie within two standard errors of the best are named with it.
+    Those whose means lie within two standard errors of the best are named with it.  Before every
+    algorithm has run there often enough nobody is: the sentence says so.
     """
-    proven = table[(table["calibration"] == "proven") & table["mean"].notna()]
-    if proven.empty:
+    near = min(sweep.plan.grids["epsilon"], key=lambda e: abs(e - 1))
+    proven = table[(table["calibration"] == "proven") & (table["epsilon"] == near)]
+    if not ready(sweep.plan, proven):
+        if "proven" in sweep.plan.calibrations:
+            st.markdown(
+                f"Who does best at ε = {near:g} is said once every algorithm has run there."
+            )
         return
-    near = min(set(proven["epsilon"]), key=lambda e: abs(e - 1))
     # A large F1 is good, a large distance is not.
-    here = best_alike(proven[proven["epsilon"] == near], lower=not view.bounded)
+    here = best_alike(proven, lower=not view.bounded)
+    if here.empty:
+        return
     base = table[table["calibration"] == "none"]
     aside = "; ".join(
         f"without privacy, {ALGORITHMS[row['algorithm']].title} reaches {row['mean']:.2f}"
@@ -98,10 +107,22 @@ def headline(table: pd.DataFrame, view: View, so_far: str) -> None:
     titles = " and ".join(f"**{plain(ALGORITHMS[name].title)}**" for name in here["algorithm"])
     mean = here["mean"].iloc[0]
     verb = "does best" if len(here) == 1 else "do best, too close to call,"
+    done, total = len(sweep.rows), sweep.plan.size
+    so_far = "" if sweep.complete else f"So far ({done:,} of {total:,} runs): "
     st.markdown(
         f"{so_far}At ε = {near:g}, {titles} {verb} of these: {view.title} {mean:.2f} on "
         f"average{'; ' + aside if aside else ''}."
     )
+
+
+def ready(plan: SweepPlan, proven: pd.DataFrame) -> bool:
+    """Whether every algorithm has run often enough at one ε for one to be named.
+
+    proven: as `summarise` gives it, of the proven runs at that ε; refused ones count as run.
+    """
+    runs = proven.set_index("algorithm")[["runs", "refused"]].sum(axis=1)
+    wanted = [name for name in plan.algorithms if "proven" in ALGORITHMS[name].calibrations]
+    return all(runs.get(name, 0) >= min(plan.seeds, ENOUGH) for name in wanted)
 
 
 def follow(sweep: BackgroundSweep, clicked: list[dict[str, object]]) -> None:

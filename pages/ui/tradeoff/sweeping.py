@@ -13,6 +13,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from privcore.errors import Cancelled, PrivcoreError
+from privcore.evaluation.sweeps.eight_networks import shipped_rows
 from privcore.evaluation.sweeps.sweep import Row, SweepPlan, run_sweep, seconds_left
 
 _KEPT = 8
@@ -25,6 +26,7 @@ _SMALL = 120
 class BackgroundSweep:
     """The rows of one plan, and the thread that adds to them.
 
+    shipped: how many of them come with the product, and so are there from the beginning.
     Only the thread writes rows, each once it is complete, so a page may read at any time.
     there: whether somebody may still look, asked several times a second; without anybody it ends,
     as a script does, and what is there waits for a browser that comes back.
@@ -33,7 +35,8 @@ class BackgroundSweep:
     def __init__(self, plan: SweepPlan, there: Callable[[], bool] = lambda: True) -> None:
         self.plan = plan
         self._there = there
-        self.rows: dict[int, Row] = {}
+        self.rows: dict[int, Row] = shipped_rows(plan)
+        self.shipped = len(self.rows)
         self.error = ""
         self._stop = threading.Event()
         self._cancelled = False

@@ -11,7 +11,7 @@ from pages.ui import charts
 from pages.ui.controls.data import Loaded
 from pages.ui.texts import plain
 from pages.ui.tradeoff import charts as tradeoff_charts
-from pages.ui.tradeoff.controls import View, choose_map
+from pages.ui.tradeoff.controls import FOUND, View, choose_map
 from pages.ui.tradeoff.progress import live
 from pages.ui.tradeoff.sweeping import BackgroundSweep, sweep_of
 from privcore.algorithms import ALGORITHMS
@@ -82,8 +82,8 @@ def edges_view(loaded: Loaded, sweep: BackgroundSweep) -> None:
     with right:
         share = st.segmented_control(
             "Found",
-            ["adjacent", "directed"],
-            default="adjacent",
+            FOUND,
+            default=FOUND[0],
             required=True,
             key="sweep_found",
             bind="query-params",
@@ -121,7 +121,6 @@ def effort_view(sweep: BackgroundSweep) -> None:
                 figure = tradeoff_charts.quality(
                     summarise(rows, metric),
                     title,
-                    order=tradeoff_charts.line_names(sweep.plan),
                     bounded=False,
                     log=True,
                 )

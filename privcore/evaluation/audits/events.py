@@ -45,6 +45,10 @@ class Event:
     def words(self) -> str:
         return self.statistic.words(self.bound, self.above)
 
+    @property
+    def plainly(self) -> str:
+        return self.statistic.plainly(self.bound, self.above)
+
 
 @dataclass(frozen=True)
 class TestedEvent:
@@ -52,12 +56,14 @@ class TestedEvent:
 
     favours: the data set that it is likelier on; hits are those on it, other_hits on the other,
     both of `runs`.  low, high: bounds on the two probabilities, which together hold with the
-    audit's confidence for all of its events at once.
+    audit's confidence for all of its events at once.  words: as the audit names things; plainly: as
+    a sentence without its full stop.
     """
 
     __test__ = False
 
     words: str
+    plainly: str
     family: Family
     favours: Favours
     hits: int
@@ -97,6 +103,7 @@ def _tested(event: Event, one: Outputs, other: Outputs, delta: float, alpha: flo
     high = clopper_pearson_high(other_hits, rare.runs, alpha)
     return TestedEvent(
         words=event.words,
+        plainly=event.plainly,
         family=event.statistic.family,
         favours=event.favours,
         hits=hits,

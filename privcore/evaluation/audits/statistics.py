@@ -13,6 +13,7 @@ import numpy as np
 
 from privcore.arrays import Vector
 from privcore.evaluation.audits.outputs import Outputs
+from privcore.evaluation.audits.plain_words import fact, side, thing
 
 Family = Literal["number", "fact", "outputs", "score"]
 
@@ -34,7 +35,11 @@ class Statistic(Protocol):
         ...
 
     def words(self, bound: float, above: bool) -> str:
-        """The event that it is at least `bound` (above), or less."""
+        """The event that it is at least `bound` (above), or less, as the audit names things."""
+        ...
+
+    def plainly(self, bound: float, above: bool) -> str:
+        """The same event as a sentence without its full stop."""
         ...
 
 
@@ -52,6 +57,11 @@ class Feature:
         if self.name.endswith("?"):
             return self.name[:-1] if above else f"not: {self.name[:-1]}"
         return f"{self.name} {'at least' if above else 'below'} {bound:.4g}"
+
+    def plainly(self, bound: float, above: bool) -> str:
+        if self.name.endswith("?"):
+            return fact(self.name, above)
+        return f"{thing(self.name)} {side(bound, above)}"
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,17 @@ class OutcomeRatio:
         more = len(inside) - _NAMED
         return f"output: {named}" + (f"; or {more} more" if more > 0 else "")
 
+    def plainly(self, bound: float, above: bool) -> str:
+        inside = [w for w, ratio in self.ratios.items() if (ratio >= bound) == above]
+        first = min(inside, key=lambda w: (-abs(self.ratios[w]), w), default="")
+        # All that is given out may be long; what comes first in it is the graph.
+        shown = first.split(";")[0]
+        if len(inside) == 1:
+            return f"the result as a whole is one that other runs had: {shown}"
+        return (
+            f"the result as a whole is one of {len(inside)} that other runs had, such as: {shown}"
+        )
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -120,6 +141,14 @@ class Linear:
         terms = [f"{self.weights[k]:+.3g} × ({self.names[k].rstrip('?')})" for k in order[:_NAMED]]
         more = f" and {len(order) - _NAMED} more terms" if len(order) > _NAMED else ""
         return f"score {' '.join(terms)}{more} {'at least' if above else 'below'} {bound:.4g}"
+
+    def plainly(self, bound: float, above: bool) -> str:
+        order = sorted(range(len(self.names)), key=lambda k: -abs(self.weights[k]))
+        most = "; ".join(thing(self.names[k]) for k in order[:_NAMED])
+        return (
+            f"a weighted sum of {len(self.names)} things read from the result, most of all {most}, "
+            f"{side(bound, above)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -163,8 +192,16 @@ class BinnedRatio:
     def words(self, bound: float, above: bool) -> str:
         named = ", ".join(self.names[:_NAMED])
         more = f" and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
-        side = "at least" if above else "below"
-        return f"likelihood-ratio score of {named}{more} {side} {bound:.3g}"
+        where = "at least" if above else "below"
+        return f"likelihood-ratio score of {named}{more} {where} {bound:.3g}"
+
+    def plainly(self, bound: float, above: bool) -> str:
+        named = "; ".join(thing(name) for name in self.names[:_NAMED])
+        more = f"; and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
+        return (
+            f"how much likelier other runs had such numbers on D than on D′ ({named}{more}), as a "
+            f"logarithm, {side(bound, above)}"
+        )
 
 
 def learned(one: Outputs, other: Outputs) -> list[Statistic]:

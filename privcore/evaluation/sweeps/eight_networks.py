@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from privcore.evaluation.sweeps.sweep import SweepFile, read_sweep, summarise
+from privcore.evaluation.sweeps.cells import columns
+from privcore.evaluation.sweeps.runs import Cell
+from privcore.evaluation.sweeps.sweep import (
+    NetworkData,
+    Row,
+    SweepFile,
+    SweepPlan,
+    read_sweep,
+    summarise,
+)
 
 NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "insurance", "alarm")
 METRIC = "truth_skeleton_f1"
@@ -18,6 +29,58 @@ PATH = Path(__file__).parents[1] / "results" / "eight_networks.parquet"
 def eight_networks() -> SweepFile:
     """The rows, and the command and version that made them."""
     return read_sweep(PATH)
+
+
+@cache
+def _rows_by_run() -> dict[str, Row]:
+    """The rows by what says all of their run."""
+    held = eight_networks()
+    stated = held.plan
+    plan = SweepPlan(
+        data=tuple(NetworkData(data["network"], data["seed"]) for data in stated["data"]),
+        algorithms=tuple(stated["algorithms"]),
+        grids=stated["grids"],
+        settings=stated["settings"],
+        own=stated["own"],
+        calibrations=tuple(stated["calibrations"]),
+        rows=tuple(stated["rows"]),
+        seeds=stated["seeds"],
+        master_seed=stated["master_seed"],
+    )
+    rows = {row["cell"]: row for row in held.rows}
+    return {_run(plan, cell): rows[cell.number] for cell in plan.cells if cell.number in rows}
+
+
+def _run(plan: SweepPlan, cell: Cell) -> str:
+    """All that decides about a run's row, but for its number in the plan."""
+    setting, choice = cell.setting, cell.setting.choice
+    told: list[Any] = [
+        plan.data[setting.data].describe(),
+        setting.rows,
+        choice.algorithm,
+        choice.calibration,
+        choice.parameters,
+        cell.replicate,
+        cell.seed,
+    ]
+    return json.dumps(told, sort_keys=True)
+
+
+def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
+    """The rows of a plan's runs that come with the product, by their number in that plan.
+
+    They are what the runs would give here, `seconds` and the version that made them apart.
+    """
+    if not any(isinstance(data, NetworkData) for data in plan.data):
+        return {}
+    shipped, names = _rows_by_run(), columns(plan)
+    found: dict[int, Row] = {}
+    for cell in plan.cells:
+        row = shipped.get(_run(plan, cell))
+        if row is not None:
+            told = {**row, **cell.setting.choice.shown, "cell": cell.number}
+            found[cell.number] = {name: told[name] for name in names}
+    return found
 
 
 def eight_networks_means() -> pd.DataFrame:

@@ -1,0 +1,60 @@
+"""How each algorithm's line looks, on every page that draws several: colour and dash say whose.
+
+One colour for ours, one for each paper, grey for what is not private; the dash tells apart those
+of one colour.  So twelve lines are twelve different ones, the same on every picture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pages.ui.theme import Palette
+from privcore.algorithms import ALGORITHMS, Algorithm
+
+OURS, NOT_PRIVATE = "ours", "not private"
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+# Of the palette's series, which ends in grey and olive: grey is for what is not private.
+_COLOURS = (0, 1, 2, 3, 5)
+
+
+@dataclass(frozen=True)
+class LineStyle:
+    """colour: #RRGGBB; dash: as Plotly names it; width in pixels."""
+
+    colour: str
+    dash: str
+    width: float
+
+
+def group_of(algorithm: Algorithm) -> str:
+    """ "ours", "not private", or the paper that it is from, such as "Xu, Yuan & Wu 2017"."""
+    if not algorithm.private:
+        return NOT_PRIVATE
+    paper = re.match(r".*?\d{4}", algorithm.citation)
+    return paper.group() if paper else OURS
+
+
+@cache
+def groups() -> Mapping[str, Sequence[str]]:
+    """The private algorithms of each group, ours first, then papers in the registry's order."""
+    found: dict[str, list[str]] = {OURS: []}
+    for algorithm in ALGORITHMS.values():
+        if algorithm.private:
+            found.setdefault(group_of(algorithm), []).append(algorithm.name)
+    return found
+
+
+def style_of(name: str, palette: Palette, *, published: bool = False) -> LineStyle:
+    """published: drawn thinner, for its ε promises nothing."""
+    if not ALGORITHMS[name].private:
+        bases = [a.name for a in ALGORITHMS.values() if not a.private]
+        return LineStyle(palette.muted, DASHES[1 + bases.index(name) % 2], 1.5)
+    group = group_of(ALGORITHMS[name])
+    place = list(groups()).index(group)
+    colour = palette.series[_COLOURS[place % len(_COLOURS)]]
+    dash = DASHES[groups()[group].index(name) % len(DASHES)]
+    width = 1.2 if published else 3.0 if group == OURS else 2.0
+    return LineStyle(colour, dash, width)
