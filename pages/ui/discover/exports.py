@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -10,11 +11,13 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.graphs.view import graph_html
+from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_page
+from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
-from pages.ui.theme import PALETTES, current
+from pages.ui.theme import current
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
-from privcore.graphs.exports import to_edge_csv, to_svg
+from privcore.graphs.exports import to_edge_csv
 from privcore.graphs.formats import TEXT_FORMATS
 from privcore.releases import command_line, python_code, run_report
 from privcore.releases.findings import edge_notes
@@ -24,30 +27,29 @@ def downloads(
     result: Discovery, loaded: Loaded, references: dict[str, PDAG], seed: int | None
 ) -> None:
     """A row of buttons; each file is made when it is requested."""
-    palette = PALETTES[current()]
     graph, places = result.graph, positions_of(loaded, result.graph)
-    stem = "graph"
+    pictures = RunPictures(result, loaded.dataset, places, references, seed)
+    stem, theme = "graph", current()
+    # The schema of a table that was loaded, dates included; a bought domain is in the data set.
+    own = loaded is st.session_state.get("upload") and loaded.stated is None
+    schema = st.session_state.get("upload_used") if own else None
 
     def as_json() -> str:
         report = run_report(result, loaded.dataset, references, seed=seed, positions=places)
         return json.dumps(report, indent=1, ensure_ascii=False)
 
-    def as_svg() -> str:
-        return to_svg(
-            graph,
-            places,
-            title=f"{result.algorithm} on {loaded.dataset.name}",
-            background=palette.background,
-            ink=palette.text,
-            node_fill=palette.node,
-        )
-
     def as_html() -> str:
-        return graph_html(graph, places, theme=current(), height=640, caption=result.algorithm)
+        return graph_html(graph, places, theme=theme, height=640, caption=result.algorithm)
 
-    files = {
+    files: dict[str, tuple[Callable[[], str | bytes], str, str]] = {
+        **{title: (partial(pictures.graph, f), f, mime) for f, (title, mime) in FORMS.items()},
+        "Print page": (lambda: run_page(pictures, loaded), "print.html", "text/html"),
+        "Notebook": (
+            lambda: notebook(pictures, loaded, schema=schema),
+            "ipynb",
+            "application/x-ipynb+json",
+        ),
         "JSON": (as_json, "json", "application/json"),
-        "SVG": (as_svg, "svg", "image/svg+xml"),
         "HTML": (as_html, "html", "text/html"),
         "Edges CSV": (lambda: to_edge_csv(graph, *edge_notes(result.findings)), "csv", "text/csv"),
         **(
@@ -68,6 +70,8 @@ def downloads(
         ),
     }
     with st.container(horizontal=True):
+        if pictures.private:
+            picture_buttons("graphs", pictures.pair, "download-pair", label="Both graphs")
         for name, (make, ending, mime) in files.items():
             st.download_button(
                 name, make, f"{stem}.{ending}", mime, on_click="ignore", key=f"download-{name}"
@@ -88,8 +92,10 @@ def downloads(
                 help=refusal and plain(refusal),
             )
     st.caption(
-        "The graph's own files hold only the graph. JSON adds metrics and costs, and the decisions "
-        "hold exact scores: both are not private. A PNG is saved by the button under each graph."
+        "The graph's own files, PNG, SVG and PDF among them, hold only the graph and its settings. "
+        "JSON adds metrics and costs, the picture of both graphs and the page to print compare "
+        "with the non-private graph, the notebook holds the levels and bounds of a table of yours, "
+        "and the decisions hold exact scores: these are not private."
     )
 
 

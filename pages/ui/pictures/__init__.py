@@ -1,0 +1,22 @@
+"""Pictures for other people's slides: PNG, SVG and PDF, a page to print, and a notebook."""
+
+from pages.ui.pictures.buttons import picture_buttons
+from pages.ui.pictures.graphs import Drawing, graph_picture, pair_picture
+from pages.ui.pictures.notebook import notebook
+from pages.ui.pictures.page import run_page
+from pages.ui.pictures.plots import chart_picture
+from pages.ui.pictures.run import RunPictures, run_lines
+from pages.ui.pictures.sheet import Form
+
+__all__ = [
+    "Drawing",
+    "Form",
+    "RunPictures",
+    "chart_picture",
+    "graph_picture",
+    "notebook",
+    "pair_picture",
+    "picture_buttons",
+    "run_lines",
+    "run_page",
+]

@@ -1,0 +1,418 @@
+"""Pictures of graphs for slides: one alone, or the private one beside the non-private one."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pages.ui.pictures.sheet import (
+    MARGIN,
+    PALETTE,
+    SIZE,
+    WIDTH,
+    Form,
+    clean,
+    picture,
+    text_width,
+    wrapped,
+)
+from pages.ui.theme import EDGES, EdgeStyle
+from privcore.graphs import PDAG
+from privcore.graphs.pdag import Edge, ordered
+from privcore.text import short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
+
+_STYLES = EDGES["light"]
+# Sizes of the names, and how many letters stand on a line: the first that fits is taken.
+_TRIALS = (
+    (22, 18), (20, 14), (18, 14), (18, 11), (16, 14), (16, 11), (14, 14), (16, 8), (14, 11),
+    (14, 8), (12, 11), (12, 8), (10, 11), (10, 8), (8, 8), (6, 8), (4, 8),
+)  # fmt: skip
+_LONGEST = 60
+_LEADING, _PADDING = 1.25, 0.45
+# Between boxes, across and down, as parts of the size of the names: room for an arrow.
+_GAP = np.array([0.8, 1.3])
+# How far an edge bends aside, as a part of its length, where a straight one ran through a node.
+_BENDS = (0.0, 0.12, -0.12, 0.25, -0.25, 0.4, -0.4, 0.6, -0.6)
+_HEAD, _HEADING = 13.0, 20.0
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A graph and how its pairs (i < j) are drawn.
+
+    classes: names of `theme.EDGES`; other pairs are plain.  reference: pairs that are adjacent
+    there and not here are drawn as missing.  unclear: pairs that the budget cannot tell.
+    widths: of lines in pixels, instead of those of the classes.
+    """
+
+    graph: PDAG
+    heading: str = ""
+    classes: Mapping[Edge, str] = field(default_factory=dict)
+    reference: PDAG | None = None
+    unclear: Iterable[Edge] = ()
+    widths: Mapping[Edge, float] = field(default_factory=dict)
+
+
+class _Boxes(NamedTuple):
+    """Where the nodes stand, in points from the top left, half their sizes, and their names."""
+
+    centre: NDArray[np.float64]
+    half: NDArray[np.float64]
+    names: list[list[str]]
+    size: float
+
+
+class _Line(NamedTuple):
+    """A pair as drawn: mark is that of `PDAG.mark`."""
+
+    pair: Edge
+    mark: str
+    kind: str
+    style: EdgeStyle
+
+
+def graph_picture(
+    graph: PDAG,
+    positions: Sequence[tuple[float, float]],
+    *,
+    title: str,
+    lines: Sequence[str],
+    classes: Mapping[Edge, str] | None = None,
+    reference: PDAG | None = None,
+    reference_name: str = "",
+    unclear: Iterable[Edge] = (),
+    widths: Mapping[Edge, float] | None = None,
+    form: Form,
+) -> bytes:
+    """One graph, with a legend of the classes that occur.
+
+    positions: a pair in [-1, 1]² for each node, y growing downwards.  lines: settings and
+    guarantee, in plain text.  The other arguments are those of `Drawing`.
+
+    Raises ValueError if positions, classes or reference do not fit the nodes.
+    """
+    drawing = Drawing(graph, "", classes or {}, reference, unclear, widths or {})
+    return _drawn([drawing], positions, title, lines, reference_name, form)
+
+
+def pair_picture(
+    left: Drawing,
+    right: Drawing,
+    positions: Sequence[tuple[float, float]],
+    *,
+    title: str,
+    lines: Sequence[str],
+    reference_name: str = "",
+    form: Form,
+) -> bytes:
+    """Two graphs over the same nodes side by side under their headings, with one legend.
+
+    Arguments and errors are those of `graph_picture`.
+    """
+    return _drawn([left, right], positions, title, lines, reference_name, form)
+
+
+def _drawn(
+    drawings: Sequence[Drawing],
+    positions: Sequence[tuple[float, float]],
+    title: str,
+    lines: Sequence[str],
+    reference_name: str,
+    form: Form,
+) -> bytes:
+    nodes = drawings[0].graph.nodes
+    if len(positions) != len(nodes):
+        raise ValueError(f"{len(positions)} positions for {len(nodes)} nodes")
+    for drawing in drawings:
+        others = [drawing.graph, *([drawing.reference] if drawing.reference else [])]
+        if any(other.nodes != nodes for other in others):
+            raise ValueError("the graphs of a picture have different nodes")
+    drawn = [_lines(drawing) for drawing in drawings]
+    kinds = {line.kind for one in drawn for line in one}
+    entries: list[tuple[EdgeStyle | None, str]] = [
+        (_STYLES[k], _STYLES[k].title) for k in _STYLES if k in kinds and k != "plain"
+    ]
+    if entries and reference_name:
+        entries.append((None, f"reference: {clean(reference_name)}"))
+
+    def draw(body: SubFigure) -> None:
+        axes = body.add_axes((0, 0, 1, 1))
+        height = float(body.bbox.height / body.dpi * 72)
+        axes.set(xlim=(0, WIDTH), ylim=(height, 0))
+        axes.set_axis_off()
+        height -= _legend(axes, entries, height)
+        top = _HEADING * 1.5 if any(drawing.heading for drawing in drawings) else 0.0
+        width = (WIDTH - 2 * MARGIN - (len(drawings) - 1) * MARGIN) / len(drawings)
+        boxes = _boxes(nodes, positions, width, height - top - 14)
+        for k, (drawing, edges) in enumerate(zip(drawings, drawn, strict=True)):
+            left = MARGIN + k * (width + MARGIN)
+            heading = clean(drawing.heading)
+            if heading:
+                axes.text(
+                    left + width / 2,
+                    4,
+                    heading,
+                    size=_HEADING,
+                    weight="bold",
+                    ha="center",
+                    va="top",
+                )
+            if k:
+                axes.plot([left - MARGIN / 2] * 2, [4, height - 8], color=PALETTE.border, lw=1)
+            _graph(axes, boxes._replace(centre=boxes.centre + np.array([left, top + 4])), edges)
+
+    texts = [*nodes, reference_name, *(drawing.heading for drawing in drawings)]
+    return picture(draw, title=title, lines=lines, form=form, texts=texts)
+
+
+def _lines(drawing: Drawing) -> list[_Line]:
+    """Edges, those that are missing, and unclear pairs, in the order of the pairs."""
+    unknown = sorted(set(drawing.classes.values()) - set(_STYLES))
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no class of edges; they are {', '.join(_STYLES)}")
+    classes = {ordered(*pair): kind for pair, kind in drawing.classes.items()}
+    widths = {ordered(*pair): width for pair, width in drawing.widths.items()}
+    graph = drawing.graph
+    lines: dict[Edge, _Line] = {}
+    drawn = [(pair, graph.mark(*pair), classes.get(pair, "plain")) for pair in graph.skeleton]
+    if drawing.reference is not None:
+        other = drawing.reference
+        drawn += [(p, other.mark(*p), "missing") for p in other.skeleton - graph.skeleton]
+    drawn += [(ordered(*pair), "--", "unclear") for pair in drawing.unclear]
+    for pair, mark, kind in drawn:
+        style = _STYLES[kind]
+        if pair in widths:
+            style = EdgeStyle(style.colour, style.dash, widths[pair], style.title, style.label)
+        lines.setdefault(pair, _Line(pair, mark or "--", kind, style))
+    return [lines[pair] for pair in sorted(lines)]
+
+
+def _legend(axes: Axes, entries: Sequence[tuple[EdgeStyle | None, str]], bottom: float) -> float:
+    """Line samples with their words above `bottom`; how high they are.
+
+    In one row, if need be without what explains the names of the classes.
+    """
+    if not entries:
+        return 0.0
+    whole = _rows(entries)
+    rows = (
+        whole
+        if len(whole) == 1
+        else _rows([(s, t.partition(":")[0] if s else t) for s, t in entries])
+    )
+    high = SIZE * 1.5
+    for number, row in enumerate(rows):
+        x, y = MARGIN, bottom - (len(rows) - number - 0.5) * high
+        for style, text, wide in row:
+            if style is not None:
+                axes.plot([x, x + 50], [y, y], color=style.colour, **_stroke(style))
+            axes.text(x + (60 if style else 0), y, text, size=SIZE, va="center")
+            x += wide
+    return len(rows) * high
+
+
+def _rows(
+    entries: Sequence[tuple[EdgeStyle | None, str]],
+) -> list[list[tuple[EdgeStyle | None, str, float]]]:
+    """Entries of a legend with their widths, in as many rows as they need."""
+    rows: list[list[tuple[EdgeStyle | None, str, float]]] = [[]]
+    for style, text in entries:
+        wide = text_width(text, SIZE) + (60 if style else 0) + 28
+        if rows[-1] and sum(entry[2] for entry in rows[-1]) + wide > WIDTH - 2 * MARGIN:
+            rows.append([])
+        rows[-1].append((style, text, wide))
+    return rows
+
+
+def _stroke(style: EdgeStyle, scale: float = 1.0) -> dict[str, Any]:
+    dash = tuple(length / style.width for length in style.dash)
+    return {
+        "linewidth": style.width * scale,
+        "linestyle": (0, dash) if dash else "-",
+        "dash_capstyle": "butt",
+        "solid_capstyle": "butt",
+    }
+
+
+def _boxes(
+    nodes: Sequence[str], positions: Sequence[tuple[float, float]], width: float, height: float
+) -> _Boxes:
+    """The largest names with which no two boxes touch, after pushing them apart."""
+    names = [short(name, _LONGEST) or f"column {i + 1}" for i, name in enumerate(nodes)]
+    place = np.array(positions, dtype=float).reshape(-1, 2)
+    spread = np.ptp(place, axis=0)
+    # What has no extent stands in the middle.
+    place = np.where(spread > 0, (place - place.min(axis=0)) / np.where(spread > 0, spread, 1), 0.5)
+    sheet = np.array([width, height])
+    for size, letters in _TRIALS:
+        parts = [_name_lines(name, letters, size) for name in names]
+        half = np.array(
+            [
+                (
+                    max(text_width(line, size) for line in part) / 2 + _PADDING * size,
+                    len(part) * size * _LEADING / 2 + _PADDING * size / 2,
+                )
+                for part in parts
+            ]
+        ).reshape(-1, 2)
+        if (2 * half > sheet).any() or (4 * half.prod(axis=1)).sum() > 0.7 * width * height:
+            continue
+        centre, fits = _apart(half + place * (sheet - 2 * half), half, sheet, size * _GAP)
+        if fits:
+            break
+    else:
+        centre = half + place * np.maximum(sheet - 2 * half, 0)
+    return _Boxes(centre, half, parts, float(size))
+
+
+def _name_lines(name: str, letters: int, size: float) -> list[str]:
+    """A name in lines of about so many letters, broken where a part of it begins, else evenly."""
+    if len(name) <= letters:
+        return [name]
+    parts = re.sub(r"([_.\-/])|(?<=[a-z0-9])(?=[A-Z])", r"\1 ", name).split()
+    pieces = []
+    for part in parts:
+        step = -(-len(part) // -(-len(part) // letters))
+        pieces += [part[k : k + step] for k in range(0, len(part), step)]
+    lines = wrapped(" ".join(pieces), letters * 0.65 * size, size)
+    # Parts that were separated to be wrapped are together again where nothing stood between them.
+    return [re.sub(r"(?<=[_.\-/]) ", "", line) for line in lines] or [name]
+
+
+def _apart(
+    centre: NDArray[np.float64],
+    half: NDArray[np.float64],
+    sheet: NDArray[np.float64],
+    gap: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], bool]:
+    """Boxes pushed apart within the sheet, along the axis that takes less; whether that is done."""
+    low, high = half, sheet - half
+    centre = np.clip(centre, low, high)
+    number = np.arange(len(centre))
+    side = np.sign(number[:, None] - number[None, :])
+    for _ in range(250):
+        offset = centre[:, None, :] - centre[None, :, :]
+        need = half[:, None, :] + half[None, :, :] + gap - np.abs(offset)
+        # A tenth of a point is no overlap.
+        over = (need > 0.1).all(axis=2) & (side != 0)
+        if not over.any():
+            return centre, True
+        across = need[:, :, 0] <= need[:, :, 1]
+        for axis, chosen in ((0, over & across), (1, over & ~across)):
+            away = np.where(offset[:, :, axis] == 0, side, np.sign(offset[:, :, axis]))
+            push = np.where(chosen, away * need[:, :, axis] / 2, 0).sum(axis=1)
+            centre[:, axis] += 0.8 * push / np.maximum(chosen.sum(axis=1), 1)
+        centre = np.clip(centre, low, high)
+    return centre, False
+
+
+def _graph(axes: Axes, boxes: _Boxes, lines: Sequence[_Line]) -> None:
+    from matplotlib.patches import FancyBboxPatch, Polygon
+
+    scale = min(1.0, boxes.size / SIZE)
+    for line in lines:
+        i, j = line.pair if line.mark != "<-" else line.pair[::-1]
+        path = _path(boxes, i, j)
+        heads = []
+        size = (_HEAD + 1.5 * line.style.width) * scale
+        if line.mark in ("->", "<-", "<->"):
+            path, head = _arrow(path, size)
+            heads.append(head)
+        if line.mark == "<->":
+            path, head = _arrow(path[::-1], size)
+            heads.append(head)
+        axes.plot(*path.T, color=line.style.colour, zorder=2, **_stroke(line.style, scale))
+        for head in heads:
+            axes.add_patch(Polygon(head, closed=True, color=line.style.colour, lw=0, zorder=3))
+        if line.style.label:
+            x, y = path[len(path) // 2]
+            # Beside a short line, which it would hide.
+            beside = float(np.hypot(*(path[-1] - path[0]))) < 3 * boxes.size
+            axes.text(
+                x + 6 * beside,
+                y,
+                line.style.label,
+                size=min(SIZE, boxes.size),
+                color=PALETTE.text,
+                ha="left" if beside else "center",
+                va="center",
+                zorder=4,
+                bbox={"facecolor": "none" if beside else "white", "edgecolor": "none", "pad": 1},
+            )
+    for (x, y), (wide, high), name in zip(boxes.centre, boxes.half, boxes.names, strict=True):
+        axes.add_patch(
+            FancyBboxPatch(
+                (x - wide, y - high),
+                2 * wide,
+                2 * high,
+                boxstyle="round,pad=0,rounding_size=5",
+                facecolor=PALETTE.node,
+                edgecolor=PALETTE.node_border,
+                linewidth=1.2,
+                zorder=5,
+            )
+        )
+        for k, part in enumerate(name):
+            lower = (k - (len(name) - 1) / 2) * boxes.size * _LEADING
+            axes.text(
+                x, y + lower, part, size=boxes.size, ha="center", va="center_baseline", zorder=6
+            )
+
+
+def _path(boxes: _Boxes, i: int, j: int) -> NDArray[np.float64]:
+    """From the border of one box to that of the other; shape (points, 2).
+
+    Straight, or bent the least with which it runs through the fewest other boxes.
+    """
+    others = [k for k in range(len(boxes.centre)) if k not in (i, j)]
+    centre, half = boxes.centre[others], boxes.half[others] + 4
+    low = (boxes.centre - boxes.half).min(axis=0) - 5
+    high = (boxes.centre + boxes.half).max(axis=0) + 5
+    start, end = boxes.centre[i], boxes.centre[j]
+    t = np.linspace(0, 1, 121)[:, None]
+    best, fewest = np.array([start, end]), math.inf
+    for bend in _BENDS:
+        aside = np.array([start[1] - end[1], end[0] - start[0]]) * bend
+        middle = (start + end) / 2 + aside
+        curve = (1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end
+        outside = [
+            (np.abs(curve - boxes.centre[k]) > boxes.half[k] + 2).any(axis=1) for k in (i, j)
+        ]
+        seen = curve[outside[0] & outside[1]]
+        if len(seen) < 2:
+            continue
+        within = (np.abs(seen[:, None, :] - centre[None]) < half[None]).all(axis=2)
+        # Outside of what the nodes take up is as bad as behind all of them.
+        beyond = ((seen < low) | (seen > high)).any()
+        hits = len(others) + 1 if beyond else int(within.any(axis=0).sum())
+        if hits < fewest:
+            best, fewest = seen, hits
+        if not hits:
+            break
+    return best
+
+
+def _arrow(
+    path: NDArray[np.float64], size: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The path without the part that its head covers, and the head's corners."""
+    tip = path[-1]
+    far = np.hypot(*(path - tip).T)
+    size = min(size, 0.8 * float(far.max()))
+    shaft = path[far >= 0.8 * size]
+    base = path[far >= size]
+    back = tip - (base[-1] if len(base) else path[0])
+    along = back / max(float(np.hypot(*back)), 1e-9)
+    across = np.array([-along[1], along[0]]) * 0.4 * size
+    corner = tip - along * size
+    return (shaft if len(shaft) > 1 else path), np.array([tip, corner + across, corner - across])

@@ -1,0 +1,168 @@
+"""The pictures of a run, and the lines that stand under every picture of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pages.ui.graphs.findings import styled
+from pages.ui.pictures.graphs import Drawing, graph_picture, pair_picture
+from pages.ui.pictures.sheet import Form
+from pages.ui.texts import guarantee_sentence
+from pages.ui.theme import EDGES
+from privcore.algorithms import ALGORITHMS, Discovery
+from privcore.data.model import Described
+from privcore.evaluation import Comparison, compare
+from privcore.graphs import PDAG
+from privcore.graphs.layout import Positions
+from privcore.text import short
+
+NOT_PRIVATE = "The non-private graph and the metrics are not private."
+SIMULATED = "The noise is simulated from a seed, for exploring: this is not a release."
+
+
+@dataclass(frozen=True)
+class RunPictures:
+    """What is drawn of a run; seed: of its simulated noise, None if it has none.
+
+    references: "non_private", and "truth" if it is known.
+    """
+
+    result: Discovery
+    dataset: Described
+    positions: Positions
+    references: Mapping[str, PDAG]
+    seed: int | None
+
+    @property
+    def title(self) -> str:
+        return f"{ALGORITHMS[self.result.algorithm].title} on {short(self.dataset.name, 60)}"
+
+    @property
+    def private(self) -> bool:
+        return ALGORITHMS[self.result.algorithm].private
+
+    @property
+    def base_name(self) -> str:
+        """The non-private algorithm, such as "PC"."""
+        return ALGORITHMS[self.result.algorithm].reference_algorithm.upper()
+
+    def comparisons(self) -> list[Comparison]:
+        """With the truth, and with the non-private graph where that is another run."""
+        names = {"truth": "truth", "non_private": f"non-private {self.base_name}"}
+        shown = [n for n in names if n in self.references and (self.private or n == "truth")]
+        return [compare(self.result.graph, self.references[n], names[n]) for n in shown]
+
+    def graph(self, form: Form, *, framed: bool = True) -> bytes:
+        """The graph alone: nothing in its picture comes from anywhere but the run.
+
+        framed: with the title and the lines; a page that says them itself leaves them out.
+        """
+        return graph_picture(
+            self.result.graph,
+            self.positions,
+            title=self.title if framed else "",
+            lines=run_lines(self.result, self.dataset, seed=self.seed) if framed else (),
+            widths=self._widths(),
+            form=form,
+        )
+
+    def pair(self, form: Form, *, framed: bool = True) -> bytes:
+        """The private graph beside the non-private one, its edges in their classes.
+
+        framed: as for `graph`.
+        """
+        against = self.comparisons()[-1]
+        base = self.references["non_private"]
+        lines = run_lines(self.result, self.dataset, seed=self.seed, compared=True)
+        return pair_picture(
+            Drawing(
+                self.result.graph,
+                "Private graph" if self.guaranteed else "Graph with noise",
+                {(pair.i, pair.j): pair.kind for pair in against.pairs},
+                base,
+                widths=self._widths(),
+            ),
+            Drawing(base, f"Non-private {self.base_name}"),
+            self.positions,
+            title=self.title if framed else "",
+            lines=lines if framed else (),
+            reference_name=against.reference_name,
+            form=form,
+        )
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether the guarantee is proven."""
+        return self.result.guarantee.calibration == "proven"
+
+    def _widths(self) -> dict[tuple[int, int], float]:
+        """Thicker where an edge is surer to be seen again."""
+        plain = EDGES["light"]["match"]
+        return {
+            pair: styled(plain, finding).width
+            for pair, finding in self.result.findings.items()
+            if pair in self.result.graph.skeleton
+        }
+
+
+def run_lines(
+    result: Discovery, dataset: Described, *, seed: int | None, compared: bool = False
+) -> list[str]:
+    """The guarantee and the settings in plain text, for the foot of a picture.
+
+    compared: whether a non-private graph or metrics are shown, which is said then.
+    """
+    said = [plain_guarantee(result), settings_line(result, dataset, seed)]
+    if result.noise == "simulated":
+        said.append(SIMULATED)
+    return [*said, NOT_PRIVATE] if compared else said
+
+
+def plain_guarantee(result: Discovery) -> str:
+    """What the run promises, without the escapes of a page; not proven where it is not."""
+    sentence = guarantee_sentence(result.guarantee, ALGORITHMS[result.algorithm])
+    sentence = re.sub(r"\\([\\`*_\[\]|<>$:~@.#+\-=)])", r"\1", sentence)
+    # A picture has no panel where the reasons are.
+    sentence = sentence.replace("; the reasons are under Guarantee", "")
+    return f"Not proven. {sentence}" if result.guarantee.calibration == "published" else sentence
+
+
+def settings_line(result: Discovery, dataset: Described, seed: int | None) -> str:
+    """The data, the budget, and what differs from its default."""
+    said = [f"{short(dataset.name, 60)}, {dataset.n:,} rows, {dataset.p} columns"]
+    values = dict(result.parameters)
+    for parameter in ALGORITHMS[result.algorithm].parameters:
+        value = values.get(parameter.name)
+        if not parameter.matters({"calibration": "none", **values}):
+            continue
+        if parameter.name in ("epsilon", "delta"):
+            said.append(f"{parameter.symbol} = {_value(value)}")
+        elif value != parameter.default:
+            said.append(f"{parameter.title}: {_value(value)}")
+    if seed is not None:
+        said.append(f"noise seed {seed}")
+    return f"Settings: {'; '.join(said)}."
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "auto"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def edge_rows(comparisons: Sequence[Comparison], graph: PDAG) -> list[tuple[str, ...]]:
+    """A row for each pair adjacent in the graph or a reference: its edge here, then each class."""
+    rows: dict[tuple[int, int], list[str]] = {}
+    for comparison in comparisons:
+        for pair in comparison.pairs:
+            rows.setdefault((pair.i, pair.j), [pair.here])
+    if not comparisons:
+        own = compare(graph, graph, "")
+        return [(pair.here,) for pair in own.pairs]
+    for (i, j), row in rows.items():
+        for comparison in comparisons:
+            kind = next((p.kind for p in comparison.pairs if (p.i, p.j) == (i, j)), None)
+            row.append(kind or "not adjacent")
+    return [tuple(rows[key]) for key in sorted(rows)]

@@ -1,0 +1,223 @@
+"""Every chart of the pages, made with small data."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from pages.ui.audit import charts as audit
+from pages.ui.cause_and_effect import charts as pairs
+from pages.ui.data import charts as data
+from pages.ui.discover import charts as runs
+from pages.ui.discover import power
+from pages.ui.mechanisms import (
+    allocation,
+    composition,
+    equivalence,
+    noise,
+    p_space,
+    per_test,
+    selection,
+    sensitivity,
+    sieve,
+    sparse_vector,
+    subsampling,
+)
+from pages.ui.mechanisms import runs as run_panel
+from pages.ui.papers import charts as papers
+from pages.ui.release import panels as release
+from pages.ui.tradeoff import charts as tradeoff
+from privcore.algorithms import count, discover
+from privcore.algorithms.moment_search.likelihood.visible import Visible
+from privcore.algorithms.search.result import Iteration
+from privcore.data import load_network
+from privcore.evaluation.audits import AuditResult
+from privcore.evaluation.audits.events import TestedEvent
+from privcore.evaluation.papers import REPRODUCTIONS
+from privcore.evaluation.papers.results import shipped
+from privcore.pairwise import ScoreRelease
+from privcore.privacy.accounting.events import Event
+from privcore.teaching import PANELS
+from privcore.teaching.per_test import PER_TEST
+from privcore.teaching.runs import compare_runs
+
+ROOT = Path(__file__).parents[2]
+NASTY = "$x^2$ <b>bold</b> & _under_ \\frac{1}{2}\x07"
+EVENT = TestedEvent("the graph has an edge", None, "D", 300, 120, 500, 0.55, 0.30, 0.6)
+X = np.linspace(-1, 1, 12)
+SWEEP = pd.DataFrame(
+    [
+        ("priv-pc", calibration, data, epsilon, 0.1 * epsilon, 0.05 * epsilon, 0.2 * epsilon, 5, o)
+        for calibration in ("proven", "published")
+        for data in ("asia", "alarm")
+        for o in (1, 2)
+        for epsilon in (0.1, 0.5, 1.0, 5.0)
+    ]
+    + [("pc", "none", "asia", np.nan, 0.9, 0.9, 0.9, 5, 1)],
+    columns=["algorithm", "calibration", "data", "epsilon", "mean", "q05", "q95", "runs", "order"],
+)
+
+
+def defined() -> set[str]:
+    """Every function of the pages that says that it returns a figure, as "file:function"."""
+    return {
+        f"{path.relative_to(ROOT / 'pages/ui').as_posix()}:{node.name}"
+        for path in (ROOT / "pages").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and node.returns is not None
+        and ast.unparse(node.returns) == "go.Figure"
+    }
+
+
+def _audit() -> AuditResult:
+    return AuditResult(
+        "case", "A case", "kind", "one record", "", 1.0, 0.0, 1000, 1, 0.95, (EVENT,), 1.0
+    )
+
+
+def _panel(name: str):
+    panel = PANELS[name]
+    return panel.compute(panel.checked())
+
+
+def _run():
+    source = count(load_network("cancer").sample(500, 1))
+    return discover(source, "priv-pc", {"epsilon": 2.0}, seed=1)
+
+
+def _reproduction() -> go.Figure:
+    item, held = REPRODUCTIONS["wang-figure-1"], shipped("wang-figure-1")
+    lines = [line for line in held.result.lines if line.case[2] == item.settings["measures"][0]]
+    return papers.reproduction_figure(item, lines, ["proven", "published"])
+
+
+def _scores() -> list[ScoreRelease]:
+    """One released with intervals, one that was refused."""
+    fixed = (1.0, 2.0), (1.0, 2.0)
+    return [
+        ScoreRelease(
+            "hsic", "laplace", *fixed, (1.1, 2.2), 0.1, ((0.9, 1.3), None), None, None, 0.9
+        ),
+        ScoreRelease(
+            "kendall", "laplace", *fixed, (None, None), 0.1, (None, None), None, None, 0.9
+        ),
+    ]
+
+
+_PAIR = ("cause " + NASTY, "effect")
+# "file:function" to what makes the figure.
+CHARTS: dict[str, Callable[[], go.Figure]] = {
+    "audit/charts.py:against_claim": lambda: audit.against_claim(_audit()),
+    "audit/charts.py:probabilities": lambda: audit.probabilities(EVENT),
+    "audit/charts.py:two_histograms": lambda: audit.two_histograms(X, X + 0.3, NASTY),
+    "cause_and_effect/charts.py:points_and_fits": lambda: pairs.points_and_fits(
+        X,
+        X**2,
+        _PAIR,
+        [pairs.Line("x to y", X, X**2, True, True), pairs.Line("y to x", X, X, False, False)],
+    ),
+    "cause_and_effect/charts.py:residuals": lambda: pairs.residuals(X, X**3, _PAIR, True),
+    "cause_and_effect/charts.py:score_intervals": lambda: pairs.score_intervals(_scores(), _PAIR),
+    "cause_and_effect/charts.py:curves": lambda: pairs.curves(
+        {"one": (X + 2, X**2, 0.1 + 0 * X), NASTY: (X + 2, X**2 / 2, None)},
+        x_title="ε",
+        y_title="share",
+        log=True,
+        marker=2.0,
+        level=0.5,
+    ),
+    "data/charts.py:marginal": lambda: data.marginal(("no", NASTY, "maybe"), [5, 7, 9], NASTY),
+    "data/charts.py:conditional": lambda: data.conditional(
+        pd.DataFrame([[0.2, 0.7], [0.8, 0.3]], index=["a", NASTY], columns=["u", "v"]), "x", "y"
+    ),
+    "data/charts.py:histogram": lambda: data.histogram(X, (-1.0, 1.0), NASTY),
+    "data/charts.py:scatter": lambda: data.scatter(
+        np.column_stack([X, X**2]), [(-1.0, 1.0), (0.0, 1.0)], ["x", NASTY]
+    ),
+    "discover/charts.py:budget_bar": lambda: runs.budget_bar(_run()),
+    "discover/charts.py:weights": lambda: runs.weights(
+        np.array([[0, 0.8], [-0.1, 0]]), ["a", NASTY], 0.3
+    ),
+    "discover/charts.py:convergence": lambda: runs.convergence(
+        (Iteration(3.0, 0.1, 1.0, 0.5), Iteration(2.0, 1e-9, 10.0, 0.5))
+    ),
+    "discover/charts.py:schedules": lambda: runs.schedules(
+        {"even": X + 1, "rising": X + 2}, "even", "share of the budget"
+    ),
+    "discover/power.py:_figure": lambda: power._figure(
+        [Visible(0.9 - 0.02 * k, 0.95 - 0.02 * k, None) for k in range(36)],
+        Visible(0.05, 0.06, None),
+        1.0,
+        numbers=False,
+    ),
+    "mechanisms/allocation.py:order_plans": lambda: allocation.order_plans(_panel("allocation")),
+    "mechanisms/composition.py:composition": lambda: composition.composition(_panel("composition")),
+    "mechanisms/equivalence.py:equivalence": lambda: equivalence.equivalence(_panel("equivalence")),
+    "mechanisms/noise.py:densities": lambda: noise.densities(_panel("noise"), False),
+    "mechanisms/noise.py:privacy_loss": lambda: noise.privacy_loss(_panel("noise"), 1.0),
+    "mechanisms/p_space.py:decisions": lambda: p_space.decisions(_panel("p-values")),
+    "mechanisms/p_space.py:ties": lambda: p_space.ties(_panel("p-values")),
+    "mechanisms/p_space.py:power": lambda: p_space.power(_panel("p-values")),
+    "mechanisms/per_test.py:noise_by_columns": lambda: per_test.noise_by_columns(
+        PER_TEST.compute(PER_TEST.checked()), 10
+    ),
+    "mechanisms/runs.py:runs": lambda: run_panel.runs(compare_runs("cancer", 1_000, 2)),
+    "mechanisms/selection.py:probabilities": lambda: selection.probabilities(_panel("selection")),
+    "mechanisms/selection.py:count_probabilities": lambda: selection.count_probabilities(
+        _panel("selection")
+    ),
+    "mechanisms/selection.py:_two_bars": lambda: selection._two_bars(
+        ["a", "b"], np.array([0.2, 0.8]), np.array([0.1, 0.9]), "candidate"
+    ),
+    "mechanisms/sensitivity.py:moves": lambda: sensitivity.moves(_panel("sensitivity")),
+    "mechanisms/sieve.py:sieve_error_curves": lambda: sieve.sieve_error_curves(
+        _panel("sieve-and-examine"), "epsilon"
+    ),
+    "mechanisms/sparse_vector.py:stream_animation": lambda: sparse_vector.stream_animation(
+        _panel("sparse-vector")
+    ),
+    "mechanisms/subsampling.py:subsampling": lambda: subsampling.subsampling(
+        _panel("sub-sampling")
+    ),
+    "papers/charts.py:small_panels": lambda: papers.small_panels(
+        [
+            papers.Curve(f"panel {k}", name, series, [(0.1, 0.2), (1, 0.5 + k / 10), (10, 0.9)])
+            for k in range(5)
+            for name in ("one", NASTY)
+            for series in ("proven", "exact")
+        ],
+        x_title="ε",
+        y_title="F1",
+        bounded=True,
+    ),
+    "papers/charts.py:reproduction_figure": _reproduction,
+    "papers/charts.py:sweep_figure": lambda: papers.sweep_figure(
+        SWEEP[SWEEP["order"] == 1], "F1", {"asia": "asia", "alarm": "alarm"}
+    ),
+    "release/panels.py:rounds_figure": lambda: release.rounds_figure(
+        Event("pure", 0.1, count=50), 1e-5
+    ),
+    "tradeoff/charts.py:quality": lambda: tradeoff.quality(
+        SWEEP[(SWEEP["data"] == "asia") & (SWEEP["order"] == 1)],
+        "skeleton F1",
+        order=["Priv-PC", "Priv-PC, published"],
+        bounded=True,
+        target=0.8,
+    ),
+    "tradeoff/charts.py:pair_map": lambda: tradeoff.pair_map(
+        SWEEP[SWEEP["epsilon"].notna()], "order", "order", "F1", True
+    ),
+    "tradeoff/charts.py:edge_map": lambda: tradeoff.edge_map(
+        pd.DataFrame(
+            [(f"cause {k}", NASTY, e, e / 10) for k in range(30) for e in (0.1, 1.0, 5.0)],
+            columns=["cause", "effect", "epsilon", "adjacent"],
+        ),
+        "adjacent",
+    ),
+}

@@ -1,0 +1,365 @@
+"""Pictures for slides and print: whole files that say what they show, the same each time."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import subprocess
+import sys
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from pages.ui.controls.data import prepare
+from pages.ui.pictures import (
+    Drawing,
+    RunPictures,
+    chart_picture,
+    graph_picture,
+    notebook,
+    pair_picture,
+    run_lines,
+    run_page,
+)
+from pages.ui.pictures import graphs as drawing
+from pages.ui.pictures.sheet import FORMS
+from pages.ui.theme import PALETTES
+from privcore.algorithms import discover
+from privcore.data import build_dataset, load_network, read_table
+from privcore.data.triage import proposed_schema
+from privcore.evaluation import compare
+from privcore.graphs import PDAG
+from privcore.graphs.layout import shared_layout
+from privcore.releases import non_private_reference, references_of
+from tests.examples import few
+from tests.pages.charts_of_pages import CHARTS, defined
+
+ROOT = Path(__file__).parents[2]
+LONG = "a_name_of_sixty_letters_" + "x" * 36
+NAMES = ("$x^2$", "<b>bold</b>", LONG, "bell\x07 & \\frac{1}{2}", "**stars**", "\ud800")
+GRAPH = PDAG(NAMES, frozenset({(0, 1), (2, 3)}), frozenset({(1, 2)}), frozenset({(3, 4)}))
+OTHER = PDAG(NAMES, frozenset({(1, 0), (2, 3), (0, 5)}))
+PLACES = shared_layout(NAMES)
+CLASSES = {(p.i, p.j): p.kind for p in compare(GRAPH, OTHER, "other").pairs}
+LINES = ["Proven: (ε = 1, δ = 0) & $<b>$, fixed before the run.", "Settings: 2,000 rows."]
+TITLE = "A graph of $x^2$ <b>and more"
+
+
+def drawn(form, **options):
+    return graph_picture(GRAPH, PLACES, title=TITLE, lines=LINES, form=form, **options)
+
+
+def both(form):
+    return pair_picture(
+        Drawing(GRAPH, "Private graph", CLASSES, OTHER, unclear=[(4, 5)], widths={(0, 1): 1.5}),
+        Drawing(OTHER, "Non-private PC"),
+        PLACES,
+        title=TITLE,
+        lines=LINES,
+        reference_name="non-private PC",
+        form=form,
+    )
+
+
+def check(form, made, *said):
+    """It is a whole file of that form; an SVG says what stands in it."""
+    if form == "png":
+        assert made.startswith(b"\x89PNG\r\n\x1a\n")
+        assert made.endswith(b"IEND\xaeB`\x82")
+        size = (int.from_bytes(made[16:20], "big"), int.from_bytes(made[20:24], "big"))
+        assert size == (3200, 1800)
+    elif form == "pdf":
+        assert made.startswith(b"%PDF-")
+        assert made.rstrip().endswith(b"%%EOF")
+        # TrueType, so that it looks the same where the font is not.
+        assert b"/FontFile2" in made
+    else:
+        root = ElementTree.fromstring(made)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        text = "".join(root.itertext())
+        for each in said:
+            assert each in text
+        # Letters are outlines, and nothing is fetched.
+        assert not root.findall(".//{http://www.w3.org/2000/svg}text")
+        for image in root.iter("{http://www.w3.org/2000/svg}image"):
+            assert image.get("{http://www.w3.org/1999/xlink}href").startswith("data:image/png")
+
+
+def words(made):
+    """What an SVG writes: matplotlib puts each text beside its outlines, as a comment."""
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    root = ElementTree.fromstring(made, parser)
+    return [e.text.strip() for e in root.iter() if e.tag is ElementTree.Comment]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_pictures_are_whole_files_and_say_their_title_and_guarantee(form):
+    check(form, drawn(form, classes=CLASSES, reference=OTHER), TITLE, LINES[0], LINES[1])
+    check(form, both(form), TITLE, LINES[0], LINES[1])
+
+
+def test_names_are_written_as_they_are():
+    told = " ".join(words(drawn("svg")))
+    for name in ("$x^2$", "&lt;b&gt;bold&lt;/b&gt;", "\\frac{1}{2}", "**stars**"):
+        assert name in told
+    assert "\x07" not in told
+    # A long name is wrapped, and all of it is there.
+    assert LONG in "".join(words(drawn("svg")))
+
+
+def test_the_legend_names_the_classes_that_occur():
+    told = " ".join(words(both("svg")))
+    kinds = {*CLASSES.values(), "unclear"}
+    assert {k for k in ("match", "direction", "extra", "missing") if k in told} == kinds - {
+        "unclear"
+    }
+    assert "not enough budget to tell" in told
+    assert "reference: non-private PC" in told
+    alone = " ".join(words(drawn("svg")))
+    assert "reference" not in alone
+    assert "match" not in alone
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_arguments_give_the_same_bytes(form):
+    assert both(form) == both(form)
+
+
+def test_another_process_gives_the_same_bytes():
+    code = (
+        "import sys; from tests.pages.test_pictures import both\n"
+        "import zlib; print([zlib.crc32(both(form)) for form in ('png', 'svg', 'pdf')])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT), "HOME": str(Path.home())},
+        capture_output=True,
+        check=True,
+    )
+    assert json.loads(run.stdout.decode()) == [zlib.crc32(both(form)) for form in FORMS]
+
+
+def test_a_dark_figure_is_drawn_in_the_light_colours():
+    made = {}
+    for theme, palette in PALETTES.items():
+        figure = go.Figure(go.Bar(x=["a"], y=[1], marker_color=palette.series[0]))
+        figure.update_layout(paper_bgcolor=palette.background, font_color=palette.text)
+        made[theme] = chart_picture(figure, title="t", lines=[], form="svg")
+    assert made["dark"] == made["light"]
+
+
+def boxes_of(names, dag, width=1092.0, height=420.0):
+    return drawing._boxes(names, shared_layout(names, dag=dag), width, height)
+
+
+@pytest.mark.parametrize("network", few(["asia", "alarm", "child"], 2))
+def test_no_two_names_touch_and_all_can_be_read(network):
+    held = load_network(network).sample(10, 1)
+    dag = PDAG.from_names(held.names, held.true_edges).directed
+    boxes = boxes_of(held.names, dag)
+    assert boxes.size >= 14
+    offset = np.abs(boxes.centre[:, None] - boxes.centre[None])
+    apart = (offset >= boxes.half[:, None] + boxes.half[None]).any(axis=2)
+    assert apart[~np.eye(len(boxes.centre), dtype=bool)].all()
+    assert (boxes.centre - boxes.half >= -1e-6).all()
+    assert (boxes.centre + boxes.half <= np.array([1092.0, 420.0]) + 1e-6).all()
+
+
+def test_an_edge_bends_around_a_node_in_its_way_and_stays_on_the_sheet():
+    centre = np.array([[100.0, 60.0], [500, 60], [900, 60], [500, 400]])
+    boxes = drawing._Boxes(
+        centre, np.tile([60.0, 20.0], (4, 1)), [["a"], ["b"], ["c"], ["d"]], 18.0
+    )
+    straight, bent = drawing._path(boxes, 0, 1), drawing._path(boxes, 0, 2)
+    assert np.ptp(straight[:, 1]) == 0
+    assert not (np.abs(bent - centre[1]) < boxes.half[1]).all(axis=1).any()
+    # There is no room above.
+    assert bent[:, 1].min() >= 35
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ValueError, match="5 positions for 6 nodes"):
+        graph_picture(GRAPH, PLACES[:-1], title="", lines=[], form="svg")
+    with pytest.raises(ValueError, match="different nodes"):
+        drawn("svg", reference=PDAG(("a", "b")))
+    with pytest.raises(ValueError, match="'odd' is no class of edges"):
+        drawn("svg", classes={(0, 1): "odd"})
+    with pytest.raises(ValueError, match="'gif' is not one of png, svg, pdf"):
+        drawn("gif")
+
+
+def test_every_chart_of_the_pages_has_data_here():
+    assert defined() == set(CHARTS), "add the chart to tests/pages/charts_of_pages.py"
+
+
+@pytest.mark.parametrize("chart", few(sorted(CHARTS), 12))
+def test_charts_convert(chart):
+    figure = CHARTS[chart]()
+    for form in FORMS:
+        check(form, chart_picture(figure, title=TITLE, lines=LINES, form=form), TITLE, LINES[0])
+
+
+@pytest.mark.parametrize(
+    ("trace", "says"),
+    [
+        (go.Violin(y=[1, 2]), "a violin chart"),
+        (go.Scatter(x=[1], y=[1], mode="markers", marker_symbol="asterisk"), "'asterisk'"),
+    ],
+)
+def test_what_no_page_uses_is_refused_in_a_sentence(trace, says):
+    with pytest.raises(ValueError, match=says) as refused:
+        chart_picture(go.Figure(trace), title="", lines=[], form="svg")
+    assert "add it to pages/ui/pictures/plots.py" in str(refused.value)
+
+
+def test_lines_stand_at_their_values_and_notes_at_logarithms_as_in_plotly():
+    figure = go.Figure(go.Scatter(x=[1, 10, 100], y=[1, 2, 3]))
+    figure.update_xaxes(type="log")
+    figure.add_shape(type="line", x0=10, x1=10, y0=0, y1=1, yref="paper")
+    figure.add_annotation(x=1, y=2, text="ten", showarrow=False)
+    at = {}
+    original = drawing.picture
+
+    def held(draw, **options):
+        def watched(body):
+            draw(body)
+            axes = body.axes[0]
+            at["line"] = axes.lines[-1].get_xdata()[0]
+            at["note"] = axes.texts[0].get_position()[0]
+
+        return original(watched, **options)
+
+    from pages.ui.pictures import plots
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plots, "picture", held)
+        chart_picture(figure, title="", lines=[], form="svg")
+    assert at == {"line": 10, "note": 10}
+
+
+TABLE = "x,$x^2$,<b>age</b>\n" + "".join(
+    f"{'yes' if (k * 7) % 5 < 2 else 'no'},{k % 3},{20 + (k * 13) % 50}.5\n" for k in range(400)
+)
+
+
+def made_run(algorithm="moment-search", folder=None, **parameters):
+    """A run on cancer, or on a table in `folder`, with all that a picture of it needs."""
+    schema = None
+    if folder is None:
+        dataset = load_network("cancer").sample(2_000, seed=1)
+    else:
+        path = folder / "a table.csv"
+        path.write_text(TABLE)
+        raw = read_table(path.read_bytes(), path.name)
+        schema = proposed_schema(raw)
+        dataset = build_dataset(raw, schema, name=str(path))
+    loaded = prepare(dataset, is_network=folder is None, seed=1)
+    private = algorithm != "pc"
+    result = discover(loaded.source, algorithm, parameters, seed=3 if private else None)
+    base = non_private_reference(loaded.source, result)
+    references = references_of(dataset, base)
+    seed = 3 if private else None
+    return RunPictures(result, dataset, loaded.positions, references, seed), loaded, schema
+
+
+def test_what_stands_under_a_picture_of_a_run():
+    pictures, *_ = made_run(epsilon=2.0)
+    said = run_lines(pictures.result, pictures.dataset, seed=3)
+    assert said[0].startswith("Proven: (ε = 2, ")
+    assert said[1].startswith("Settings: cancer, 2,000 rows, 5 columns; ε = 2; ")
+    assert said[1].endswith("noise seed 3.")
+    assert "not a release" in said[2]
+    compared = run_lines(pictures.result, pictures.dataset, seed=3, compared=True)
+    assert compared == [*said, "The non-private graph and the metrics are not private."]
+    check("svg", pictures.graph("svg"), *said)
+    check("svg", pictures.pair("svg"), *compared)
+
+
+def test_what_is_not_proven_says_so():
+    pictures, *_ = made_run("priv-pc", epsilon=1.0, calibration="published")
+    said = run_lines(pictures.result, pictures.dataset, seed=3)[0]
+    assert said.startswith("Not proven. ")
+    assert "This is not a guarantee" in said
+    assert "under Guarantee" not in said
+    assert "Private graph" not in words(pictures.pair("svg"))
+
+
+def test_the_picture_of_the_graph_alone_compares_with_nothing():
+    pictures, *_ = made_run(epsilon=1.0)
+    alone = replace(pictures, references={})
+    assert alone.graph("svg") == pictures.graph("svg")
+
+
+def test_names_in_a_guarantee_have_no_escapes(tmp_path):
+    pictures, *_ = made_run(folder=tmp_path, epsilon=1.0)
+    said = " ".join(run_lines(pictures.result, pictures.dataset, seed=3))
+    assert "$x^2$, <b>age</b>" in said
+    assert "\\" not in said
+
+
+@pytest.mark.parametrize("algorithm", ["moment-search", "pc"])
+def test_a_page_to_print_holds_the_run_and_fetches_nothing(algorithm, tmp_path):
+    pictures, loaded, _ = made_run(algorithm, folder=tmp_path)
+    page = run_page(pictures, loaded, sentence="One <i>sentence</i>.")
+    assert page.count("<svg") == 1
+    assert "size: A4" in page
+    assert "default-src 'none'" in page
+    assert "One &lt;i&gt;sentence&lt;/i&gt;." in page
+    assert "&lt;b&gt;age&lt;/b&gt;" in page
+    assert "<b>" not in page
+    assert "python -m privcore discover" in page
+    assert "result = discover(" in page
+    for fetched in ("<script", "<link", "<img", "src=", "@import", "url(http"):
+        assert fetched not in page
+    assert ("are not private." in page) == (algorithm != "pc")
+    if algorithm == "pc":
+        assert "no privacy is promised" in page
+
+
+def run_cells(text):
+    """What the cells of code print, after checking the form of the notebook."""
+    book = json.loads(text)
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    ids = [cell["id"] for cell in book["cells"]]
+    assert len(set(ids)) == len(ids)
+    scope, out = {}, io.StringIO()
+    with contextlib.redirect_stdout(out):
+        for cell in book["cells"]:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), scope)
+    return out.getvalue(), scope
+
+
+def test_a_notebook_makes_the_run_again():
+    pictures, loaded, _ = made_run(epsilon=2.0)
+    printed, scope = run_cells(notebook(pictures, loaded))
+    assert scope["result"].graph == pictures.result.graph
+    assert scope["result"].guarantee == pictures.result.guarantee
+    assert "the same graph" in printed
+    assert (
+        compare(pictures.result.graph, pictures.references["non_private"], "").summary() in printed
+    )
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_notebook_reads_a_table_from_its_path_with_its_schema(stated, tmp_path):
+    pictures, loaded, schema = made_run(folder=tmp_path, epsilon=5.0)
+    text = notebook(pictures, loaded, schema=schema if stated else None)
+    printed, scope = run_cells(text)
+    assert scope["dataset"].columns == loaded.dataset.columns
+    assert scope["result"].graph == pictures.result.graph
+    assert "the same graph" in printed
+    assert "put the path of your file here" in text
+
+
+def test_nothing_is_drawn_before_a_picture_is_wanted():
+    code = "import sys, pages.ui.pictures; print('matplotlib' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert run.stdout.decode().strip() == "False"
