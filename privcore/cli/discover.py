@@ -174,12 +174,10 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
 def _counted_levels(dataset: Described, checked: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
     """Levels of the columns as moment search may count them, and its limit for a single table."""
     columns = dataset.columns
-    if not any(column.is_categorical for column in columns):
-        intervals = usual_intervals(dataset.n, len(columns), checked["epsilon"])
-        return (intervals,) * len(columns), 0
-    cut = checked["mixed_levels"]
+    cut = usual_intervals(dataset.n, len(columns), checked["epsilon"])
     levels = tuple(len(c.levels) if c.is_categorical else cut for c in columns)
-    return levels, checked["whole_table"]
+    numbers = not all(column.is_categorical for column in columns)
+    return levels, 0 if numbers else checked["whole_table"]
 
 
 _NOISE = {

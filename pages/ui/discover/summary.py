@@ -31,9 +31,11 @@ def header(result: Discovery, loaded: Loaded) -> None:
         else:
             st.caption(effect_sentence(result, loaded.dataset.n))
         if isinstance(loaded.source, MixedRows):
-            cut = texts.plain(cut_sentence(loaded.source, result.parameters))
+            cut = texts.plain(cut_sentence(loaded.source, algorithm, result.parameters))
             st.caption(
-                f"For this run {cut}: what happens within a level is not seen, so that weak "
+                f"For this run {cut}."
+                if algorithm.mixed
+                else f"For this run {cut}: what happens within a level is not seen, so that weak "
                 "dependences of numbers may be missed. More settings has the number of levels."
             )
         warning = large_delta_sentence(result.guarantee, loaded.dataset.n)

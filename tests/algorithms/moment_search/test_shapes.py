@@ -37,7 +37,7 @@ def test_tables_are_those_of_a_normal_pair(place):
     below = np.array([[law.cdf([a, b]) for b in edges] for a in edges])
     table = np.diff(np.diff(below, axis=0), axis=1)
     basis = sum_zero_basis(5)
-    assert normal_tables(5)[place] == pytest.approx(basis.T @ table @ basis, abs=2e-3)
+    assert normal_tables(5, 5)[place] == pytest.approx(basis.T @ table @ basis, abs=2e-3)
 
 
 def rows_of(kind, seed, n=20_000):
