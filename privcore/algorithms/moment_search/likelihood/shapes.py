@@ -3,7 +3,7 @@
 Columns that are normal, and depend on each other linearly, have one table of a pair for each
 correlation.  What the noisy tables of all pairs hold beside the nearest of these is dependence that
 second moments do not see.  Of a number and a yes/no column it is what lies beside the directions of
-tables of two normal columns of which one is cut in its middle; a moment tells all of two yes/no
+tables of two normal columns of which one is cut in two; a moment tells all of two yes/no
 columns.  Shares are of φ², as sums over the pairs with noise taken off.
 """
 
@@ -27,6 +27,8 @@ _MISSED = 0.03
 # How many standard deviations it must be above what noise and sampling alone would show.
 _CLEAR = 3.0
 _STEPS = 60
+# Twentieths, into which the share of yes is rounded.
+_SHARES = 20
 _YES_NO = 2
 
 
@@ -65,8 +67,11 @@ def in_lines(pairs: Moments) -> bool:
             lines = normal_tables(r, s) * pairs.n
             beside = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
         else:
-            # How far the dependence goes depends on how often yes is: only its direction counts.
-            directions = normal_tables(max(r, s), _YES_NO)[_STEPS + 1 :].reshape(-1, parts)
+            # In what units the other column is a number is not known: only directions count.
+            first = 0.5 + float(pairs.sums(a if r == _YES_NO else b)[0]) / pairs.n / math.sqrt(2)
+            share = min(max(round(first * _SHARES), 1), _SHARES - 1) / _SHARES
+            tables = normal_tables(max(r, s), _YES_NO, share).reshape(-1, parts)
+            directions = np.delete(tables, _STEPS, axis=0)
             along = directions @ dependence.ravel() / np.linalg.norm(directions, axis=1)
             beside = size - float(np.max(along**2))
         missed += beside - (parts - 1) * chance
@@ -74,16 +79,17 @@ def in_lines(pairs: Moments) -> bool:
     return missed <= max(_MISSED * whole, _CLEAR * math.sqrt(variance))
 
 
-@lru_cache(maxsize=8)
-def normal_tables(rows: int, columns: int) -> Matrix:
+@lru_cache(maxsize=32)
+def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
     """Moments of a pair of normal columns cut evenly, (correlations, rows − 1, columns − 1).
 
-    rows, columns: into how many intervals.  In the coordinates of `features`, as probabilities;
-    correlations from −0.99 to 0.99.
+    rows, columns: into how many intervals.  share: of the first of two columns.  In the coordinates
+    of `features`, as probabilities; correlations from −0.99 to 0.99.
     """
     # Midpoints of equal probability stand for the values within an interval.
     within = ndtri((np.arange(40 * rows) + 0.5) / (40 * rows))
-    edges = ndtri(np.arange(columns + 1) / columns)
+    parted = np.array([0, share, 1]) if columns == _YES_NO else np.arange(columns + 1) / columns
+    edges = ndtri(parted)
     tables = []
     for correlation in np.linspace(-0.99, 0.99, 2 * _STEPS + 1):
         left = math.sqrt(1 - correlation * correlation)
