@@ -12,6 +12,7 @@ from privcore.algorithms.engine import (
     MISSING_AT_RANDOM,
     TEST_LIMIT,
     checked_parameters,
+    cut_sentence,
     source_of,
 )
 from privcore.algorithms.registry import RECOMMENDED
@@ -29,6 +30,7 @@ from privcore.cli.data import (
     whole,
 )
 from privcore.cli.run_options import add_parameter_options, parameters_of
+from privcore.counts import MixedRows
 from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.errors import ParameterError
@@ -131,7 +133,11 @@ def _run(options: argparse.Namespace) -> None:
     for name, reason in unused.items():
         print(f"left out: {short(name)} ({reason.rstrip('.')})")
     narrow = one_level_sentence(result)
+    mixed = ""
+    if isinstance(source, MixedRows):
+        mixed = f"note: {cut_sentence(source, algorithm, result.parameters)}"
     notes = [
+        mixed,
         shape_sentence(result),
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),

@@ -110,8 +110,8 @@ _HALF = _numbers(
     _diagonal(1.0, 1 / 4),
 )
 _DIAMOND = NumericPair(
-    "2,000 rows (±0.5, 0) and (0, ±0.5), which depend on each other in no line, so that numbers are "
-    "cut; the last, (1, 1), becomes (−1, −1), the largest change of middle and spread and of pairs",
+    "2,000 rows (±0.5, 0) and (0, ±0.5), which no line describes, so that numbers are cut, but for "
+    "one: (1, 1) becomes (−1, −1), the largest change of middle and spread and of pairs",
     tuple(((0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5))[k % 4] for k in range(1999)),
     (1.0, 1.0),
     (-1.0, -1.0),
