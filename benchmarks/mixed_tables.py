@@ -43,7 +43,7 @@ def drawn(
     dag = random_dag(columns, 0.2, generator)
     binary = generator.random(columns) < 0.5
     weights = {edge: generator.uniform(0.5, 1) * generator.choice((-1, 1)) for edge in dag.edges}
-    waves = {edge: bent and generator.random() < 0.5 for edge in dag.edges} if bent else {}
+    waves = {edge: generator.random() < 0.5 for edge in dag.edges} if bent else {}
     values: dict[int, np.ndarray] = {}
     steps = np.arange(levels - 1) - levels / 2 + 1
     for node in dag.order:
@@ -54,7 +54,7 @@ def drawn(
                 part = np.sin(2 * part) if waves[cause, node] else part * part - 1
             total += weights[cause, node] * part
         if binary[node]:
-            share = generator.random(rows)
+            share = 1 - generator.random(rows)
             codes = np.searchsorted(steps, total + np.log(share / (1 - share)) / 2)
             values[node] = 2 * codes / (levels - 1) - 1
         else:

@@ -99,7 +99,7 @@ def test_what_moments_miss_of_yes_and_no_is_seen(kind):
     assert [decided(seed) for seed in range(5)] == [kind not in ("far", "spread")] * 5
 
 
-@pytest.mark.parametrize("levels", [2, 3, 7])
+@pytest.mark.parametrize("levels", [2, 3, 7, 200])
 def test_columns_with_levels_are_cut_between_them(levels):
     codes = np.arange(levels, dtype=np.uint8).repeat(2)
     columns = (
