@@ -1,13 +1,16 @@
-"""Numbers beside yes/no columns: cut evenly, or kept as numbers with yes/no as −1 and 1.
+"""Numbers beside levels: cut in several ways, kept as numbers, and as moment search takes them.
 
     python -m benchmarks.mixed_tables [--first 9500] [--graphs 8] [--columns 12]
-        [--rows 10000,50000] [--epsilons 0.3,1]
+        [--rows 10000,50000] [--epsilons 0.3,1] [--levels 2] [--bent]
 
-Random graphs of density 0.2.  Half of the columns, drawn anew for each graph, are yes/no with a
-logistic law of a weighted sum of their parents, the others that sum and normal noise.  For each
-number of rows and each ε: mean skeleton and CPDAG F1 of moment search with numbers cut as a loaded
-table's would be, and with second moments of all columns as numbers.  Graph and data have one seed,
-from --first; noise has it too.
+Random graphs of density 0.2.  Half of the columns, drawn anew for each graph, have levels: a
+weighted sum of their parents and logistic noise, cut into so many (--levels) at even steps.  The
+others are that sum and normal noise.  With --bent, what a number adds to a sum is the sine of twice
+its value, or its square less one, drawn for each edge.  For each number of rows and each ε: mean
+skeleton and CPDAG F1 of moment search with numbers cut into four intervals of equal width, or as a
+loaded table's would be; with second moments of all columns as numbers; as it takes a mixed table,
+and how often it cuts numbers then.  Graph and data have one seed, from --first; noise has it too.
+Graphs whose columns are all of one kind are left out.
 """
 
 from __future__ import annotations
@@ -25,41 +28,50 @@ from privcore.algorithms.moment_search import numbers
 from privcore.arrays import Matrix
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
-from privcore.data.discretise import usual_intervals
+from privcore.data.discretise import intervals, usual_intervals
 from privcore.data.random_graph import random_dag
 from privcore.graphs import cpdag_of_names
 
 _BOUND = 5.0
 
 
-def drawn(columns: int, rows: int, seed: int) -> tuple[Dataset, Matrix]:
+def drawn(
+    columns: int, rows: int, seed: int, levels: int = 2, bent: bool = False
+) -> tuple[Dataset, Matrix]:
     """Numbers beside levels, with their true graph; and all as numbers in [−1, 1], (n, p)."""
     generator = np.random.default_rng(seed)
     dag = random_dag(columns, 0.2, generator)
     binary = generator.random(columns) < 0.5
     weights = {edge: generator.uniform(0.5, 1) * generator.choice((-1, 1)) for edge in dag.edges}
+    waves = {edge: generator.random() < 0.5 for edge in dag.edges} if bent else {}
     values: dict[int, np.ndarray] = {}
+    steps = np.arange(levels - 1) - levels / 2 + 1
     for node in dag.order:
         total = np.zeros(rows)
         for cause in dag.parents[node]:
-            total += weights[cause, node] * values[cause]
+            part = values[cause]
+            if bent and not binary[cause]:
+                part = np.sin(2 * part) if waves[cause, node] else part * part - 1
+            total += weights[cause, node] * part
         if binary[node]:
-            values[node] = np.where(
-                generator.random(rows) < 1 / (1 + np.exp(-2 * total)), 1.0, -1.0
-            )
+            share = 1 - generator.random(rows)
+            codes = np.searchsorted(steps, total + np.log(share / (1 - share)) / 2)
+            values[node] = 2 * codes / (levels - 1) - 1
         else:
             noisy = total + generator.standard_normal(rows)
             values[node] = noisy / (1 + 0.35 * len(dag.parents[node]))
     names = tuple(f"X{k + 1}" for k in range(columns))
     bounds = (-_BOUND, _BOUND)
     described = tuple(
-        Column(name, "nominal", ("no", "yes"), declared=True)
+        Column(name, "ordinal", tuple(map(str, range(levels))), declared=True)
         if yes_no
         else Column(name, "continuous", bounds=bounds, declared=True)
         for name, yes_no in zip(names, binary, strict=True)
     )
     cells = tuple(
-        (values[k] > 0).astype(np.uint8) if binary[k] else np.clip(values[k], *bounds)
+        np.rint((values[k] + 1) * (levels - 1) / 2).astype(np.uint8)
+        if binary[k]
+        else np.clip(values[k], *bounds)
         for k in range(columns)
     )
     edges = tuple((names[a], names[b]) for a, b in dag.edges)
@@ -78,26 +90,38 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=12)
     parser.add_argument("--rows", default="10000,50000")
     parser.add_argument("--epsilons", default="0.3,1")
+    parser.add_argument("--levels", type=int, default=2)
+    parser.add_argument("--bent", action="store_true")
     options = parser.parse_args()
-    print("| rows, ε, intervals | cut evenly | as numbers |")
-    print("|---|---|---|")
+    print("| rows, ε, intervals | equal width | cut evenly | as numbers | as it is | cut |")
+    print("|---|---|---|---|---|---|")
     for rows in map(int, options.rows.split(",")):
         for epsilon in map(float, options.epsilons.split(",")):
             parts = usual_intervals(rows, options.columns, epsilon)
-            both: tuple[list[tuple[float, float]], ...] = ([], [])
+            ways: tuple[list[tuple[float, float]], ...] = ([], [], [], [])
+            cut = 0
             for seed in range(options.first, options.first + options.graphs):
-                data, scaled = drawn(options.columns, rows, seed)
+                data, scaled = drawn(options.columns, rows, seed, options.levels, options.bent)
+                if len({column.is_categorical for column in data.columns}) < 2:
+                    continue
                 truth = cpdag_of_names(data.names, data.true_edges or ())
                 kept = NumericRows(data.names, ((-1.0, 1.0),) * data.p, scaled)
+                asked = {"epsilon": epsilon}
                 # What moments would find is asked, whatever the shapes are.
                 with patch.object(numbers, "in_lines", lambda pairs: True):
-                    for results, source in zip(both, (cut_evenly(data, parts), kept), strict=True):
-                        result = discover(source, "moment-search", {"epsilon": epsilon}, seed=seed)
-                        results.append(scores(result.graph, truth))
+                    tried = [
+                        discover(source, "moment-search", asked, seed=seed)
+                        for source in (intervals(data, 4), cut_evenly(data, parts), kept)
+                    ]
+                tried.append(discover(data, "moment-search", asked, seed=seed))
+                cut += tried[-1].intervals is not None
+                for results, result in zip(ways, tried, strict=True):
+                    results.append(scores(result.graph, truth))
             cells = [
-                ", ".join(f"{mean(each):.3f}" for each in zip(*results, strict=True))
-                for results in both
+                " / ".join(f"{mean(each):.3f}" for each in zip(*results, strict=True))
+                for results in ways
             ]
+            cells.append(f"{cut} of {len(ways[0])}")
             print(f"| {rows:,}, {epsilon:g}, {parts} | " + " | ".join(cells) + " |", flush=True)
 
 

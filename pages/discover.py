@@ -18,7 +18,7 @@ from pages.ui.discover.background import background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import power_panel
 from pages.ui.discover.runs import base_name, reference_run, run
-from pages.ui.discover.summary import header, metric_row, power_sentence
+from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
 from pages.ui.frame import actions, require_frame
 from pages.ui.graphs import findings
 from pages.ui.graphs.view import legend_html
@@ -286,7 +286,9 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         label,
         form,
     )
-    st.caption(power_sentence(result, loaded))
+    for said in (power_sentence(result, loaded), mixed_sentence(result, loaded)):
+        if said:
+            st.caption(said)
     if result.findings:
         st.caption(f"Thicker lines are surer to be seen again. {findings.apart_sentence(result)}")
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED

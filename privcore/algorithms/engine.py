@@ -108,7 +108,9 @@ def discover(
         else:
             guarantee = replace(guarantee, caveats=(*guarantee.caveats, MISSING_AT_RANDOM))
     if isinstance(counted, MixedRows):
-        guarantee = replace(guarantee, public=(*guarantee.public, cut_sentence(counted, checked)))
+        guarantee = replace(
+            guarantee, public=(*guarantee.public, cut_sentence(counted, chosen, checked))
+        )
     return Discovery(
         algorithm=chosen.name,
         graph=outcome.graph,
@@ -162,14 +164,15 @@ def accepts(algorithm: Algorithm, source: MomentSource | MixedRows) -> bool:
     if not algorithm.available_cases and _has_gaps(source):
         return False
     if isinstance(source, MixedRows):
-        return any(parameter.name == "mixed_levels" for parameter in algorithm.parameters)
+        declared = any(parameter.name == "mixed_levels" for parameter in algorithm.parameters)
+        return declared or algorithm.mixed is not None
     return algorithm.needs != "tables" or has_levels(source)
 
 
 def levelled(
     source: MomentSource | MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]
 ) -> MomentSource:
-    """What an algorithm works on: of mixed columns, counts with the numbers cut.
+    """What an algorithm works on: of mixed columns, counts with the numbers cut, or all as numbers.
 
     Raises DataError for an algorithm that does not cut them, and for one that has no form for
     values missing at random where there are such.
@@ -186,8 +189,10 @@ def levelled(
         raise DataError(
             f"Column {short(source.cut_names[0])!r} is continuous and {short(level)!r} has levels; "
             "cut the continuous columns into levels, leave one kind out, or choose moment-search, "
-            "which cuts them."
+            "which takes both."
         )
+    if algorithm.mixed is not None:
+        return source.numbers()
     return available_cases(source.counts(checked["mixed_levels"]), source.gaps)
 
 
@@ -195,13 +200,13 @@ def _has_gaps(source: MomentSource | MixedRows) -> bool:
     return bool(isinstance(source, AvailableCases | MixedRows) and source.gaps)
 
 
-def cut_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
-    """Which columns of a mixed table are cut for a run, and how."""
-    named = ", ".join(short(name, 20) for name in source.cut_names[:3])
-    more = f" and {len(source.cut_names) - 3} more" if len(source.cut_names) > 3 else ""
+def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, Any]) -> str:
+    """What a run does with numbers beside levels."""
+    if algorithm.mixed is not None:
+        return algorithm.mixed(source, checked)
     return (
-        f"{named}{more} cut into {checked['mixed_levels']} levels of equal width between their "
-        "bounds"
+        f"{source.cut_words} cut into {checked['mixed_levels']} levels of equal width between "
+        "their bounds"
     )
 
 

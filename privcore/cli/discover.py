@@ -12,6 +12,7 @@ from privcore.algorithms.engine import (
     MISSING_AT_RANDOM,
     TEST_LIMIT,
     checked_parameters,
+    cut_sentence,
     source_of,
 )
 from privcore.algorithms.registry import RECOMMENDED
@@ -29,6 +30,7 @@ from privcore.cli.data import (
     whole,
 )
 from privcore.cli.run_options import add_parameter_options, parameters_of
+from privcore.counts import MixedRows
 from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.errors import ParameterError
@@ -131,7 +133,11 @@ def _run(options: argparse.Namespace) -> None:
     for name, reason in unused.items():
         print(f"left out: {short(name)} ({reason.rstrip('.')})")
     narrow = one_level_sentence(result)
+    mixed = ""
+    if isinstance(source, MixedRows):
+        mixed = f"note: {cut_sentence(source, algorithm, result.parameters)}"
     notes = [
+        mixed,
         shape_sentence(result),
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),
@@ -174,12 +180,10 @@ def _estimate(options: argparse.Namespace, dataset: Described) -> None:
 def _counted_levels(dataset: Described, checked: Mapping[str, Any]) -> tuple[tuple[int, ...], int]:
     """Levels of the columns as moment search may count them, and its limit for a single table."""
     columns = dataset.columns
-    if not any(column.is_categorical for column in columns):
-        intervals = usual_intervals(dataset.n, len(columns), checked["epsilon"])
-        return (intervals,) * len(columns), 0
-    cut = checked["mixed_levels"]
+    cut = usual_intervals(dataset.n, len(columns), checked["epsilon"])
     levels = tuple(len(c.levels) if c.is_categorical else cut for c in columns)
-    return levels, checked["whole_table"]
+    numbers = not all(column.is_categorical for column in columns)
+    return levels, 0 if numbers else checked["whole_table"]
 
 
 _NOISE = {

@@ -1,29 +1,41 @@
-"""Rows of which some columns have levels and others hold numbers, cut before they are counted."""
+"""Rows of which some columns have levels and others hold numbers."""
 
 from __future__ import annotations
 
 from privcore.counts.available import gaps_of
 from privcore.counts.cache import Cache
 from privcore.counts.memory import InMemoryCounts
+from privcore.counts.numeric import NumericRows
 from privcore.data import Dataset, discretise
+from privcore.text import short
 
 # Numbers of levels whose cut rows and counts are kept; each may take hundreds of megabytes.
 _KEPT = 4
 
 
 class MixedRows:
-    """A table to be cut into levels: how many is a parameter of the run.
+    """A table to be cut into levels, or to be taken as numbers, as an algorithm wants it.
 
-    cut_names: of the columns that hold numbers.  gaps: as of `AvailableCases`.
+    cut_names: of the columns that hold numbers.  own_levels: per column, 0 where it does.
+    gaps: as of `AvailableCases`.
     """
 
     def __init__(self, dataset: Dataset) -> None:
         self.names, self.n, self.caveats = dataset.names, dataset.n, dataset.caveats
         self.cut_names = tuple(c.name for c in dataset.columns if not c.is_categorical)
+        self.own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)
         self.gaps = gaps_of(dataset)
         self._dataset = dataset
         self._cut: Cache[Dataset] = Cache(_KEPT, size=lambda _: 1)
         self._counted: Cache[InMemoryCounts] = Cache(_KEPT, size=lambda _: 1)
+        self._numbers: Cache[NumericRows] = Cache(1, size=lambda _: 1)
+
+    @property
+    def cut_words(self) -> str:
+        """The columns that hold numbers, in a sentence."""
+        named = ", ".join(short(name, 20) for name in self.cut_names[:3])
+        more = len(self.cut_names) - 3
+        return f"{named} and {more} more" if more > 0 else named
 
     def dataset(self, levels: int) -> Dataset:
         """Numbers cut into so many levels of equal width between their bounds.
@@ -37,3 +49,7 @@ class MixedRows:
     def counts(self, levels: int) -> InMemoryCounts:
         """Counts of `dataset(levels)`; those of the last few numbers of levels are kept."""
         return self._counted.get(levels, lambda: InMemoryCounts.from_dataset(self.dataset(levels)))
+
+    def numbers(self) -> NumericRows:
+        """The rows as numbers, with levels coded −1 … 1 in equal steps."""
+        return self._numbers.get("", lambda: NumericRows.from_dataset(self._dataset, coded=True))

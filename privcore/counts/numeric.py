@@ -21,6 +21,8 @@ class NumericRows:
     """Rows of continuous columns, scaled to [−1, 1] by their bounds.
 
     bounds: per column, the lowest and highest value that may occur.
+    own_levels: per column that has levels beside the numbers, how many, coded −1 … 1 in equal
+        steps; 0 for numbers.  By default all hold numbers.
     """
 
     holds: Holds = "numbers"
@@ -31,8 +33,10 @@ class NumericRows:
         bounds: tuple[tuple[float, float], ...],
         scaled: Matrix,
         caveats: tuple[str, ...] = (),
+        own_levels: tuple[int, ...] = (),
     ) -> None:
         self.names = names
+        self.own_levels = own_levels or (0,) * len(names)
         self.bounds = bounds
         self.caveats = caveats
         self.n = len(scaled)
@@ -41,22 +45,27 @@ class NumericRows:
         self._moments: Cache[Matrix] = Cache(16 << 20, lambda matrix: matrix.nbytes + 200)
 
     @classmethod
-    def from_dataset(cls, dataset: Dataset) -> NumericRows:
-        """Scale a numeric data set; raises DataError if a column is not continuous."""
+    def from_dataset(cls, dataset: Dataset, *, coded: bool = False) -> NumericRows:
+        """Scale a numeric data set; raises DataError if a column is not continuous.
+
+        coded: columns with levels are taken as well, as `own_levels` says.
+        """
         bounds = []
+        own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)
         scaled = np.empty((dataset.n, dataset.p))
         for position, (column, values) in enumerate(
             zip(dataset.columns, dataset.values, strict=True)
         ):
-            if column.bounds is None or column.is_categorical:
+            ends = (0.0, len(column.levels) - 1.0) if column.is_categorical else column.bounds
+            if ends is None or (column.is_categorical and not coded):
                 raise DataError(
                     f"Column {short(column.name)!r} has levels; cut the continuous columns into "
                     "levels too, or leave it out."
                 )
-            low, high = column.bounds
-            bounds.append((low, high))
-            scaled[:, position] = np.clip((2 * values - (low + high)) / (high - low), -1, 1)
-        return cls(dataset.names, tuple(bounds), scaled, dataset.caveats)
+            low, high = ends
+            bounds.append(ends)
+            scaled[:, position] = np.clip((2.0 * values - (low + high)) / (high - low), -1, 1)
+        return cls(dataset.names, tuple(bounds), scaled, dataset.caveats, own_levels)
 
     def moments(self, radius: float | None = None) -> Matrix:
         """Mean of (1, x)(1, x)ᵀ over the rows, shape (p + 1, p + 1), x scaled to [−1, 1].

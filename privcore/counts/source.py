@@ -37,6 +37,11 @@ class PublicColumns:
     def holds(self) -> Holds:
         return "levels" if self.levels else "numbers"
 
+    @property
+    def own_levels(self) -> tuple[int, ...]:
+        """As of `NumberSource`."""
+        return self.levels or (0,) * len(self.names)
+
 
 class MomentSource(Protocol):
     """First and second moments of columns, of numbers or of coded levels.
@@ -86,9 +91,11 @@ class NumberSource(MomentSource, Protocol):
     """Moments of columns that hold numbers, in other units too.
 
     bounds: per column, the lowest and highest value that may occur.
+    own_levels: per column that has levels, coded −1 … 1 in equal steps, how many; 0 for numbers.
     """
 
     bounds: tuple[tuple[float, float], ...]
+    own_levels: tuple[int, ...]
 
     def moments_about(
         self, centre: NDArray[np.float64], scale: NDArray[np.float64], longest: float

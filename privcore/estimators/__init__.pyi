@@ -55,7 +55,6 @@ class MomentSearch(Estimator):
         longest_row: float | None = None,
         reference_effect: float = 0.1,
         max_order: int | None = 3,
-        mixed_levels: int = 4,
         random_state: int | None = None,
     ) -> None: ...
 

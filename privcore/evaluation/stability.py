@@ -276,7 +276,8 @@ def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, Mome
         order = noise.permutation(source.n)
         parts = np.sort(order[: source.n // 2]), np.sort(order[source.n // 2 :])
         one, other = (
-            NumericRows(source.names, source.bounds, rows[part], source.caveats) for part in parts
+            NumericRows(source.names, source.bounds, rows[part], source.caveats, source.own_levels)
+            for part in parts
         )
         return one, other
     raise DataError(

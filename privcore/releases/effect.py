@@ -70,12 +70,12 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
 
 
 def shape_sentence(result: Discovery) -> str:
-    """That a run on numbers cut them, and why; empty where it did not."""
+    """That a run on numbers cut them, and why; empty where what it released is not why."""
     if result.intervals is None:
         return ""
     return (
         "The first releases show dependence beyond straight lines, so the rest of the budget "
-        f"counts each column in {result.intervals} intervals."
+        f"counts numbers in {result.intervals} intervals."
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from privcore.algorithms import discover, get_algorithm
 from privcore.algorithms.engine import (
@@ -27,6 +29,9 @@ from privcore.privacy.accounting.events import Event, total_rho
 from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
 from privcore.text import short
+
+# Of a number in the surrogate of a mixed table.
+_VALUES = 4
 
 
 @dataclass(frozen=True)
@@ -95,12 +100,26 @@ def check_release(
         check_memory(dataset)
     source = source_of(dataset)
     planned = planned_events(algorithm, checked, source)
-    cut = source.dataset(checked["mixed_levels"]) if isinstance(source, MixedRows) else dataset
-    discover(surrogate(Shape.of(cut), 1), algorithm, checked, seed=1, keep_trace=False)
+    if isinstance(source, MixedRows) and isinstance(dataset, Dataset):
+        tried = _mixed_surrogate(dataset, source.own_levels)
+    else:
+        tried = surrogate(Shape.of(dataset), 1)
+    discover(tried, algorithm, checked, seed=1, keep_trace=False)
     delta = planned_delta(algorithm, checked, source)
     epsilon = float(checked["epsilon"])
     warnings = _warnings(epsilon, delta, dataset.n)
     return Check(epsilon, delta, _rho(epsilon, delta, planned), planned, dataset.caveats, warnings)
+
+
+def _mixed_surrogate(dataset: Dataset, own_levels: Sequence[int]) -> Dataset:
+    """A surrogate with levels, of which those of numbers are values between the bounds."""
+    drawn = surrogate(Shape(dataset.n, tuple(r or _VALUES for r in own_levels)), 1)
+    columns, values = list(drawn.columns), list(drawn.values)
+    for k, column in enumerate(dataset.columns):
+        if column.bounds is not None and not column.is_categorical:
+            columns[k] = replace(column, name=columns[k].name)
+            values[k] = np.linspace(*column.bounds, _VALUES)[values[k]]
+    return Dataset(drawn.name, tuple(columns), tuple(values))
 
 
 def _warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:

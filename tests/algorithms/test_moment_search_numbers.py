@@ -10,6 +10,8 @@ from scipy.stats import binom
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import planned_events
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.power import PublicShape, visible_sentence
 from privcore.counts import InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Column, Dataset, StructuralExample, discretise, load_network
 from privcore.errors import DataError
@@ -158,26 +160,81 @@ def mixed(n=6_000, seed=1):
     return Dataset("mixed", columns, values)
 
 
-@pytest.mark.parametrize("levels", [3, 6])
-def test_mixed_columns_are_cut_at_public_places(levels):
-    data = mixed()
-    asked = {"epsilon": 5.0, "mixed_levels": levels}
-    result = discover(data, "moment-search", asked, seed=1)
-    by_hand = discover(
-        discretise(data, {"height": levels, "shoe": levels}),
-        "moment-search",
-        {"epsilon": 5.0},
-        seed=1,
+def without(data, *names):
+    kept = [k for k, name in enumerate(data.names) if name not in names]
+    return Dataset(
+        "mixed", tuple(data.columns[k] for k in kept), tuple(data.values[k] for k in kept)
     )
-    assert result.graph == by_hand.graph
-    assert result.findings == by_hand.findings
+
+
+def test_numbers_beside_more_than_two_levels_are_cut_by_what_is_released():
+    data, noise = mixed(), Recorder(1)
+    asked = {"epsilon": 5.0}
+    result = discover(data, "moment-search", asked, noise=noise)
     assert {(0, 1), (1, 2)} <= result.graph.skeleton
     assert not any(3 in pair for pair in result.graph.skeleton)
-    assert f"height, shoe cut into {levels} levels of equal width between their bounds" in (
+    assert "height, shoe cut into 4 levels by their released middle and spread" in (
         result.guarantee.public
     )
+    assert result.intervals is None
     assert result.guarantee.holds
     assert planned_events("moment-search", asked, count(data)) == result.planned
+    # The middle and spread of the two numbers alone, with a tenth of the budget; then counts.
+    (_, scales, sigma, _), (_, pairs, _, _), *_ = noise.calls
+    assert scales.shape == (4,)
+    assert sigma == pytest.approx(
+        2 * math.sqrt(2) / data.n / (gaussian_mu(5.0, 1e-6) * math.sqrt(0.1))
+    )
+    by_hand = tuple(
+        np.mean((2 * values - low - high) / (high - low))
+        for values, (low, high) in zip(data.values[1:3], ((140, 210), (30, 50)), strict=True)
+    )
+    assert scales[:2] == pytest.approx(by_hand, abs=1e-6)
+    assert len(result.margins[1].probabilities) == 4
+    assert max(result.margins[1].probabilities) < 0.35
+    assert pairs.shape == (1 + 3 + 3 + 5 + 3 + 3 + 5 + 9 + 15 + 15,)
+
+
+def test_numbers_beside_yes_and_no_stay_numbers_where_lines_tell_all():
+    data = without(mixed(30_000), "dice")
+    result = discover(data, "moment-search", {"epsilon": 1.0}, seed=1)
+    assert result.intervals is None
+    assert result.graph.skeleton == {(0, 1), (1, 2)}
+    assert "columns with two levels count as −1 and 1" in result.guarantee.public
+    # The same moments as of a table in which yes and no are numbers.
+    coded = Dataset(
+        "coded",
+        (Column("sex", "continuous", bounds=(0.0, 1.0), declared=True), *data.columns[1:]),
+        (data.values[0].astype(float), *data.values[1:]),
+    )
+    assert count(data).numbers().moments() == pytest.approx(count(coded).moments())
+    assert planned_events("moment-search", {}, count(data)) == result.planned
+
+
+def test_numbers_beside_yes_and_no_are_cut_where_lines_miss_much():
+    data = without(mixed(30_000), "dice")
+    height = data.values[1]
+    far = (np.abs(height - height.mean()) > 8).astype(np.uint8)
+    bent = Dataset(
+        "bent",
+        (*data.columns, Column("far", "nominal", ("no", "yes"), declared=True)),
+        (*data.values, far),
+    )
+    result = discover(bent, "moment-search", {"epsilon": 1.0}, seed=1)
+    assert result.intervals == 8
+    assert (1, 3) in result.graph.skeleton
+    assert [len(m.probabilities) for m in result.margins] == [2, 8, 8, 2]
+
+
+def test_what_can_be_seen_of_mixed_columns_is_said_as_of_numbers_or_of_levels():
+    parameters = MomentSearchParameters.checked({}, "moment-search")
+    data = mixed()
+    levels, numbers = (
+        visible_sentence(PublicShape.of(count(d)), parameters)
+        for d in (data, without(data, "dice"))
+    )
+    assert "Cramér's V" in levels
+    assert "a correlation of" in numbers
 
 
 def test_pc_cuts_mixed_columns_alike():
@@ -237,7 +294,7 @@ class OnlyMoments:
     def __init__(self, source):
         self.names, self.n, self.caveats = source.names, source.n, source.caveats
         self.moments, self.moments_about = source.moments, source.moments_about
-        self.rows = source.rows
+        self.rows, self.own_levels = source.rows, source.own_levels
 
 
 def test_any_source_of_moments_gives_the_same_result():

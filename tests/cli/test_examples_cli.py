@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from privcore.algorithms import discover
@@ -232,8 +233,27 @@ def test_numbers_have_an_estimate_as_they_may_be_counted(capsys):
 
 def test_a_run_on_numbers_says_that_it_cut_them(capsys):
     data = ("--example", "nonlinear", "--nodes", "5", "--rows", "20000", "--graph-seed", "2")
-    assert "counts each column in 6 intervals" in run(capsys, "discover", *data)
+    assert "counts numbers in 6 intervals" in run(capsys, "discover", *data)
     report = json.loads(run(capsys, "discover", *data, "--json"))
     assert report["intervals"] == 6
     linear = ("--example", "linear-gaussian", *data[2:])
     assert "intervals" not in run(capsys, "discover", *linear)
+
+
+def test_a_run_on_numbers_beside_levels_says_what_it_did_with_them(capsys, tmp_path):
+    rng = np.random.default_rng(1)
+    sex, place, noise = rng.integers(0, 2, 3_000), rng.integers(0, 3, 3_000), rng.normal(size=3_000)
+    rows = [
+        f"{'fm'[s]},{12 * s + x:.2f},{'abc'[k]}" for s, x, k in zip(sex, noise, place, strict=True)
+    ]
+    three, two = tmp_path / "three.csv", tmp_path / "two.csv"
+    three.write_text("\n".join(["sex,height,place", *rows]))
+    two.write_text("\n".join(["sex,height", *(row.rpartition(",")[0] for row in rows)]))
+    text = run(capsys, "discover", "--csv", str(three), "--intervals", "none")
+    assert "note: height cut into 3 levels by their released middle and spread" in text
+    assert "sex -- height" in text
+    text = run(capsys, "discover", "--csv", str(two), "--intervals", "none")
+    assert "note: columns with two levels count as −1 and 1" in text
+    for file in (two, three):
+        data = ("--csv", str(file), "--intervals", "none", "--estimate")
+        assert "takes less than a second" in run(capsys, "discover", *data)

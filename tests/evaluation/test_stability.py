@@ -168,12 +168,14 @@ def test_without_noise_there_are_halves_only():
     assert judged.as_dict()["rolls"] is None
 
 
-def test_mixed_columns_are_cut_as_in_the_run():
+def test_mixed_columns_are_taken_as_in_the_run():
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 3_000)
     data = table(a=a, x=(3 * a + rng.normal(0, 0.5, a.size)).clip(-5, 5))
     judged = judge(data, discover(data, epsilon=5.0, seed=1), runs=4)
     assert judged.over_halves[0, 1].adjacent == 1
+    parts = halves(count(data).numbers(), SimulatedNoise(1))
+    assert [part.own_levels for part in parts] == [(2, 0), (2, 0)]
 
 
 NODES = ("a", "b", "c")

@@ -5,10 +5,11 @@ import os
 import signal
 from dataclasses import fields, replace
 
+import numpy as np
 import pytest
 
 from privcore.algorithms import ALGORITHMS
-from privcore.data import StructuralExample, load_network
+from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import (
     BudgetError,
     CertificateError,
@@ -204,6 +205,27 @@ def test_what_is_charged_fits_the_mechanism(asia):
     assert check_release(asia, "laplace-pc", {"score": "g2-median"}).rho is None
     assert check_release(asia, "curate", {"rate": 0.5}).rho is None
     assert check_release(asia, "curate", {"rate": 0.5, "delta": 0.0}).rho == 0.5
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_numbers_beside_levels_can_be_released(ledger, levels):
+    rng = np.random.default_rng(levels)
+    codes = rng.integers(0, levels, 2_000).astype(np.uint8)
+    columns = (
+        Column("X2", "nominal", tuple("abc"[:levels]), declared=True),
+        Column("height", "continuous", bounds=(0.0, 9.0), declared=True),
+    )
+    data = Dataset("mixed", columns, (codes, np.clip(2 * codes + rng.normal(2, 1, 2_000), 0, 9)))
+    check = check_release(data, "moment-search", {})
+    assert len(check.planned) == (4 - levels) + 1
+    made = release(data, "moment-search", {}, ledger=ledger, budget="clinic")
+    assert made.graph.skeleton == {(0, 1)}
+    assert made.guarantee.holds
+    assert made.certificate["guarantee"]["public"][-1].endswith(
+        "columns with two levels count as −1 and 1"
+        if levels == 2
+        else "height cut into 3 levels by their released middle and spread"
+    )
 
 
 def test_another_preparation_of_a_file_is_charged_to_the_same_budget(asia, ledger):

@@ -203,9 +203,9 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         "Keep numbers as they are",
         key="upload_uncut",
         persist_state="session",
-        help="Continuous columns are not cut, whatever the intervals and cut points say. Every "
-        "column in use must then be continuous, with bounds, and only algorithms over numeric data "
-        "can run.",
+        help="Continuous columns are not cut, whatever the intervals and cut points say. They need "
+        "bounds, and only algorithms over numeric data can run; beside columns with levels, moment "
+        "search and PC.",
     )
     share = private_domain.chosen_share()
     if raw.missing:

@@ -33,7 +33,7 @@ _TABLES = (
 def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     """The smallest dependence that is likely to be seen, in plain words."""
     values = _checked(parameters)
-    return plain(visible_sentence(PublicShape.of(loaded.source, values), values))
+    return plain(visible_sentence(PublicShape.of(loaded.source), values))
 
 
 def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:
@@ -43,7 +43,7 @@ def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:
 def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     """The smallest dependence that is seen with 90 % probability, against ε."""
     values = _checked(parameters)
-    shape = PublicShape.of(loaded.source, values)
+    shape = PublicShape.of(loaded.source)
     st.markdown(plain(visible_sentence(shape, values)))
     effects = [visible_effects(shape, replace(values, epsilon=float(e))) for e in _EPSILONS]
     without = visible_effects(shape, replace(values, epsilon=_NO_NOISE))

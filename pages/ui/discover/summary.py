@@ -51,12 +51,6 @@ def header(
                 help="The same settings with the next noise seed. For exploring; each release of "
                 "another roll would be a new charge.",
             )
-    if isinstance(loaded.source, MixedRows):
-        cut = texts.plain(cut_sentence(loaded.source, result.parameters))
-        st.caption(
-            f"For this run {cut}: what happens within a level is not seen, so that weak "
-            "dependences of numbers may be missed. More settings has the number of levels."
-        )
     warning = large_delta_sentence(guarantee, loaded.dataset.n)
     if warning:
         st.warning(warning, icon=":material/warning:")
@@ -67,6 +61,20 @@ def header(
             f":material/warning: ε = {guarantee.epsilon:g} promises little: probabilities may "
             "change by a factor of up to e^ε."
         )
+
+
+def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
+    """What was done with numbers beside columns with levels; empty where there are none."""
+    if not isinstance(loaded.source, MixedRows):
+        return ""
+    algorithm = ALGORITHMS[result.algorithm]
+    cut = texts.plain(cut_sentence(loaded.source, algorithm, result.parameters))
+    if algorithm.mixed:
+        return f"For this run {cut}."
+    return (
+        f"For this run {cut}: what happens within a level is not seen, so that weak dependences of "
+        "numbers may be missed. More settings has the number of levels."
+    )
 
 
 def power_sentence(result: Discovery, loaded: Loaded) -> str:

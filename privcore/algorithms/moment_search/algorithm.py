@@ -16,7 +16,13 @@ from typing import Any
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
-from privcore.algorithms.moment_search.numbers import PROOFS, events_on_numbers, run_on_numbers
+from privcore.algorithms.moment_search.numbers import (
+    PROOFS,
+    events_on_numbers,
+    mixed_sentence,
+    planned_on_numbers,
+    run_on_numbers,
+)
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.rounds import (
@@ -43,7 +49,7 @@ PROOF = "docs/proofs/moment_search.md"
 
 def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     if has_numbers(run.source):
-        return events_on_numbers(run)
+        return events_on_numbers(run, run.source)
     whole = planned_whole(run)
     return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(run)
 
@@ -64,12 +70,13 @@ def _run(run: Run[MomentSearchParameters]) -> Outcome:
 def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
     if has_numbers(run.source):
+        plan = planned_on_numbers(run, run.source)
         result = run_on_numbers(run, run.source, recorder)
         if isinstance(result, Outcome):
             return result
         run, searched = result
         on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
-        return on_levels._replace(intervals=run.source.levels[0])
+        return on_levels._replace(intervals=plan.intervals if plan.mu_shapes else None)
     whole = planned_whole(run)
     if whole is None:
         searched = run_in_rounds(run, planned_rounds(run), recorder)
@@ -128,7 +135,7 @@ def _margin(moments: Moments, column: int) -> Margin:
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """PC's own choice of a score: G² for levels, Fisher's z for numbers."""
-    shared = ("threshold", "max_order", "mixed_levels")
+    shared = ("threshold", "max_order")
     return {"score": None, **{name: parameters[name] for name in shared}}
 
 
@@ -147,4 +154,5 @@ MOMENT_SEARCH = Algorithm(
     needs="either",
     planned=_events,
     planned_delta=_delta,
+    mixed=mixed_sentence,
 )

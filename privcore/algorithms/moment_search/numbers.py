@@ -5,13 +5,18 @@ see more than lines, all pairs of columns cut evenly by these.  What the pairs s
 rest of the budget buys: second moments in units that fit, followed by a search over orders of the
 columns, or counts of the cut columns, as of any others with levels.  Everything after the releases
 is post-processing.
+
+Yes/no columns beside numbers count as −1 and 1.  Where a column has more levels, middle and spread
+of the numbers are released, and the rest buys counts.
 Proof: docs/proofs/moment_search.md, statement 4.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import log
+from typing import Any
 
 from privcore.algorithms.moment_search.dags.arrow_confidence import ON_NUMBERS
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
@@ -31,7 +36,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Spent, Step
 from privcore.arrays import Matrix
-from privcore.counts import NumberSource
+from privcore.counts import MixedRows, NumberSource
 from privcore.counts.cutting import cut_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
@@ -39,37 +44,57 @@ from privcore.privacy.accounting.events import Event
 PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
-def planned_on_numbers(run: Run[MomentSearchParameters]) -> NumbersPlan:
+def planned_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> NumbersPlan:
     parameters = run.parameters
     return plan_numbers(
-        run.source.n,
-        len(run.source.names),
+        source.n,
+        source.own_levels,
         parameters.epsilon,
         parameters.delta,
         radius=parameters.longest_row,
     )
 
 
-def events_on_numbers(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
+def events_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> tuple[Event, ...]:
     """The rest is one release of moments, or rounds of counts that are worth as much together."""
-    plan = planned_on_numbers(run)
+    plan = planned_on_numbers(run, source)
     return tuple(
         Event("gaussian", 1 / mu) for mu in (plan.mu_scales, plan.mu_shapes, plan.mu_rest) if mu
     )
+
+
+def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
+    """What is done with numbers beside levels, from public facts; checked: the parameters."""
+    parameters = MomentSearchParameters(**checked)
+    plan = plan_numbers(
+        source.n,
+        source.own_levels,
+        parameters.epsilon,
+        parameters.delta,
+        radius=parameters.longest_row,
+    )
+    if plan.counted:
+        return (
+            f"{source.cut_words} cut into {plan.intervals} levels by their released middle and "
+            "spread"
+        )
+    return "columns with two levels count as −1 and 1"
 
 
 def run_on_numbers(
     run: Run[MomentSearchParameters], source: NumberSource, recorder: common.Recorder
 ) -> Outcome | tuple[Run[MomentSearchParameters], Found]:
     """The result by moments, or what was found on levels, with the run on these."""
-    plan = planned_on_numbers(run)
-    units = released_scales(source, plan.scales_sigma, run.noise)
+    plan = planned_on_numbers(run, source)
+    units = released_scales(source, plan.scales_sigma, run.noise, plan.scaled)
     record_release(recorder, plan.scales_sigma, plan.shares[0], 1)
-    if plan.mu_shapes:
-        on_levels = replace(run, source=cut_numbers(source, even_points(*units, plan.intervals)))
-        pairs = release_pairs(on_levels.source, plan.shapes_sigma, run.noise)
-        record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
-        if not in_lines(pairs):
+    if plan.mu_shapes or plan.counted:
+        points = even_points(*units, plan.intervals, plan.own_levels)
+        on_levels, pairs = replace(run, source=cut_numbers(source, points)), None
+        if plan.mu_shapes:
+            pairs = release_pairs(on_levels.source, plan.shapes_sigma, run.noise)
+            record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
+        if pairs is None or not in_lines(pairs):
             rounds = rounds_within(on_levels, plan.mu_rest, plan.levels)
             return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs)
     return _by_moments(run, source, plan, units, recorder)

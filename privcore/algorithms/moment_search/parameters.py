@@ -182,7 +182,6 @@ class MomentSearchParameters(parameters.ProvenParameters):
     longest_row: float | None = RADIUS.field()
     reference_effect: float = REFERENCE.field()
     max_order: int | None = parameters.MAX_ORDER.field()
-    mixed_levels: int = parameters.MIXED_LEVELS.field()
 
     def level_of_candidates(self, columns: int) -> float:
         """`candidate_level` for so many columns."""

@@ -13,26 +13,30 @@ from privcore.algorithms.moment_search.likelihood.visible import (
     visible_in_whole,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.plan import plan_moments, plan_numbers, plan_whole
+from privcore.algorithms.moment_search.release.plan import (
+    counts_levels,
+    plan_moments,
+    plan_numbers,
+    plan_whole,
+)
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
 
 @dataclass(frozen=True)
 class PublicShape:
-    """n: rows.  levels: of each column; empty where all hold numbers.  columns: how many."""
+    """n: rows.  levels: of each column, 0 where it holds numbers that are cut; empty where all are
+    taken as numbers.  columns: how many.
+    """
 
     n: int
     levels: Sequence[int]
     columns: int
 
     @classmethod
-    def of(
-        cls, source: MomentSource | MixedRows, parameters: MomentSearchParameters
-    ) -> PublicShape:
-        """given: the run's parameters, which say how numbers beside levels are cut."""
+    def of(cls, source: MomentSource | MixedRows) -> PublicShape:
         if isinstance(source, MixedRows):
-            levels: Sequence[int] = source.dataset(parameters.mixed_levels).levels
+            levels: Sequence[int] = source.own_levels if counts_levels(source.own_levels) else ()
         else:
             levels = source.levels if has_levels(source) else ()
         return cls(source.n, levels, len(source.names))
@@ -43,29 +47,35 @@ def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> V
     epsilon, delta = parameters.epsilon, parameters.delta
     if not shape.levels:
         plan_of_numbers = plan_numbers(
-            shape.n, shape.columns, epsilon, delta, radius=parameters.longest_row
+            shape.n, (0,) * shape.columns, epsilon, delta, radius=parameters.longest_row
         )
         return visible_in_numbers(
             plan_of_numbers, false_edges=parameters.false_edges, penalty=log(shape.n)
         )
-    whole = plan_whole(shape.n, shape.levels, epsilon, cells=parameters.whole_table)
-    if whole is not None:
-        return visible_in_whole(
-            whole, shape.levels, false_edges=parameters.false_edges, penalty=parameters.penalty
-        )
+    levels = shape.levels
+    if 0 in levels:
+        of_mixed = plan_numbers(shape.n, levels, epsilon, delta, radius=parameters.longest_row)
+        levels, mu = of_mixed.levels, of_mixed.mu_rest
+    else:
+        whole = plan_whole(shape.n, levels, epsilon, cells=parameters.whole_table)
+        if whole is not None:
+            return visible_in_whole(
+                whole, levels, false_edges=parameters.false_edges, penalty=parameters.penalty
+            )
+        mu = planned_mu(epsilon, delta)
     plan = plan_moments(
         shape.n,
-        shape.levels,
-        planned_mu(epsilon, delta),
+        levels,
+        mu,
         share=parameters.table_share,
         tables=parameters.table_noise_ratio,
     )
     return visible_in_tables(
         plan,
         shape.n,
-        shape.levels,
+        levels,
         false_edges=parameters.false_edges,
-        candidates=parameters.level_of_candidates(len(shape.levels)),
+        candidates=parameters.level_of_candidates(len(levels)),
         penalty=parameters.penalty,
     )
 

@@ -22,7 +22,7 @@ from privcore.algorithms.search.result import (
     Stopped,
     Unreached,
 )
-from privcore.counts import CountSource
+from privcore.counts import CountSource, MixedRows
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG
 from privcore.parameter import CALIBRATIONS, Parameter, Parameters
@@ -124,6 +124,8 @@ class Algorithm:
     reference: parameters to those of the non-private algorithm that the run is compared with, PC
     unless it says otherwise.  output: a CPDAG, or one DAG.
 
+    mixed: where it takes numbers beside levels as they are (`MixedRows.numbers`), what it does with
+    them, in words, by the checked parameters.  One that counts has them cut by `mixed_levels`.
     available_cases: whether values may be missing at random: its tests are of exact counts without
     a promise, or of noisy counts in which missing values are a level.
 
@@ -146,6 +148,7 @@ class Algorithm:
     planned: Callable[[Run[Any]], tuple[Event, ...]] = _no_plan
     planned_delta: Callable[[Run[Any]], float] | None = None
     available_cases: bool = False
+    mixed: Callable[[MixedRows, Mapping[str, Any]], str] | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._faults():

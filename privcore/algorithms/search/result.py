@@ -187,7 +187,7 @@ class Discovery:
     findings: of every pair (i < j), how sure its edge is, or what could have been seen of it, where
     the algorithm says so; covered by the same guarantee.
     margins: of every column, where the algorithm releases them; covered by the same guarantee.
-    intervals: into how many a run cut each column of numbers, as what it had released showed
+    intervals: into how many a run cut columns of numbers, as what it had released showed
     dependence beyond lines; None where it did not.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """

@@ -109,6 +109,13 @@ _HALF = _numbers(
     400,
     _diagonal(1.0, 1 / 4),
 )
+_DIAMOND = NumericPair(
+    "2,000 rows (±0.5, 0) and (0, ±0.5), which no line describes, so that numbers are cut, but for "
+    "one: (1, 1) becomes (−1, −1), the largest change of middle and spread and of pairs",
+    tuple(((0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5))[k % 4] for k in range(1999)),
+    (1.0, 1.0),
+    (-1.0, -1.0),
+)
 
 _SAMPLED = replace(
     turned((False,) * 10, 2000),
@@ -161,6 +168,14 @@ _ALL = (
         "Moment search: moments of numbers",
         "moment-search",
         _LONG,
+        {},
+        paths=10,
+    ),
+    _case(
+        "moment-search-shapes",
+        "Moment search: numbers, pairs of which show more than lines",
+        "moment-search",
+        _DIAMOND,
         {},
         paths=10,
     ),

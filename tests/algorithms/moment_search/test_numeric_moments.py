@@ -28,7 +28,7 @@ QUIET = 1e9
 
 def planned(n, p, mu, radius=50.0):
     """Two releases with the same mu, none of shapes; by default nothing is shortened."""
-    return NumbersPlan(n, p, mu, 0.0, mu, radius, 2)
+    return NumbersPlan(n, (0,) * p, mu, 0.0, mu, radius, 2)
 
 
 def rows(seed, n=3_000, p=5, weight=0.5, shift=0.0):
@@ -204,22 +204,22 @@ def test_rows_in_other_units_are_those_counted():
     radius=st.sampled_from([None, 0.5, 4.0]),
 )
 def test_all_releases_together_are_the_total(p, n, epsilon, delta, radius):
-    plan = plan_numbers(n, p, epsilon, delta, radius=radius)
+    plan = plan_numbers(n, (0,) * p, epsilon, delta, radius=radius)
     together = math.hypot(plan.mu_scales, plan.mu_shapes, plan.mu_rest)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
     assert math.fsum(plan.shares) == pytest.approx(1)
     assert len(plan.shares) == (3 if plan.mu_shapes else 2)
     assert plan.radius == radius or radius is None
-    assert 1 <= plan_numbers(n, p, epsilon, delta, radius=None).radius <= 3
+    assert 1 <= plan_numbers(n, (0,) * p, epsilon, delta, radius=None).radius <= 3
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(p=st.integers(2, 100), n=st.integers(100, 10**7), epsilon=st.floats(0.01, 50))
 def test_the_less_noise_the_longer_rows_may_be(p, n, epsilon):
-    radius = plan_numbers(n, p, epsilon, 1e-6, radius=None).radius
-    assert radius <= plan_numbers(10 * n, p, epsilon, 1e-6, radius=None).radius
-    assert radius <= plan_numbers(n, p, 2 * epsilon, 1e-6, radius=None).radius
+    radius = plan_numbers(n, (0,) * p, epsilon, 1e-6, radius=None).radius
+    assert radius <= plan_numbers(10 * n, (0,) * p, epsilon, 1e-6, radius=None).radius
+    assert radius <= plan_numbers(n, (0,) * p, 2 * epsilon, 1e-6, radius=None).radius
 
 
 def test_units_do_not_matter_where_there_is_little_noise():

@@ -19,7 +19,7 @@ from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.releases import release_pairs
 from privcore.counts import NumericRows
 from privcore.counts.cutting import cut_numbers
-from privcore.data import StructuralExample
+from privcore.data import Column, Dataset, StructuralExample
 from privcore.evaluation import skeleton_metrics
 from privcore.graphs import cpdag_of_names
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -37,7 +37,7 @@ def test_tables_are_those_of_a_normal_pair(place):
     below = np.array([[law.cdf([a, b]) for b in edges] for a in edges])
     table = np.diff(np.diff(below, axis=0), axis=1)
     basis = sum_zero_basis(5)
-    assert normal_tables(5)[place] == pytest.approx(basis.T @ table @ basis, abs=2e-3)
+    assert normal_tables(5, 5)[place] == pytest.approx(basis.T @ table @ basis, abs=2e-3)
 
 
 def rows_of(kind, seed, n=20_000):
@@ -66,6 +66,51 @@ def seen_in_lines(values, sigma, seed, intervals=6):
 def test_what_lines_miss_is_seen(kind, sigma):
     decided = [seen_in_lines(rows_of(kind, seed), sigma, seed) for seed in range(5)]
     assert decided == [kind in ("none", "line", "steep line")] * 5
+
+
+def yes_no_rows(kind, seed, n=20_000):
+    """A number, a yes/no column, and one more of each that depends on nothing; yes is rare."""
+    generator = np.random.default_rng(seed)
+    x, noise, other = generator.standard_normal((3, n))
+    uniform = generator.random(n)
+    yes = {
+        "none": uniform < 0.2,
+        "logistic": uniform < 1 / (1 + np.exp(1.5 - 1.5 * x)),
+        "cause": uniform < 0.2,
+        "yes and yes": uniform < 0.2,
+        "far": uniform < 0.05 + 0.6 * (np.abs(x) > 1.2),
+        "spread": uniform < 0.2,
+    }[kind]
+    x = {"cause": 0.8 * yes + noise, "spread": noise * (1 + yes)}.get(kind, x)
+    both = yes ^ (generator.random(n) < 0.1) if kind == "yes and yes" else noise > 0.5
+    return np.column_stack(
+        [np.clip(x / 5, -1, 1), 2.0 * yes - 1, np.clip(other / 5, -1, 1), 2.0 * both - 1]
+    )
+
+
+@pytest.mark.parametrize("kind", ["none", "logistic", "cause", "yes and yes", "far", "spread"])
+def test_what_moments_miss_of_yes_and_no_is_seen(kind):
+    def decided(seed):
+        values, own = yes_no_rows(kind, seed), (0, 2, 0, 2)
+        source = NumericRows(tuple("abcd"), ((-1.0, 1.0),) * 4, values, own_levels=own)
+        points = even_points(values.mean(axis=0), values.std(axis=0), 6, own)
+        return in_lines(release_pairs(cut_numbers(source, points), 20.0, SimulatedNoise(seed)))
+
+    assert [decided(seed) for seed in range(5)] == [kind not in ("far", "spread")] * 5
+
+
+@pytest.mark.parametrize("levels", [2, 3, 7, 200])
+def test_columns_with_levels_are_cut_between_them(levels):
+    codes = np.arange(levels, dtype=np.uint8).repeat(2)
+    columns = (
+        Column("a", "ordinal", tuple(map(str, range(levels))), declared=True),
+        Column("b", "continuous", bounds=(0.0, 1.0), declared=True),
+    )
+    data = Dataset("levels", columns, (codes, np.linspace(0, 1, len(codes))))
+    source = count(data).numbers()
+    assert source.own_levels == (levels, 0)
+    points = even_points(np.zeros(2), np.ones(2), 2, source.own_levels)
+    assert cut_numbers(source, points).table([0]).tolist() == [2] * levels
 
 
 def test_where_noise_hides_everything_moments_are_kept():
@@ -131,3 +176,48 @@ def test_either_form_keeps_to_the_total_and_to_the_noisy_outputs(seed, row, kind
     )
     assert gaussian_delta(epsilon, math.sqrt(squares)) <= 1e-5 * (1 + 1e-6)
     assert planned_events("moment-search", asked, sources[0]) == before.planned
+
+
+@settings(max_examples=examples(15), deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    row=st.tuples(st.floats(-1, 1), st.integers(0, 2), st.floats(-1, 1), st.integers(0, 1)),
+    kind=st.sampled_from(["logistic", "far"]),
+    levels=st.sampled_from([2, 3]),
+    epsilon=st.sampled_from([1.0, 30.0]),
+)
+def test_numbers_beside_levels_keep_to_the_total_and_to_the_noisy_outputs(
+    seed, row, kind, levels, epsilon
+):
+    """As above: both forms where no column has more than two levels, and counts where one has."""
+    values = yes_no_rows(kind, seed, n=8_000)
+    columns = (
+        Column("a", "continuous", bounds=(-1.0, 1.0), declared=True),
+        Column("b", "ordinal", tuple("012"[:levels]), declared=True),
+        Column("c", "continuous", bounds=(-1.0, 1.0), declared=True),
+        Column("d", "ordinal", ("0", "1"), declared=True),
+    )
+    tables = []
+    for first_row in ((1.0, 0, -1.0, 0), (row[0], min(row[1], levels - 1), row[2], row[3])):
+        cells = [values[:, 0], values[:, 1] > 0, values[:, 2], values[:, 3] > 0]
+        arrays = [
+            np.array(cell, dtype=np.uint8 if column.is_categorical else np.float64)
+            for cell, column in zip(cells, columns, strict=True)
+        ]
+        for array, value in zip(arrays, first_row, strict=True):
+            array[0] = value
+        tables.append(Dataset("neighbours", columns, tuple(arrays)))
+    asked = {"epsilon": epsilon, "delta": 1e-5}
+    first = Recorder(seed)
+    before = discover(tables[0], "moment-search", asked, noise=first)
+    second = Replay(first.calls)
+    after = discover(tables[1], "moment-search", asked, noise=second)
+    assert (before.graph, before.findings) == (after.graph, after.findings)
+    assert before.intervals == after.intervals
+    assert (before.intervals is None) == (kind == "logistic" or levels > 2)
+    squares = sum(
+        float(np.sum((value - there) ** 2)) / sigma**2
+        for (_, value, sigma, _), (_, there, _, _) in zip(first.calls, second.calls, strict=True)
+    )
+    assert gaussian_delta(epsilon, math.sqrt(squares)) <= 1e-5 * (1 + 1e-6)
+    assert planned_events("moment-search", asked, count(tables[0])) == before.planned

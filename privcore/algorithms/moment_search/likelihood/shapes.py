@@ -2,12 +2,15 @@
 
 Columns that are normal, and depend on each other linearly, have one table of a pair for each
 correlation.  What the noisy tables of all pairs hold beside the nearest of these is dependence that
-second moments do not see.  Shares are of φ², as sums over the pairs with noise taken off.
+second moments do not see.  Of a number and a yes/no column it is what lies beside the directions of
+tables of two normal columns of which one is cut in two; a moment tells all of two yes/no
+columns.  Shares are of φ², as sums over the pairs with noise taken off.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 
@@ -24,52 +27,75 @@ _MISSED = 0.03
 # How many standard deviations it must be above what noise and sampling alone would show.
 _CLEAR = 3.0
 _STEPS = 60
+# Twentieths, into which the share of yes is rounded.
+_SHARES = 20
+_YES_NO = 2
 
 
-def even_points(centre: Vector, scale: Vector, intervals: int) -> list[Vector]:
-    """Per column, points that cut a normal column of that middle and spread evenly."""
+def even_points(
+    centre: Vector, scale: Vector, intervals: int, own_levels: Sequence[int] = ()
+) -> list[Vector]:
+    """Per column, points that cut a normal column of that middle and spread evenly.
+
+    own_levels: as of `NumberSource`; the points of such a column are between its levels.
+    """
     quantiles = ndtri(np.arange(1, intervals) / intervals)
-    return [m + s * quantiles for m, s in zip(centre, scale, strict=True)]
+    return [
+        np.arange(1, 2 * (r - 1), 2) / (r - 1) - 1 if r else m + s * quantiles
+        for m, s, r in zip(centre, scale, own_levels or (0,) * len(centre), strict=True)
+    ]
 
 
 def in_lines(pairs: Moments) -> bool:
     """Whether moments of the numbers see nearly all of the dependence that the pairs hold.
 
-    pairs: noisy moments of all pairs of columns, each cut by `even_points` into as many intervals.
+    pairs: noisy moments of all pairs of columns, each yes/no or cut by `even_points` into
+    intervals, as many as the others and at least three.
     """
-    intervals, columns = pairs.levels[0], range(len(pairs.levels))
-    numbers = (intervals - 1) ** 2
-    lines = normal_tables(intervals) * pairs.n
     whole = missed = variance = 0.0
-    for a, b in combinations(columns, 2):
+    for a, b in combinations(range(len(pairs.levels)), 2):
+        r, s = pairs.levels[a], pairs.levels[b]
+        parts = (r - 1) * (s - 1)
         dependence = pairs.sums(a, b) - np.multiply.outer(pairs.sums(a), pairs.sums(b)) / pairs.n
         # Variance of each moment: of the noise, that on the margins included, and of sampling where
         # nothing depends on anything.
-        chance = pairs.variance(a, b) + pairs.n / intervals**2
+        chance = pairs.variance(a, b) + pairs.n / (r * s)
         chance += pairs.variance(a) * pairs.variance(b) / pairs.n**2
-        whole += float(np.sum(dependence**2)) - numbers * chance
-        beside = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
-        missed += beside - (numbers - 1) * chance
-        variance += 2 * numbers * chance * chance
+        size = float(np.sum(dependence**2))
+        whole += size - parts * chance
+        if min(r, s) > _YES_NO:
+            lines = normal_tables(r, s) * pairs.n
+            beside = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
+        else:
+            # In what units the other column is a number is not known: only directions count.
+            first = 0.5 + float(pairs.sums(a if r == _YES_NO else b)[0]) / pairs.n / math.sqrt(2)
+            share = min(max(round(first * _SHARES), 1), _SHARES - 1) / _SHARES
+            tables = normal_tables(max(r, s), _YES_NO, share).reshape(-1, parts)
+            directions = np.delete(tables, _STEPS, axis=0)
+            along = directions @ dependence.ravel() / np.linalg.norm(directions, axis=1)
+            beside = size - float(np.max(along**2))
+        missed += beside - (parts - 1) * chance
+        variance += 2 * (parts if min(r, s) > _YES_NO else parts - 1) * chance * chance
     return missed <= max(_MISSED * whole, _CLEAR * math.sqrt(variance))
 
 
-@lru_cache(maxsize=8)
-def normal_tables(intervals: int) -> Matrix:
-    """Moments of a pair of normal columns cut evenly, (correlations, intervals − 1, intervals − 1).
+@lru_cache(maxsize=32)
+def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
+    """Moments of a pair of normal columns cut evenly, (correlations, rows − 1, columns − 1).
 
-    In the coordinates of `features`, as probabilities; correlations from −0.99 to 0.99.
+    rows, columns: into how many intervals.  share: of the first of two columns.  In the coordinates
+    of `features`, as probabilities; correlations from −0.99 to 0.99.
     """
-    basis = sum_zero_basis(intervals)
     # Midpoints of equal probability stand for the values within an interval.
-    within = ndtri((np.arange(40 * intervals) + 0.5) / (40 * intervals))
-    edges = ndtri(np.arange(intervals + 1) / intervals)
+    within = ndtri((np.arange(40 * rows) + 0.5) / (40 * rows))
+    parted = np.array([0, share, 1]) if columns == _YES_NO else np.arange(columns + 1) / columns
+    edges = ndtri(parted)
     tables = []
     for correlation in np.linspace(-0.99, 0.99, 2 * _STEPS + 1):
         left = math.sqrt(1 - correlation * correlation)
         below = ndtr((edges - correlation * within[:, None]) / left)
-        conditional = np.diff(below, axis=1).reshape(intervals, 40, intervals).mean(axis=1)
-        tables.append(basis.T @ (conditional / intervals) @ basis)
+        conditional = np.diff(below, axis=1).reshape(rows, 40, columns).mean(axis=1)
+        tables.append(sum_zero_basis(rows).T @ (conditional / rows) @ sum_zero_basis(columns))
     known = np.array(tables)
     known.setflags(write=False)
     return known

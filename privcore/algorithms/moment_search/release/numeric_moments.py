@@ -9,6 +9,7 @@ see the linear part of a dependence.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -172,19 +173,25 @@ class NumericMoments(FamilyEvidence):
 
 
 def released_scales(
-    source: NumberSource, sigma: float, noise: NoiseSource
+    source: NumberSource, sigma: float, noise: NoiseSource, of: Sequence[int] | None = None
 ) -> tuple[Matrix, Matrix]:
-    """Middle and spread of each column, from noisy means and mean squares."""
-    p = len(source.names)
-    exact = source.moments(math.sqrt(p))
-    means_and_squares = np.concatenate([exact[0, 1:], np.diag(exact)[1:]])
+    """Middle and spread of each column, from noisy means and mean squares.
+
+    of: the columns, where not all; the others get 0 and 1.
+    """
+    columns = np.arange(len(source.names)) if of is None else np.array(of, dtype=np.intp)
+    p = len(columns)
+    exact = source.moments(math.sqrt(len(source.names)))
+    means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
     noisy = noise.gaussian_array(means_and_squares, sigma)
     centre = np.clip(noisy[:p], -1, 1)
     variance = noisy[p:] - centre * centre
     # Shrunk to their mean as far as they differ by no more than noise (James & Stein 1961).
     own = max(1 - sigma * sigma / max(float(np.var(variance)), 1e-300), 0.0)
     shrunk = own * variance + (1 - own) * variance.mean()
-    return centre, np.sqrt(np.clip(shrunk, min(sigma, 1.0), 1.0))
+    middle, spread = np.zeros(len(source.names)), np.ones(len(source.names))
+    middle[columns], spread[columns] = centre, np.sqrt(np.clip(shrunk, min(sigma, 1.0), 1.0))
+    return middle, spread
 
 
 def positive(matrix: Matrix, floor: float) -> Matrix:

@@ -75,6 +75,8 @@ def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> 
 # other in lines.
 _SCALES_SHARE = 0.1
 _SHAPES_SHARE = 0.1
+# A column of so many levels is a number as well: yes/no as −1 and 1.
+_MOST_AS_NUMBER = 2
 # With fewer intervals no shape can be seen.
 _LEAST_INTERVALS = 3
 # Lengths of rows, in standard deviations, each with the noise on a correlation up to which it is
@@ -88,14 +90,16 @@ class NumbersPlan:
     """Gaussian-DP parameters of the releases, and what else is fixed.
 
     mu_scales: of the columns' middle and spread.  mu_shapes: of the pairs that show whether numbers
-    depend on each other in lines; 0 where that is taken for granted.  mu_rest: of the second
-    moments, whose noise on every mean is moments_sigma, or of all that is counted in their place.
+    depend on each other in lines; 0 where that is taken for granted, or levels are counted anyway.
+    mu_rest: of the second moments, whose noise on every mean is moments_sigma, or of all that is
+    counted in their place.
+    own_levels: per column, how many levels it has beside the numbers; 0 for numbers.
     radius: how long rows may be, in standard deviations of their columns, over √p.
-    intervals: into which each column is cut where levels are counted.
+    intervals: into which numbers are cut where levels are counted.
     """
 
     n: int
-    columns: int
+    own_levels: tuple[int, ...]
     mu_scales: float
     mu_shapes: float
     mu_rest: float
@@ -109,14 +113,28 @@ class NumbersPlan:
         return tuple(square / math.fsum(squares) for square in squares)
 
     @property
+    def columns(self) -> int:
+        return len(self.own_levels)
+
+    @property
     def levels(self) -> tuple[int, ...]:
-        """Numbers of levels of the columns, where they are cut."""
-        return (self.intervals,) * self.columns
+        """Numbers of levels of the columns, where numbers are cut."""
+        return tuple(r or self.intervals for r in self.own_levels)
+
+    @property
+    def counted(self) -> bool:
+        """Whether levels are counted in any case."""
+        return counts_levels(self.own_levels)
+
+    @property
+    def scaled(self) -> tuple[int, ...]:
+        """Columns whose middle and spread are released: of levels that are counted, none is."""
+        return tuple(c for c, r in enumerate(self.own_levels) if not (r and self.counted))
 
     @property
     def scales_sigma(self) -> float:
         """A mean and a mean square of a number in [−1, 1] move together by 2/n at most."""
-        return planned_sigma(columns_sensitivity(self.columns, self.n), self.mu_scales)
+        return planned_sigma(columns_sensitivity(len(self.scaled), self.n), self.mu_scales)
 
     @property
     def shapes_sigma(self) -> float:
@@ -134,18 +152,25 @@ class NumbersPlan:
         return self.moments_sigma * self.radius**2 * self.columns
 
 
+def counts_levels(own_levels: Sequence[int]) -> bool:
+    """Whether levels are counted in any case: more than two of a column are no number."""
+    return max(own_levels) > _MOST_AS_NUMBER
+
+
 def plan_numbers(
-    n: int, columns: int, epsilon: float, delta: float, *, radius: float | None
+    n: int, own_levels: Sequence[int], epsilon: float, delta: float, *, radius: float | None
 ) -> NumbersPlan:
-    """radius: None for one that fits the noise."""
-    mu = planned_mu(epsilon, delta)
+    """own_levels: as of `NumberSource`.  radius: None for one that fits the noise."""
+    mu, own_levels = planned_mu(epsilon, delta), tuple(own_levels)
+    columns = len(own_levels)
     intervals = usual_intervals(n, columns, epsilon)
-    shapes = _SHAPES_SHARE if intervals >= _LEAST_INTERVALS and columns > 1 else 0.0
+    looked = intervals >= _LEAST_INTERVALS and columns > 1 and not counts_levels(own_levels)
+    shapes = _SHAPES_SHARE if looked else 0.0
     scales_mu, shapes_mu = (down(mu * math.sqrt(share)) for share in (_SCALES_SHARE, shapes))
     rest_mu = down(mu * math.sqrt(1 - _SCALES_SHARE - shapes))
 
     def planned(tried: float) -> NumbersPlan:
-        return NumbersPlan(n, columns, scales_mu, shapes_mu, rest_mu, tried, intervals)
+        return NumbersPlan(n, own_levels, scales_mu, shapes_mu, rest_mu, tried, intervals)
 
     if radius is not None:
         return planned(radius)
