@@ -211,7 +211,7 @@ def show_run(
     if isinstance(loaded.source, InMemoryCounts):
         ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
         if ahead:
-            st.caption(ahead)
+            choices.caption(ahead)
     result = run(loaded, name, values, seed)
     base = reference_run(loaded, result) if result else None
     if result is None or base is None:
@@ -245,7 +245,7 @@ def show_run(
     faint = findings.unclear(result) if with_unclear else []
     graphs(loaded, drawn, references[kind], selected_edge(comparisons), result, faint)
     classes = (*CLASSES, "unclear") if faint else CLASSES
-    st.html(legend_html(current(), shown.names[kind], classes))
+    st.html(legend_html(current(), shown.names[kind], classes, CLASS_WORDS[kind]))
     if not result.graph.skeleton:
         st.info(
             "No edge is left. That is a valid result: with this noise, threshold and number of "

@@ -12,6 +12,27 @@ from privcore.privacy.accounting.guarantee import guessing_bound
 ReferenceKind = Literal["truth", "non_private"]
 
 
+# Classes of edges as the legend names them.
+CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
+    "truth": {
+        "match": "true link",
+        "undirected": "true link, arrow in only one of the two",
+        "reversed": "wrong way round",
+        "extra": "invented",
+        "missing": "missed",
+        "unclear": "not enough budget to tell",
+    },
+    "non_private": {
+        "match": "in both",
+        "undirected": "in both, arrow in only one",
+        "reversed": "in both, the other way round",
+        "extra": "only with privacy",
+        "missing": "only without privacy",
+        "unclear": "not enough budget to tell",
+    },
+}
+
+
 def answer_sentence(
     guarantee: Guarantee,
     here: Comparison,

@@ -21,18 +21,18 @@ function drawCurve(root, data, choose) {
   const box = html("div", "curve", root);
   const width = Math.max(root.clientWidth || box.clientWidth, 200);
   // As high as the style allows; the last part is for the numbers below the axis.
-  const height = 78, top = 12, bottom = 62, inset = data.inset;
+  const height = 82, top = 20, bottom = 66, inset = data.inset;
   const x = (at) => inset + (width - 2 * inset) * at;
   const y = (value) => bottom - (bottom - top) * value;
   const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" }, box);
   svg.setAttribute("aria-label", data.alt);
   make("line", { x1: x(0), x2: x(1), y1: y(0), y2: y(0), class: "axis" }, svg);
   make("line", { x1: x(0), x2: x(1), y1: y(1), y2: y(1), class: "grid" }, svg);
-  make("text", { x: x(0), y: top - 3, class: "note" }, svg, data.title);
+  make("text", { x: x(0), y: 10, class: "note" }, svg, data.title);
   if (data.base !== null) {
     const line = { x1: x(0), x2: x(1), y1: y(data.base), y2: y(data.base), class: "base" };
     make("line", line, svg);
-    const below = data.base > 0.75 ? 12 : -4;
+    const below = data.base > 0.5 ? 13 : -4;
     const label = { x: x(1), y: y(data.base) + below, class: "note", "text-anchor": "end" };
     make("text", label, svg, data.baseLabel);
   }

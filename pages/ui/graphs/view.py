@@ -110,16 +110,27 @@ def show_graph(page: str, *, height: int = 460, alt: str) -> None:
     st.iframe(page, height=height, alt=alt)
 
 
-def legend_html(theme: ThemeName, reference_label: str, classes: Iterable[str]) -> str:
-    """A line sample and a word for each class of edge, and what it was compared with."""
+def legend_html(
+    theme: ThemeName,
+    reference_label: str,
+    classes: Iterable[str],
+    words: Mapping[str, str] | None = None,
+) -> str:
+    """A line sample and a word for each class of edge, and what it was compared with.
+
+    words: what to call the classes, by default their names.
+    """
     palette = PALETTES[theme]
+    called = words or {}
     items = "".join(
         f'<span style="display:inline-flex;align-items:center;gap:6px;margin-right:18px;'
-        f'white-space:nowrap">{_sample(EDGES[theme][name])}{html.escape(name)}</span>'
+        f'white-space:nowrap">{_sample(EDGES[theme][name])}'
+        f"{html.escape(called.get(name, name))}</span>"
         for name in classes
     )
     return (
-        f'<div style="color:{palette.text};font-size:0.875rem;line-height:1.8">{items}'
+        f'<div style="color:{palette.text};font-size:0.875rem;line-height:1.6;display:flex;'
+        f'flex-wrap:wrap;align-items:center">{items}'
         f'<span style="color:{palette.muted}">reference: {html.escape(short(reference_label))}'
         "</span></div>"
     )

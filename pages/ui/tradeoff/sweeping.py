@@ -9,9 +9,8 @@ from collections.abc import Callable
 from contextlib import closing
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.ui.running import presence
 from privcore.errors import Cancelled, PrivcoreError
 from privcore.evaluation.sweeps.eight_networks import shipped_rows
 from privcore.evaluation.sweeps.sweep import Row, SweepPlan, run_sweep, seconds_left
@@ -119,22 +118,13 @@ class BackgroundSweep:
             )
 
 
-def _presence() -> Callable[[], bool]:
-    """Whether this session has a browser: false once its tab is closed."""
-    context = get_script_run_ctx()
-    if context is None or not runtime.exists():
-        return lambda: True
-    server, session = runtime.get_instance(), context.session_id
-    return lambda: server.is_active_session(session)
-
-
 def sweep_of(plan: SweepPlan) -> BackgroundSweep:
     """The session's sweep of a plan, new if there is none; others are told to end."""
     sweeps: OrderedDict[str, BackgroundSweep] = st.session_state.setdefault(
         "_sweeps", OrderedDict()
     )
     if plan.digest not in sweeps:
-        sweeps[plan.digest] = BackgroundSweep(plan, _presence())
+        sweeps[plan.digest] = BackgroundSweep(plan, presence())
     sweeps.move_to_end(plan.digest)
     for digest, sweep in sweeps.items():
         if digest != plan.digest:
