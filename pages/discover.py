@@ -13,7 +13,7 @@ from pages.ui.controls.data import UPLOAD, Loaded, current_data, positions_of
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
-from pages.ui.discover.answer import ReferenceKind, answer_sentence
+from pages.ui.discover.answer import CLASS_WORDS, ReferenceKind, answer_sentence
 from pages.ui.discover.background import background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import power_panel
