@@ -88,7 +88,7 @@ def check(form, made, *said):
         assert b"Date" not in made
     else:
         root = ElementTree.fromstring(made)
-        assert b"date" not in made
+        assert b"dc:date" not in made
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         text = "".join(root.itertext())
         for each in said:
@@ -395,7 +395,7 @@ def test_a_popover_has_a_button_for_each_form_and_makes_none_before():
         from pages.ui.pictures import picture_buttons
 
         def make(form):
-            raise AssertionError(f"{form} was not asked for")
+            raise AssertionError(f"{form} was not requested")
 
         picture_buttons("F1 against ε/2", make, "chart")
 

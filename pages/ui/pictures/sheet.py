@@ -203,7 +203,7 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
 
     own = fonts.get_font(fonts.findfont(_FONT)).get_charmap()
     missing = {ord(c) for text in texts for c in text if c.isprintable()} - own.keys()
-    found = []
+    families = []
     for entry in sorted(fonts.fontManager.ttflist, key=lambda entry: (entry.name, entry.fname)):
         if not missing:
             break
@@ -212,9 +212,9 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
             continue
         held = missing & fonts.get_font(entry.fname).get_charmap().keys()
         if held:
-            found.append(entry.name)
+            families.append(entry.name)
             missing -= held
-    return found
+    return families
 
 
 def _metadata(form: Form, title: str, lines: Sequence[str]) -> dict[str, Any]:
