@@ -131,6 +131,15 @@ def test_every_download(server, visit):
         name: download(page.get_by_role("button", name=name, exact=True)).decode()
         for name in ("JSON", "GraphML", "DOT", "SVG", "HTML", "Edges CSV", "Decisions CSV")
     }
+    for name, start in (("PNG", b"\x89PNG"), ("PDF", b"%PDF-")):
+        assert download(page.get_by_role("button", name=name, exact=True)).startswith(start)
+    cells = json.loads(download(page.get_by_role("button", name="Notebook", exact=True)))["cells"]
+    assert any("load_network('survey')" in "".join(cell["source"]) for cell in cells)
+    printed = download(page.get_by_role("button", name="Print page", exact=True)).decode()
+    assert "<svg" in printed
+    page.get_by_role("button", name="Both graphs").click()
+    pair = download(page.locator(".st-key-download-pair-png").get_by_role("button"))
+    assert pair.startswith(b"\x89PNG")
     report = json.loads(files["JSON"])
     edges = len(report["directed"]) + len(report["undirected"])
     assert report["guarantee"]["epsilon"] == 1.0

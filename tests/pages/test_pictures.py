@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pages.ui.controls.data import prepare
 from pages.ui.pictures import (
@@ -39,15 +40,20 @@ from privcore.graphs.layout import shared_layout
 from privcore.releases import non_private_reference, references_of
 from tests.examples import few
 from tests.pages.charts_of_pages import CHARTS, defined
+from tests.pages.opening import open_page
 
 ROOT = Path(__file__).parents[2]
 LONG = "a_name_of_sixty_letters_" + "x" * 36
-NAMES = ("$x^2$", "<b>bold</b>", LONG, "bell\x07 & \\frac{1}{2}", "**stars**", "\ud800")
+NAMES = ("$x^2$", "<b>bold</b>", LONG, "bell\x07 & \\frac{1}{2}", "**stars**", "\ud800 $\\frac{$")
 GRAPH = PDAG(NAMES, frozenset({(0, 1), (2, 3)}), frozenset({(1, 2)}), frozenset({(3, 4)}))
 OTHER = PDAG(NAMES, frozenset({(1, 0), (2, 3), (0, 5)}))
 PLACES = shared_layout(NAMES)
 CLASSES = {(p.i, p.j): p.kind for p in compare(GRAPH, OTHER, "other").pairs}
-LINES = ["Proven: (ε = 1, δ = 0) & $<b>$, fixed before the run.", "Settings: 2,000 rows."]
+LINES = [
+    "Proven: (ε = 1, δ = 0) & $<b>$, fixed before the run.",
+    "Settings: 2,000 rows.",
+    "A bell\x07.",
+]
 TITLE = "A graph of $x^2$ <b>and more"
 
 
@@ -79,8 +85,10 @@ def check(form, made, *said):
         assert made.rstrip().endswith(b"%%EOF")
         # TrueType, so that it looks the same where the font is not.
         assert b"/FontFile2" in made
+        assert b"Date" not in made
     else:
         root = ElementTree.fromstring(made)
+        assert b"dc:date" not in made
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         text = "".join(root.itertext())
         for each in said:
@@ -177,11 +185,13 @@ def test_an_edge_bends_around_a_node_in_its_way_and_stays_on_the_sheet():
     boxes = drawing._Boxes(
         centre, np.tile([60.0, 20.0], (4, 1)), [["a"], ["b"], ["c"], ["d"]], 18.0
     )
-    straight, bent = drawing._path(boxes, 0, 1), drawing._path(boxes, 0, 2)
-    assert np.ptp(straight[:, 1]) == 0
-    assert not (np.abs(bent - centre[1]) < boxes.half[1]).all(axis=1).any()
-    # There is no room above.
-    assert bent[:, 1].min() >= 35
+    straight = drawing._path(boxes, 0, 1)
+    assert np.ptp(straight[:, 1]) < 1e-9
+    for ends in ((0, 2), (2, 0)):
+        bent = drawing._path(boxes, *ends)
+        assert not (np.abs(bent - centre[1]) < boxes.half[1]).all(axis=1).any()
+        # There is no room above.
+        assert bent[:, 1].min() >= 35
 
 
 def test_wrong_arguments_are_refused():
@@ -199,11 +209,20 @@ def test_every_chart_of_the_pages_has_data_here():
     assert defined() == set(CHARTS), "add the chart to tests/pages/charts_of_pages.py"
 
 
-@pytest.mark.parametrize("chart", few(sorted(CHARTS), 12))
-def test_charts_convert(chart):
+@pytest.mark.parametrize("chart", CHARTS)
+def test_every_chart_converts(chart):
+    figure = CHARTS[chart]()
+    made = chart_picture(figure, title=TITLE, lines=LINES, form="svg")
+    check("svg", made, TITLE, LINES[0])
+
+
+@pytest.mark.parametrize("chart", few(CHARTS, 5))
+def test_charts_convert_in_all_forms_to_the_same_bytes(chart):
     figure = CHARTS[chart]()
     for form in FORMS:
-        check(form, chart_picture(figure, title=TITLE, lines=LINES, form=form), TITLE, LINES[0])
+        made = chart_picture(figure, title=TITLE, lines=LINES, form=form)
+        check(form, made, TITLE, LINES[0])
+        assert chart_picture(figure, title=TITLE, lines=LINES, form=form) == made
 
 
 @pytest.mark.parametrize(
@@ -244,22 +263,28 @@ def test_lines_stand_at_their_values_and_notes_at_logarithms_as_in_plotly():
     assert at == {"line": 10, "note": 10}
 
 
-TABLE = "x,$x^2$,<b>age</b>\n" + "".join(
-    f"{'yes' if (k * 7) % 5 < 2 else 'no'},{k % 3},{20 + (k * 13) % 50}.5\n" for k in range(400)
-)
+def table():
+    """Dependent columns with odd names, and gaps."""
+    rows = ["x,$x^2$,<b>age</b>"]
+    for k in range(400):
+        x = (k * 7) % 5 < 2
+        rows.append(
+            f"{'yes' if x else 'no'},{'' if k % 50 == 0 else x + k % 9 // 8},{20 + 9 * x}.5"
+        )
+    return "\n".join([*rows, ""])
 
 
-def made_run(algorithm="moment-search", folder=None, **parameters):
+def made_run(algorithm="moment-search", folder=None, missing="level", **parameters):
     """A run on cancer, or on a table in `folder`, with all that a picture of it needs."""
     schema = None
     if folder is None:
         dataset = load_network("cancer").sample(2_000, seed=1)
     else:
         path = folder / "a table.csv"
-        path.write_text(TABLE)
+        path.write_text(table())
         raw = read_table(path.read_bytes(), path.name)
-        schema = proposed_schema(raw)
-        dataset = build_dataset(raw, schema, name=str(path))
+        schema = [replace(c, missing=missing == "level") for c in proposed_schema(raw)]
+        dataset = build_dataset(raw, schema, name=str(path), missing=missing)
     loaded = prepare(dataset, is_network=folder is None, seed=1)
     private = algorithm != "pc"
     result = discover(loaded.source, algorithm, parameters, seed=3 if private else None)
@@ -348,9 +373,9 @@ def test_a_notebook_makes_the_run_again():
     )
 
 
-@pytest.mark.parametrize("stated", [True, False])
-def test_a_notebook_reads_a_table_from_its_path_with_its_schema(stated, tmp_path):
-    pictures, loaded, schema = made_run(folder=tmp_path, epsilon=5.0)
+@pytest.mark.parametrize(("stated", "missing"), [(True, "level"), (True, "drop"), (False, "level")])
+def test_a_notebook_reads_a_table_from_its_path_with_its_schema(stated, missing, tmp_path):
+    pictures, loaded, schema = made_run(folder=tmp_path, missing=missing, epsilon=5.0)
     text = notebook(pictures, loaded, schema=schema if stated else None)
     printed, scope = run_cells(text)
     assert scope["dataset"].columns == loaded.dataset.columns
@@ -363,3 +388,24 @@ def test_nothing_is_drawn_before_a_picture_is_wanted():
     code = "import sys, pages.ui.pictures; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
     assert run.stdout.decode().strip() == "False"
+
+
+def test_a_popover_has_a_button_for_each_form_and_makes_none_before():
+    def page():
+        from pages.ui.pictures import picture_buttons
+
+        def make(form):
+            raise AssertionError(f"{form} was not requested")
+
+        picture_buttons("F1 against ε/2", make, "chart")
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    buttons = app.get("download_button")
+    assert [button.label for button in buttons] == ["PNG", "SVG", "PDF"]
+
+
+def test_discover_offers_pictures_a_page_and_a_notebook():
+    app = open_page("discover", data="cancer", rows="2000", discover_tab="Export & code")
+    buttons = [button.label for button in app.get("download_button")]
+    assert buttons[:8] == ["PNG", "SVG", "PDF", "PNG", "SVG", "PDF", "Print page", "Notebook"]

@@ -152,14 +152,15 @@ export default function (component) {
     state.watch.observe(parentElement.host || root);
   }
   state.data = data;
-  clearTimeout(state.again);
-  if (data.again) state.again = setTimeout(() => setTriggerValue("again", true), 1000 * data.again);
+  clearInterval(state.again);
+  // Again and again until an answer comes: one that is sent with the other part's is lost.
+  if (data.again) state.again = setInterval(() => setTriggerValue("again", true), 1000 * data.again);
   state.draw = () =>
     data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose, state);
   state.draw();
   return () => {
     clearInterval(state.timer);
-    clearTimeout(state.again);
+    clearInterval(state.again);
     state.watch.disconnect();
     states.delete(parentElement);
   };

@@ -27,7 +27,8 @@ from privcore.graphs import PDAG
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
 # Re-rolls at the shown ε, and at each other ε of the strip.
 ROLLS, FEW = 30, 8
-_POLL_SECONDS = 0.8
+# How often the strip and the curve ask for more; not at the same times.
+_STRIP_SECONDS, _CURVE_SECONDS = 0.8, 1.3
 # Where the track of Streamlit's slider begins and ends, in pixels.
 _INSET = 8
 # A run that takes longer is not made five times over without being asked for.
@@ -218,7 +219,7 @@ def small(graph: PDAG, reference: PDAG, positions: Sequence[tuple[float, float]]
 
 def curve_part(around: Around) -> None:
     """The curve, drawn again while runs come in."""
-    _live(around, "discover-curve", around.curve)
+    _live(around, "discover-curve", around.curve, _CURVE_SECONDS)
 
 
 def strip_part(around: Around) -> None:
@@ -226,15 +227,15 @@ def strip_part(around: Around) -> None:
 
     if not around.lively:
         st.button("Make the graphs of the strip", on_click=_ask, args=(around.loaded.key,))
-    _live(around, "discover-strip", around.cards)
+    _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
 
 
 def _ask(key: tuple[Any, ...]) -> None:
     st.session_state["_strip_asked"].add(key)
 
 
-def _live(around: Around, key: str, make: Callable[[], dict[str, Any]]) -> None:
-    """Draw what `make` says, and again while runs come in: the component asks for it.
+def _live(around: Around, key: str, make: Callable[[], dict[str, Any]], seconds: float) -> None:
+    """Draw what `make` says, and again while runs come in: the component asks every few seconds.
 
     Streamlit's own repetition of a fragment ends only with a run of the whole page.
     """
@@ -247,7 +248,7 @@ def _live(around: Around, key: str, make: Callable[[], dict[str, Any]]) -> None:
 
     @st.fragment
     def part() -> None:
-        data = {**make(), "again": _POLL_SECONDS if around.background.pending else 0}
+        data = {**make(), "again": seconds if around.background.pending else 0}
         drawn = _drawn(key=key, data=data, on_epsilon_change=chosen, on_again_change=lambda: None)
         if drawn.epsilon is not None:
             # A choice is for the whole page.

@@ -105,12 +105,12 @@ class _Chart:
 
     def texts(self) -> list[str]:
         """Every text that the figure may write."""
-        found = [str(self.figure.layout)]
+        written = [str(self.figure.layout)]
         for trace in self.figure.data:
-            found.append(trace.name or "")
+            written.append(trace.name or "")
             for values in (trace.x, trace.y):
-                found += [v for v in (() if values is None else values) if isinstance(v, str)]
-        return found
+                written += [v for v in (() if values is None else values) if isinstance(v, str)]
+        return written
 
     def draw(self, body: SubFigure) -> None:
         height = float(body.bbox.height / body.dpi * 72)

@@ -13,11 +13,13 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from pages.ui.theme import PALETTES
 from privcore.text import short
 
 if TYPE_CHECKING:
-    from matplotlib.figure import SubFigure
+    from matplotlib.figure import Figure, SubFigure
 
 Form = Literal["png", "svg", "pdf"]
 FORMS: dict[Form, tuple[str, str]] = {
@@ -76,9 +78,26 @@ def picture(
         _write(top, head, head_size, heights[0], MARGIN * 0.7, PALETTE.text, "bold")
         _write(bottom, foot, foot_size, heights[2], MARGIN * 0.4, PALETTE.muted, "normal")
         draw(body)
+        _settle(figure)
         out = io.BytesIO()
         figure.savefig(out, format=form, dpi=200, metadata=_metadata(form, title, lines))
     return out.getvalue()
+
+
+def _settle(figure: Figure) -> None:
+    """Lay out once and round: the solver's last digits vary, and names of parts depend on them."""
+    from matplotlib.transforms import Bbox
+
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.subfigs:
+        place = part.bbox_relative
+        place.p0, place.p1 = (np.round(corner, 6) for corner in (place.p0, place.p1))
+    for axes in figure.get_axes():
+        for original in (True, False):
+            place = axes.get_position(original=original)
+            held = Bbox(np.round(place.get_points(), 6))
+            axes.set_position(held, which="original" if original else "active")
 
 
 def clean(text: str) -> str:
@@ -184,7 +203,7 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
 
     own = fonts.get_font(fonts.findfont(_FONT)).get_charmap()
     missing = {ord(c) for text in texts for c in text if c.isprintable()} - own.keys()
-    found = []
+    families = []
     for entry in sorted(fonts.fontManager.ttflist, key=lambda entry: (entry.name, entry.fname)):
         if not missing:
             break
@@ -193,9 +212,9 @@ def _further_fonts(texts: Iterable[str]) -> list[str]:
             continue
         held = missing & fonts.get_font(entry.fname).get_charmap().keys()
         if held:
-            found.append(entry.name)
+            families.append(entry.name)
             missing -= held
-    return found
+    return families
 
 
 def _metadata(form: Form, title: str, lines: Sequence[str]) -> dict[str, Any]:
