@@ -58,10 +58,11 @@ def composition(curves: CompositionCurves) -> go.Figure:
         height=480,
         legend={
             "orientation": "v",
-            "x": 0.02,
-            "y": 0.98,
-            "xanchor": "left",
-            "yanchor": "top",
+            # All lines rise, so that this corner is free.
+            "x": 0.98,
+            "y": 0.02,
+            "xanchor": "right",
+            "yanchor": "bottom",
             "bgcolor": palette.background,
         },
         xaxis={"title": "rounds", **log_axis(0.95, 1.05 * most)},

@@ -153,7 +153,11 @@ def stream_animation(stream: Stream) -> go.Figure:
                 "len": 0.83,
                 "y": -0.2,
                 "yanchor": "top",
-                "currentvalue": {"prefix": "answers so far: ", "font": {"color": palette.text}},
+                "currentvalue": {
+                    "prefix": "answers so far: ",
+                    "xanchor": "right",
+                    "font": {"color": palette.text},
+                },
                 "font": {"color": palette.muted},
                 "bgcolor": palette.border,
                 "bordercolor": palette.border,
