@@ -11,7 +11,7 @@ from tests.browser.conftest import settle
 
 pytestmark = pytest.mark.browser
 
-SMALL = "data=cancer&rows=10000&sweep_seeds=3&sweep_density=1"
+SMALL = "data=cancer&sweep_seeds=3&sweep_density=1"
 
 
 def test_a_point_of_a_curve_opens_in_discover(server, visit):
