@@ -30,6 +30,18 @@ def test_a_point_of_a_curve_opens_in_discover(server, visit):
     assert re.search(r"seed=\d{6,}", page.url)
 
 
+def test_the_first_view_is_drawn_without_a_run_and_what_the_address_gets_wrong_is_named(
+    server, visit
+):
+    page = visit(f"{server.url}/tradeoff?sweep_measure=beauty")
+    settle(page, "Trade-off")
+    expect(page.get_by_text("does best of these").first).to_be_visible()
+    expect(page.locator(".js-plotly-plot .scatterlayer .trace").first).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    expect(page.get_by_text("sweep_measure “beauty”, which there is not")).to_be_visible()
+    assert "beauty" not in page.url
+
+
 def test_a_large_sweep_waits_to_be_started_and_can_be_cancelled(server, visit):
     page = visit(f"{server.url}/tradeoff?data=asia&sweep_seeds=100&sweep_density=6")
     settle(page, "Trade-off")
