@@ -117,7 +117,7 @@ def test_without_a_shipped_sweep_the_page_says_so_and_runs_nothing_by_itself():
     assert not sweep.rows
     next(b for b in app.button if b.label == "Run").click().run()
     finished(app)
-    # What was wanted of these data once is not asked for again.
+    # What was wanted of these data once begins by itself.
     app.select_slider(key="sweep_seeds").set_value(5).run()
     finished(app)
     assert next(reversed(app.session_state["_sweeps"].values())).complete
@@ -200,7 +200,7 @@ def test_names_are_spread_by_as_little_as_can_be(places, wanted):
 def test_unknown_words_in_the_address_are_named_until_another_page_is_opened():
     app = open_page("tradeoff", data="cancer", sweep_view="Nonsense", sweep_seeds="4")
     said = [w.value for w in app.warning]
-    assert any(s.startswith("The address asks for sweep\\_view “Nonsense”") for s in said)
+    assert any(s.startswith("The address has sweep\\_view “Nonsense”") for s in said)
     assert any("3, 5, 10, 20, 50, 100" in s for s in said)
     # Streamlit has taken it out of the address; the sentence stays.
     assert "sweep_view" not in app.query_params
