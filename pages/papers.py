@@ -1,5 +1,7 @@
 """Papers: do we reproduce the literature?  Each table and figure, published beside ours."""
 
+from typing import Literal
+
 import pandas as pd
 import streamlit as st
 
@@ -38,6 +40,8 @@ KINDS = {
     "published": "published, not proven (dashed)",
     "exact": "no privacy (dotted)",
 }
+# Characters in a line of a table, above which it would be wider than a page of 1280 pixels.
+WIDEST = 110
 
 
 def items_of(paper: str) -> list[str]:
@@ -83,6 +87,7 @@ def choose() -> Reproduction:
                 items_of(REPRODUCTIONS[name].paper.name),
                 required=True,
                 key="item",
+                wrap=True,
                 format_func=lambda n: REPRODUCTIONS[n].item,
             )
         )
@@ -121,7 +126,12 @@ def picture(item: Reproduction, result: Reproduced) -> None:
     with st.container(horizontal=True):
         if len(measures) > 1:
             chosen = st.segmented_control(
-                "Drawn", measures, default=measures[0], required=True, key=f"measure_{item.name}"
+                "Drawn",
+                measures,
+                default=measures[0],
+                required=True,
+                key=f"measure_{item.name}",
+                wrap=True,
             )
             lines = tuple(line for line in lines if chosen in line.case)
         series = st.pills(
@@ -130,6 +140,7 @@ def picture(item: Reproduction, result: Reproduced) -> None:
             selection_mode="multi",
             default=there[:2],
             key=f"series_{item.name}",
+            wrap=True,
             format_func=lambda name: KINDS[name],
         )
     if not series:
@@ -144,12 +155,15 @@ def picture(item: Reproduction, result: Reproduced) -> None:
 
 def table(item: Reproduction, result: Reproduced) -> None:
     head, *body = as_texts(item, result.lines)
-    st.dataframe(
-        pd.DataFrame(body, columns=head),
-        hide_index=True,
-        alt=f"{item.item}, printed and ours",
-        height="content" if len(body) <= 40 else 600,
-    )
+    frame = pd.DataFrame(body, columns=head)
+    height: Literal["content"] | int = "content" if len(body) <= 40 else 600
+    alt = f"{item.item}, printed and ours"
+    wide = sum(max(map(len, column)) for column in zip(head, *body, strict=True)) > WIDEST
+    if wide and item.figure is None:
+        # Wraps its words, where the other kind would be cut at the page's edge.
+        st.table(frame.map(plain), hide_index=True, height=height, alt=alt)
+    else:
+        st.dataframe(frame, hide_index=True, height=height, alt=alt)
     there = series_of(result.lines)
     spread = any(mean.sd for line in result.lines for mean in line.ours.values())
     told = [

@@ -46,7 +46,7 @@ def plan(loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
             st.page_link("pages/data.py", label="Confirm what is public", icon=":material/table:")
         return None
     for warning in check.warnings:
-        st.warning(warning, icon=":material/warning:")
+        st.warning(plain(warning), icon=":material/warning:")
     return check
 
 

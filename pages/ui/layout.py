@@ -17,6 +17,6 @@ def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator
     with st.container(key=key, horizontal=True, gap="medium"):
         st.html(
             f"<style>.st-key-{key} {{display: grid !important; grid-template-columns: "
-            f"repeat(auto-fill, minmax(min({least}px, 100%), 1fr))}}</style>"
+            f"repeat(auto-fit, minmax(min({least}px, 100%), 1fr))}}</style>"
         )
         return [st.container() for _ in range(count)]

@@ -62,3 +62,17 @@ def test_a_link_holds_what_was_chosen(server, visit):
     settle(page, TITLE)
     shown(page, "Proven: (ε = 5,")
     assert re.search("direction_epsilon=5", page.url)
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_the_three_pictures_have_one_size_at_every_width(server, visit, width):
+    page = visit(f"{server.url}/cause_and_effect?pair_rows=500")
+    page.set_viewport_size({"width": width, "height": 900})
+    settle(page, TITLE)
+    pictures = page.locator(".st-key-pair-pictures .js-plotly-plot")
+    expect(pictures).to_have_count(3)
+    page.wait_for_timeout(1_000)
+    boxes = [pictures.nth(k).bounding_box() for k in range(3)]
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    assert max(b["width"] for b in boxes) - min(b["width"] for b in boxes) < 2
+    assert max(b["height"] for b in boxes) - min(b["height"] for b in boxes) < 2

@@ -11,7 +11,7 @@ from tests.browser.conftest import settle
 
 pytestmark = pytest.mark.browser
 
-SMALL = "data=cancer&rows=10000&sweep_seeds=3&sweep_density=1"
+SMALL = "data=cancer&sweep_seeds=3&sweep_density=1"
 
 
 def test_a_point_of_a_curve_opens_in_discover(server, visit):
@@ -28,6 +28,18 @@ def test_a_point_of_a_curve_opens_in_discover(server, visit):
     expect(page.get_by_text("With ε = 20 for each person").first).to_be_visible(timeout=60_000)
     assert "epsilon=20" in page.url
     assert re.search(r"seed=\d{6,}", page.url)
+
+
+def test_the_first_view_is_drawn_without_a_run_and_what_the_address_gets_wrong_is_named(
+    server, visit
+):
+    page = visit(f"{server.url}/tradeoff?sweep_measure=beauty")
+    settle(page, "Trade-off")
+    expect(page.get_by_text("does best of these").first).to_be_visible()
+    expect(page.locator(".js-plotly-plot .scatterlayer .trace").first).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    expect(page.get_by_text("sweep_measure “beauty”, which there is not")).to_be_visible()
+    assert "beauty" not in page.url
 
 
 def test_a_large_sweep_waits_to_be_started_and_can_be_cancelled(server, visit):

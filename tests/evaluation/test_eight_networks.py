@@ -12,7 +12,9 @@ from privcore.evaluation.sweeps.eight_networks import (
     best_on_average,
     eight_networks,
     eight_networks_means,
+    shipped_rows,
 )
+from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan, run_sweep
 
 
 def test_it_is_whole_and_of_the_command_that_it_names():
@@ -80,3 +82,49 @@ def test_networks_with_fewer_runs_are_named():
     table = pd.DataFrame({"data": ["x", "x", "y", "z"], "runs": [5, 0, 5, 3]})
     assert runs_words(table) == "5 runs (3 on z)"
     assert runs_words(table[:3]) == "5 runs"
+
+
+def plan(**changes):
+    stated = {
+        "data": (NetworkData("cancer"),),
+        "algorithms": ("pc", "svt-pc"),
+        "grids": {"epsilon": (0.1, 1)},
+        "rows": (100_000,),
+        "seeds": 3,
+    }
+    return SweepPlan(**{**stated, **changes})
+
+
+def test_the_rows_of_a_plan_are_those_that_its_runs_give():
+    small = plan(seeds=1)
+    shipped = shipped_rows(small)
+    made = {row["cell"]: row for row in run_sweep(small, workers=0)}
+    assert set(shipped) == set(made) == set(range(3))
+    for cell, row in made.items():
+        old = shipped[cell]
+        assert list(old) == list(row)
+        assert {k: v for k, v in old.items() if k != "seconds"} == pytest.approx(
+            {k: v for k, v in row.items() if k != "seconds"}
+        )
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [
+        ({}, 7),
+        # Five of each are there, and more have to be made.
+        ({"seeds": 10}, 11),
+        ({"grids": {"epsilon": (0.1, 0.3)}}, 4),
+        ({"rows": (2_000, 100_000)}, 7),
+        ({"rows": (2_000,)}, 0),
+        ({"data": (NetworkData("cancer", 2),)}, 0),
+        ({"data": (NetworkData("hepar2"),)}, 0),
+        ({"calibrations": ("published",)}, 1),
+        ({"settings": {"threshold": 0.01}}, 0),
+        ({"master_seed": 2}, 1),
+    ],
+)
+def test_only_the_very_runs_are_taken(changes, count):
+    rows = shipped_rows(plan(**changes))
+    assert len(rows) == count
+    assert all(row["cell"] == cell for cell, row in rows.items())

@@ -1,5 +1,7 @@
 """The page Audit, through Streamlit's own test harness."""
 
+import json
+
 import pytest
 
 from privcore.evaluation import audits as audit
@@ -85,3 +87,25 @@ def test_every_kind_of_release_of_cause_and_effect_is_drawn():
         assert not app.exception
         assert len([*app.success, *app.error]) == 1
         assert len(app.get("plotly_chart")) >= 1
+
+
+def test_events_are_said_in_sentences_and_pictures_name_their_axes():
+    app = start("priv-pc")
+    text = " ".join(m.value for m in app.markdown)
+    assert "**Event 1:** " in text
+    shown = app.table[0].value
+    assert list(shown.columns) == ["event", "on D", "on D′", "shows ε ≥"]
+    for inside in (" given {", "?", "score -", "score +", "(spent)"):
+        assert not any(inside in sentence for sentence in shown["event"])
+    options = app.selectbox(key="audit_feature_priv-pc").options
+    assert "The budget spent" in options
+    assert not any(option.endswith("?") or "{" in option for option in options)
+    for chart in (json.loads(e.proto.spec) for e in app.get("plotly_chart")):
+        assert chart["layout"]["title"]["text"]
+        assert chart["layout"]["xaxis"]["title"]["text"]
+        assert chart["layout"]["yaxis"]["title"]["text"]
+
+
+def test_an_unknown_word_in_the_address_is_named():
+    app = start("laplace", audit_runs="7")
+    assert any("audit\\_runs “7”, which there is not" in w.value for w in app.warning)

@@ -1,8 +1,13 @@
 """The page Cause and effect, through Streamlit's own test harness."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from privcore.pairwise import PairGenerator, infer
+from privcore.pairwise.report import undecided
 from tests.pages.opening import open_page
 
 
@@ -120,3 +125,91 @@ def test_bad_files_get_one_sentence(content, sentence):
     app = upload(content)
     assert len(app.error) == 1
     assert sentence in app.error[0].value
+
+
+def test_a_decision_that_the_noise_may_have_made_reads_undecided():
+    app = start(pair_rows="2000", direction_epsilon="0.1")
+    assert metric(app, "Released decision") == "undecided"
+    assert "hardly better than a coin" in said(app)
+    assert metric(app, "Without noise") == "X → Y"
+
+
+def test_overlapping_intervals_are_undecided_and_others_are_not():
+    pair = PairGenerator("polynomial", {}).sample(2_000, 1)
+    result = infer(pair, {}, seed=1)
+    assert result.decision
+    assert undecided(result) == ""
+    (release,) = result.releases
+    first, second = release.intervals
+    touching = replace(release, intervals=(first, (first[1], second[1] + 1)))
+    assert undecided(replace(result, releases=(touching,))).endswith("overlap")
+    apart = replace(release, intervals=(first, (first[1] + 1e-9, second[1] + 1)))
+    assert undecided(replace(result, releases=(apart,))) == ""
+    # Where no interval is known nothing is said of them.
+    assert not replace(release, intervals=(None, second)).overlapping
+    # Of several scores one that is clear decides.
+    assert undecided(replace(result, releases=(touching, apart))) == ""
+
+
+AWKWARD = ("$x^2$", "_a_ $y$")
+
+
+def awkward_table():
+    """Two columns of numbers with many values, with names that could be read as markup."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, 600)
+    y = x**3 + rng.uniform(-0.1, 0.1, 600)
+    lines = [f"{a:.4f},{b:.4f},{'yes' if a > 0 else 'no'}" for a, b in zip(x, y, strict=True)]
+    return ",".join((*AWKWARD, "<b>")) + "\n" + "\n".join(lines) + "\n"
+
+
+def with_cut_table():
+    app = open_page("data", data="your table")
+    app.file_uploader[0].upload("t.csv", awkward_table().encode(), "text/csv").run()
+    next(b for b in app.button if b.label == "Use this table").click().run()
+    app.switch_page("pages/cause_and_effect.py").run()
+    app.selectbox(key="pair_source").set_value("current data set").run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def test_numbers_that_were_cut_into_intervals_are_offered_as_they_are_in_the_file():
+    app = with_cut_table()
+    upload = app.session_state["upload"]
+    assert {c.kind for c in upload.dataset.columns if c.name in AWKWARD} != {"nominal"}
+    assert "as they stand in the file" in said(app)
+    assert app.selectbox[-2].value or app.metric
+    points = next(
+        trace for chart in figures(app) for trace in chart["data"] if trace.get("name") == "rows"
+    )
+    # Hundreds of different numbers, not a handful of intervals.
+    assert "bdata" in points["x"] or len(set(points["x"])) > 200
+    assert len(app.metric) == 3
+
+
+def test_names_that_look_like_markup_stay_text():
+    app = with_cut_table()
+    decision = metric(app, "Without noise")
+    assert "\\$x^2\\$" in decision
+    assert "\\_a\\_" in decision
+    text = json.dumps([{k: v for k, v in chart.items()} for chart in figures(app)])
+    assert "&#36;x^2&#36;" in text
+    assert "$x^2$" not in text
+
+
+def figures(app):
+    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
+
+
+def test_the_three_pictures_have_one_size_and_the_residuals_one_scale():
+    fits, first, second = figures(start(pair_rows="500"))[:3]
+    assert len({chart["layout"]["height"] for chart in (fits, first, second)}) == 1
+    assert len({chart["layout"]["margin"]["b"] for chart in (fits, first, second)}) == 1
+    assert first["layout"]["yaxis"]["range"] == second["layout"]["yaxis"]["range"]
+    assert first["layout"]["xaxis"]["range"] == fits["layout"]["xaxis"]["range"]
+
+
+def test_an_unknown_word_in_the_address_is_named():
+    app = start(pair_source="a crystal ball")
+    assert any("“a crystal ball”, which there is not" in w.value for w in app.warning)

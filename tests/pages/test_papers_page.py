@@ -18,13 +18,13 @@ def test_every_item_draws(name):
     item = REPRODUCTIONS[name]
     assert not app.error
     assert app.subheader[0].value == item.item
-    assert item.shows in app.markdown[0].value
+    assert app.markdown[0].value == item.shows
     assert app.selectbox(key="paper").value == item.paper.name
     assert bool(app.get("plotly_chart")) == (item.figure is not None)
     words = " ".join(m.value for m in app.markdown)
     assert all(sentence in words for sentence in item.differences)
     assert any(name in code.value and "privcore reproduce" in code.value for code in app.code)
-    table = app.dataframe[0].value
+    table = (*app.dataframe, *app.table)[0].value
     assert "paper" in table.columns or not item.published
 
 
@@ -54,14 +54,17 @@ def test_where_a_shipped_result_came_from_is_said():
     assert app.code[0].value == held.command
 
 
-def test_choosing_a_paper_opens_its_first_item_and_the_next_one_its_own():
+def test_a_paper_opens_on_its_first_figure_or_on_a_table_where_it_has_none():
     app = start()
-    assert app.subheader[0].value == "Table 1"
-    app.selectbox(key="paper").set_value("kusner").run()
-    assert not app.exception
-    assert app.subheader[0].value == "Table 2"
-    app.segmented_control(key="item").set_value("kusner-figure-1").run()
     assert app.subheader[0].value == "Figure 1"
+    assert app.get("plotly_chart")
+    app.selectbox(key="paper").set_value("xu").run()
+    assert not app.exception
+    assert app.subheader[0].value == REPRODUCTIONS["xu-table-3"].item
+    app.selectbox(key="paper").set_value("kusner").run()
+    assert app.subheader[0].value == "Figure 1"
+    app.segmented_control(key="item").set_value("kusner-table-2").run()
+    assert app.subheader[0].value == "Table 2"
     assert app.selectbox(key="paper").value == "kusner"
     assert set(app.segmented_control(key="item").options) == {
         item.item for item in REPRODUCTIONS.values() if item.paper is PAPERS["kusner"]
@@ -70,8 +73,19 @@ def test_choosing_a_paper_opens_its_first_item_and_the_next_one_its_own():
 
 def test_an_unknown_item_in_the_address_is_told():
     app = start(item="no-such-table")
-    assert "no item of that name" in app.info[0].value
-    assert app.subheader[0].value == "Table 1"
+    assert app.info[0].value == (
+        "The papers have no item “no-such-table”; this is Figure 1 of Wang, Pang & Song 2020\\: "
+        "Priv-PC."
+    )
+    assert app.subheader[0].value == "Figure 1"
+
+
+@pytest.mark.parametrize("name", ["wang-table-2", "curate-tables-4-7"])
+def test_a_table_wider_than_the_page_wraps_its_words(name):
+    app = start(item=name)
+    assert not app.dataframe
+    # What is printed stays what it is: nothing in it is read as markup.
+    assert "ours, proven" in app.table[0].value.columns
 
 
 def test_running_it_again_shows_the_new_result_and_keeps_the_shipped_one():

@@ -5,9 +5,11 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui.release import panels
 from privcore.releases.archive import kept_certificates
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.sums import Budget, Spending
 from privcore.releases.verification import verify
 from tests.pages.opening import open_page
 
@@ -205,3 +207,53 @@ def test_a_damaged_ledger_is_one_sentence_and_what_was_released_stays(ledger):
     assert app.error
     assert app.success
     assert ledger.path.read_bytes().startswith(b"not a database")
+
+
+def told(app):
+    return " ".join(e.value for e in (*app.markdown, *app.caption))
+
+
+def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
+    app = start()
+    first = [m.value for m in app.markdown][:6]
+    assert first[0::2] == ["**What leaves**", "**For whom**", "**What it costs**"]
+    assert "One graph over the 5 columns of “cancer”, made once by Laplace-PC" in first[1]
+    assert "protects each of the 2,000 records" in first[3]
+    assert first[5] == "(ε = 1, δ = 1e-06), spent for ever."
+    assert "make one in step 1" in told(app)
+    make_budget(app, name="demo-budget_1")
+    assert "of (ε = 3, δ = 1e-05), of which 0 % is spent" in told(app)
+    # Not known while something is refused.
+    assert "Not known yet" in told(start(algorithm="pc"))
+
+
+@pytest.mark.parametrize("name", ["demo-budget", "_a_ $x^2$ <b>"])
+def test_a_name_is_shown_as_it_is_in_tables_and_choices(ledger, name):
+    ledger.set_total(name, 3.0, 1e-5)
+    button(agree(start()), "Release").click().run()
+    app = start()
+    assert {value for d in app.dataframe if "budget" in d.value for value in d.value["budget"]} == {
+        name
+    }
+    assert name in next(w for w in app.selectbox if w.label == "Budget").options
+
+
+@pytest.mark.parametrize(
+    ("unit", "epsilon", "zcdp", "words"),
+    [
+        # Three releases of ε = 1 without δ: the sum is 3, and zCDP says more.
+        ("basic", 3.0, 3.189, "zCDP bounds the loss of these charges by ε = 3.189"),
+        ("basic", 3.0, 2.5, "a tighter bound on the same loss, which does not count here"),
+        ("zcdp", 4.0, 3.0, "Added up as they are, their ε come to 4 with δ = 0"),
+        ("zcdp", 2.0, 3.0, "a tighter bound on the same loss"),
+    ],
+)
+def test_a_sum_that_does_not_count_is_said_not_to(unit, epsilon, zcdp, words):
+    rho = 0.2 if unit == "zcdp" else None
+    budget = Budget("b", unit, 3.0, 1e-5, rho, "", "")
+    text = panels.kept_words(Spending(budget, 3, epsilon, 0.0, rho, zcdp, None, None, None))
+    assert words in text
+    looser = zcdp > epsilon if unit == "basic" else epsilon > zcdp
+    assert ("nothing is overspent" in text) == looser
+    none = Spending(budget, 0, 0.0, 0.0, rho and 0.0, 0.0, None, None, None)
+    assert "bound" not in panels.kept_words(none)

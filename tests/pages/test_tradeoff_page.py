@@ -1,22 +1,48 @@
 """The Trade-off page: sweeps that run beside it."""
 
+import json
 import time
+from itertools import pairwise
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui.charts import spread
 from pages.ui.controls.params import log_grid, preset
+from pages.ui.theme import PALETTES
 from pages.ui.tradeoff.controls import epsilons_between
+from pages.ui.tradeoff.quality import ready
+from pages.ui.tradeoff.styles import groups, style_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.search.parameters import EPSILON
+from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan
 from tests.pages.opening import open_page
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
 FEW = {"sweep_algorithms": ["Laplace-PC", "Priv-PC"], "sweep_seeds": "3", "sweep_density": "1"}
 
 
+def opened(**query):
+    """The page as it opens, with no sweep of its data in the product."""
+    return open_page("tradeoff", **{"data": "cancer", "rows": "2000", **query})
+
+
 def start(**query):
-    return finished(open_page("tradeoff", **{"data": "cancer", "rows": "2000", **query}))
+    """The page once its sweep is done."""
+    app = opened(**query)
+    for button in app.button:
+        if button.label == "Run":
+            button.click().run()
+    return finished(app)
+
+
+def told(app):
+    return " ".join(e.value for e in (*app.markdown, *app.caption, *app.info, *app.warning))
+
+
+def figures(app):
+    return [json.loads(element.proto.spec) for element in app.get("plotly_chart")]
 
 
 def finished(app):
@@ -62,12 +88,135 @@ def test_every_view_draws(view):
     assert app.get("plotly_chart") or app.dataframe
 
 
+def test_the_first_view_is_a_finished_sweep_that_comes_with_the_product():
+    app = open_page("tradeoff")
+    sweep = next(reversed(app.session_state["_sweeps"].values()))
+    assert sweep.complete
+    assert not sweep.running
+    assert sweep.shipped == sweep.plan.size
+    assert "At ε = 1, **Moment search** does best of these" in told(app)
+    assert "They come with the product." in told(app)
+    assert not [b for b in app.button if b.label in ("Run", "Resume", "Cancel")]
+
+
+def test_more_runs_are_added_to_those_that_come_with_the_product():
+    app = open_page("tradeoff", **{**FEW, "sweep_seeds": "10"}, data="cancer")
+    sweep = next(reversed(app.session_state["_sweeps"].values()))
+    assert sweep.shipped == 2 * 4 * 5 + 1
+    assert "of these" in told(app)
+    assert finished(app)
+    assert sweep.complete
+    assert len(sweep.rows) == 2 * 4 * 10 + 1
+
+
+def test_without_a_shipped_sweep_the_page_says_so_and_runs_nothing_by_itself():
+    app = opened(**FEW)
+    assert "No finished sweep of “cancer” with these settings comes with the product" in told(app)
+    sweep = next(reversed(app.session_state["_sweeps"].values()))
+    assert not sweep.running
+    assert not sweep.rows
+    next(b for b in app.button if b.label == "Run").click().run()
+    finished(app)
+    # What was wanted of these data once begins by itself.
+    app.select_slider(key="sweep_seeds").set_value(5).run()
+    finished(app)
+    assert next(reversed(app.session_state["_sweeps"].values())).complete
+
+
+def test_nobody_does_best_before_all_have_run():
+    plan = SweepPlan((NetworkData("asia"),), ("pc", "svt-pc", "em-pc"), {"epsilon": (1,)}, seeds=10)
+    few_runs = {"algorithm": ["svt-pc", "em-pc"], "runs": [5, 4], "refused": [0, 0]}
+    assert not ready(plan, pd.DataFrame(few_runs))
+    assert not ready(plan, pd.DataFrame(few_runs).head(1))
+    # Refused runs are runs.
+    assert ready(plan, pd.DataFrame({**few_runs, "refused": [0, 1]}))
+    app = few()
+    sweep = next(reversed(app.session_state["_sweeps"].values()))
+    for cell, row in list(sweep.rows.items()):
+        if row["algorithm"] == "priv-pc":
+            del sweep.rows[cell]
+    sweep.cancel()
+    app.run()
+    assert "Who does best at ε = 1 is said once every algorithm has run there." in told(app)
+    assert " best of these" not in told(app)
+
+
+def test_every_private_algorithm_has_a_line_of_its_own_and_one_colour_a_paper():
+    for palette in PALETTES.values():
+        private = [a for a in ALGORITHMS.values() if a.private]
+        styles = {a.name: style_of(a.name, palette) for a in private}
+        assert len({(s.colour, s.dash) for s in styles.values()}) == len(private)
+        for names in groups().values():
+            assert len({styles[name].colour for name in names}) == 1
+    assert groups()["ours"] == ["moment-search", "moment-notears"]
+
+
+def test_names_at_the_ends_of_lines_do_not_overlap():
+    app = start(sweep_view="Eight networks")
+    shown = figures(app)
+    assert len(shown) == 8
+    for figure in shown:
+        names = figure["layout"]["annotations"]
+        lines = {trace["name"] for trace in figure["data"]}
+        assert {note["text"] for note in names} == lines
+        places = sorted(note["ay"] for note in names)
+        low, high = figure["layout"]["yaxis"]["range"]
+        pixels = (high - low) / (figure["layout"]["height"] - 110)
+        assert min(b - a for a, b in pairwise(places)) >= 0.99 * 14 * pixels
+        assert low <= places[0]
+        assert places[-1] <= high
+
+
+def test_what_is_highlighted_keeps_its_colour_and_its_name_alone():
+    app = start(sweep_view="Eight networks")
+    app.session_state["eight_highlighted"] = ["em-pc"]
+    app.run()
+    for figure in figures(app):
+        assert [note["text"] for note in figure["layout"]["annotations"]] == ["EM-PC"]
+        border = PALETTES["light"].border
+        grey = {t["name"] for t in figure["data"] if t["line"]["color"] == border}
+        assert grey == {t["name"] for t in figure["data"]} - {"EM-PC"}
+
+
+@pytest.mark.parametrize(
+    ("places", "wanted"),
+    [
+        ([], []),
+        ([0.5], [0.5]),
+        # Apart already.
+        ([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]),
+        # Equal ones: the first on top, around where they were.
+        ([0.5, 0.5, 0.5], [0.6, 0.5, 0.4]),
+        # At an end they move inwards.
+        ([1.0, 1.0], [1.0, 0.9]),
+        # Too many stand evenly.
+        ([0.5] * 21, [1 - k / 20 for k in range(21)]),
+    ],
+)
+def test_names_are_spread_by_as_little_as_can_be(places, wanted):
+    assert spread(places, 0.1, 0.0, 1.0) == pytest.approx(wanted)
+
+
+def test_unknown_words_in_the_address_are_named_until_another_page_is_opened():
+    app = open_page("tradeoff", data="cancer", sweep_view="Nonsense", sweep_seeds="4")
+    said = [w.value for w in app.warning]
+    assert any(s.startswith("The address has sweep\\_view “Nonsense”") for s in said)
+    assert any("3, 5, 10, 20, 50, 100" in s for s in said)
+    # Streamlit has taken it out of the address; the sentence stays.
+    assert "sweep_view" not in app.query_params
+    app.run()
+    assert any("Nonsense" in w.value for w in app.warning)
+    app.query_params["sweep_view"] = "Edges"
+    app.run()
+    assert not any("Nonsense" in w.value for w in app.warning)
+
+
 def test_eight_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
     app = start(sweep_view="Eight networks")
     assert any(m.value.startswith("At ε = 1 pick **") for m in app.markdown)
     app.select_slider(key="eight_epsilon").set_value(10.0).run()
     assert any(m.value.startswith("At ε = 10 pick **") for m in app.markdown)
-    assert len(app.get("plotly_chart")) == 1
+    assert len(app.get("plotly_chart")) == 8
 
 
 def test_published_runs_are_named_as_such():

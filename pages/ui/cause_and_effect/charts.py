@@ -18,8 +18,8 @@ from privcore.pairwise import ScoreRelease
 SHOWN_POINTS = 2_000
 # Of the three pictures that stand side by side: one size, and as much room below each as the
 # names of the lines take in one of them.
-_PLOT_HEIGHT = 440
-_KEY_HEIGHT = 130
+_PLOT_HEIGHT = 485
+_KEY_HEIGHT = 178
 # Both variables are scaled to -1 ... 1 by their bounds.
 _SCALED = [-1.05, 1.05]
 

@@ -37,6 +37,6 @@ def name_unknown(page: str, known: Mapping[str, Collection[str]]) -> None:
 def _sentence(name: str, value: str, values: list[str]) -> str:
     listed = ", ".join(values[:_LISTED]) + (", …" if len(values) > _LISTED else "")
     return plain(
-        f"The address asks for {name} “{short(value, 40)}”, which there is not (there are "
+        f"The address has {name} “{short(value, 40)}”, which there is not (there are "
         f"{listed}); it is left out."
     )

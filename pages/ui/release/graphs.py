@@ -60,7 +60,7 @@ def released(number: int, shown: Shown) -> None:
         )
     for sentence in (made.note, *made.warnings):
         if sentence:
-            st.caption(sentence)
+            st.caption(plain(sentence))
     plain_line = EDGES[current()]["plain"]
     styles = {pair: styled(plain_line, finding) for pair, finding in made.findings.items()}
     page = graph_html(

@@ -90,7 +90,7 @@ def _paid_from(ledger: Ledger, budget: str | None) -> str:
 
 
 def _share_spent(state: Spending) -> float:
-    """Of a budget's total, in what it is kept in."""
+    """The share of a budget's total that is spent, in what it is kept in."""
     budget = state.budget
     if budget.rho is not None and state.rho is not None:
         return state.rho / budget.rho

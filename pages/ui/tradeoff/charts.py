@@ -122,15 +122,15 @@ def network(
 ) -> go.Figure:
     """The private algorithms' means on one network against ε, each named at the end of its line.
 
-    means: as `summarise` gives it, of one data set.  highlighted: names of algorithms that stand
-    out, where there are any; the others are then grey and without a name.
+    means: as `summarise` gives it, of one data set.  highlighted: names of algorithms; where
+    there are any, the others are grey and without a name.
     """
     palette = PALETTES[current()]
     figure = go.Figure()
     ends: list[LineEnd] = []
     private = means[means["epsilon"].notna() & means["mean"].notna()]
     parts = {str(key): part for key, part in private.groupby("algorithm", sort=False)}
-    # What stands out is drawn last, over the others.
+    # The highlighted ones are drawn last, over the others.
     for algorithm in sorted(parts, key=lambda name: name in highlighted):
         style, part = style_of(algorithm, palette), parts[algorithm].sort_values("epsilon")
         name, dimmed = ALGORITHMS[algorithm].title, highlighted and algorithm not in highlighted

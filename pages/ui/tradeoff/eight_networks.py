@@ -47,7 +47,7 @@ def groups_sentence() -> str:
         titles = ", ".join(plain(ALGORITHMS[name].title) for name in names)
         told.append(f"{'Ours' if group == OURS else plain(group)}: {titles}")
     return (
-        f"One colour for ours and one for each paper; the dash tells apart those of one colour. "
+        f"One colour for ours and one for each paper; those of one colour differ in their dashes. "
         f"{'; '.join(told)}."
     )
 

@@ -32,7 +32,8 @@ def progress(sweep: BackgroundSweep, key: str) -> None:
         right.button("Cancel", on_click=sweep.cancel, key=f"cancel-{key}", width="stretch")
         return
     if done:
-        left.progress(done / total, f"{done:,} of {total:,} runs")
+        made = f", {sweep.shipped:,} of them come with the product" if sweep.shipped else ""
+        left.progress(done / total, f"{done:,} of {total:,} runs{made}")
     else:
         left.info(
             f"No finished sweep of “{plain(sweep.plan.data[0].label)}” with these settings comes "
@@ -40,7 +41,7 @@ def progress(sweep: BackgroundSweep, key: str) -> None:
             "grows with them."
         )
     right.button(
-        "Resume" if done else "Run",
+        "Resume" if done > sweep.shipped else "Run",
         on_click=_start,
         args=(sweep,),
         key=f"start-{key}",

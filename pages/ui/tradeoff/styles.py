@@ -1,7 +1,7 @@
 """How each algorithm's line looks, on every page that draws several: colour and dash say whose.
 
-One colour for ours, one for each paper, grey for what is not private; the dash tells apart those
-of one colour.  So twelve lines are twelve different ones, the same on every picture.
+One colour for ours, one for each paper, grey for what is not private; those of one colour
+differ in their dashes.  So twelve lines are twelve different ones, the same on every picture.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def group_of(algorithm: Algorithm) -> str:
 @cache
 def groups() -> Mapping[str, Sequence[str]]:
     """The private algorithms of each group, ours first, then papers in the registry's order."""
-    found: dict[str, list[str]] = {OURS: []}
+    families: dict[str, list[str]] = {OURS: []}
     for algorithm in ALGORITHMS.values():
         if algorithm.private:
-            found.setdefault(group_of(algorithm), []).append(algorithm.name)
-    return found
+            families.setdefault(group_of(algorithm), []).append(algorithm.name)
+    return families
 
 
 def style_of(name: str, palette: Palette, *, published: bool = False) -> LineStyle:

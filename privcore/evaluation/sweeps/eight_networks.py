@@ -74,13 +74,13 @@ def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
     if not any(isinstance(data, NetworkData) for data in plan.data):
         return {}
     shipped, names = _rows_by_run(), columns(plan)
-    found: dict[int, Row] = {}
+    rows: dict[int, Row] = {}
     for cell in plan.cells:
         row = shipped.get(_run(plan, cell))
         if row is not None:
             told = {**row, **cell.setting.choice.shown, "cell": cell.number}
-            found[cell.number] = {name: told[name] for name in names}
-    return found
+            rows[cell.number] = {name: told[name] for name in names}
+    return rows
 
 
 def eight_networks_means() -> pd.DataFrame:
