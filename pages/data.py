@@ -214,7 +214,7 @@ elif uploads_allowed():
     )
 else:
     st.caption(NO_UPLOADS)
-    st.caption(f"To try a sample table, choose “{UPLOAD}” as the data set on the left.")
+    st.caption(f"To try a sample table, choose “{UPLOAD}” as the data set.")
 try:
     loaded = current_data()
     if loaded is not None:

@@ -92,7 +92,8 @@ FOCUS = """() => {
     const label = at.getAttribute("aria-labelledby")?.split(" ")[0] ?? "";
     return {
         role: at.getAttribute("role") ?? at.type ?? at.tagName,
-        name: at.getAttribute("aria-label") ?? (at.getRootNode().getElementById(label) ?? at).innerText,
+        name: at.getAttribute("aria-label") ??
+            (at.getRootNode().getElementById(label) ?? at).innerText,
         drawn: style.outlineStyle !== "none" || style.boxShadow !== "none",
     };
 }"""
