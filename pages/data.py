@@ -209,8 +209,7 @@ if st.session_state["data"] == UPLOAD:
     upload.panel()
 elif uploads_allowed():
     st.caption(
-        f"To load a table of your own, or a sample of one, choose “{UPLOAD}” as the data set on "
-        "the left."
+        f"To load a table of your own, or a sample of one, choose “{UPLOAD}” as the data set."
     )
 else:
     st.caption(NO_UPLOADS)

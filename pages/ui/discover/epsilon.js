@@ -84,39 +84,49 @@ function drawGraph(svg, graph, size) {
   for (const [cx, cy] of place) make("circle", { cx, cy, r, class: "node" }, svg);
 }
 
-function drawStrip(root, data, choose, state) {
+// Play goes on while the page is drawn anew: it talks to the drawing that is shown.
+const player = { timer: null };
+
+function drawStrip(root, data, choose) {
   root.replaceChildren();
   if (data.said) html("div", "said", root, data.said);
   const strip = html("div", "strip", root);
   strip.setAttribute("role", "group");
   strip.setAttribute("aria-label", data.alt);
-  const play = html("button", "play", strip, state.timer ? "❚❚" : "▶");
+  const play = html("button", "play", strip, player.timer ? "❚❚" : "▶");
   play.type = "button";
-  play.setAttribute("aria-label", state.timer ? "Pause" : "Play: watch ε fall");
+  play.setAttribute("aria-label", player.timer ? "Pause" : "Play: watch ε fall");
   play.title = play.getAttribute("aria-label");
   const stop = () => {
-    clearInterval(state.timer);
-    state.timer = null;
+    clearInterval(player.timer);
+    player.timer = null;
   };
   play.addEventListener("click", () => {
-    if (state.timer) {
+    if (player.timer) {
       stop();
-      return drawStrip(root, state.data, choose, state);
+      return player.draw();
     }
-    let next = 0;
+    let next = 0, waited = 0;
     const step = () => {
-      const cards = state.data.cards;
-      if (next >= cards.length || !cards[next].ready) {
-        stop();
-        drawStrip(root, state.data, choose, state);
+      const cards = player.data.cards;
+      const taken = next === 0 || cards[next - 1].here;
+      if (taken && next < cards.length && cards[next].ready) {
+        waited = 0;
+        player.choose(cards[next].epsilon);
+        next += 1;
         return;
       }
-      choose(cards[next].epsilon);
-      next += 1;
+      // A graph that is still being made is waited for; a choice can be lost while the page is
+      // drawn, and is made again.
+      waited += 1;
+      if ((taken && next >= cards.length) || waited > 20) {
+        stop();
+        player.draw();
+      } else if (!taken && waited % 3 === 0) player.choose(cards[next - 1].epsilon);
     };
-    state.timer = setInterval(step, 1600);
+    player.timer = setInterval(step, 1600);
     step();
-    drawStrip(root, state.data, choose, state);
+    player.draw();
   });
   for (const card of data.cards) {
     const button = html("button", card.here ? "card now" : "card", strip);
@@ -146,20 +156,19 @@ export default function (component) {
   const choose = (epsilon) => setTriggerValue("epsilon", epsilon);
   let state = states.get(parentElement);
   if (!state) {
-    state = { timer: null };
+    state = {};
     states.set(parentElement, state);
     state.watch = new ResizeObserver(() => state.draw && state.draw());
     state.watch.observe(parentElement.host || root);
   }
-  state.data = data;
   clearInterval(state.again);
   // Again and again until an answer comes: one that is sent with the other part's is lost.
   if (data.again) state.again = setInterval(() => setTriggerValue("again", true), 1000 * data.again);
   state.draw = () =>
-    data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose, state);
+    data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose);
+  if (data.kind === "strip") Object.assign(player, { data, choose, draw: state.draw });
   state.draw();
   return () => {
-    clearInterval(state.timer);
     clearInterval(state.again);
     state.watch.disconnect();
     states.delete(parentElement);
