@@ -35,15 +35,14 @@ PAGES = {
 }
 HEIGHTS = {390: 844, 1280: 800, 1920: 1080}
 THEMES = ("light", "dark")
-# Pictures of the documentation: the address, and the theme after the last dash if there is one.
+# Pictures of the documentation: the address; dark where the name ends so.
 DOCS = {
     "audit-dark": "audit",
     "cause-and-effect-light": "cause_and_effect",
-    "data-light": "data",
-    "discover-curate-dark": "?algorithm=curate&data=sachs",
-    "discover-em-pc-light": "?algorithm=em-pc",
+    "discover-curate-dark": "?algorithm=curate&data=sachs&epsilon=3",
+    "discover-em-pc-light": "?algorithm=em-pc&epsilon=0.5",
     "discover-light": "?epsilon=0.1",
-    "discover-privpc-star-light": "?algorithm=privpc-star&data=linear-gaussian",
+    "discover-privpc-star-light": "?algorithm=privpc-star&data=linear-gaussian&epsilon=2",
     "lessons": "lessons",
     "mechanisms": "mechanisms?panel=sensitivity",
     "release-light": "release",
@@ -52,8 +51,9 @@ DOCS = {
 _DOCS_SIZE = 1280, 800
 _IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 _LONGEST_MS = 300_000
-# The script has ended, nothing of the run before is left, and what comes in by itself is there.
-_DRAWN = """() => {
+# The script has ended, and nothing of the run before is left; with `all`, what comes in by itself
+# is there too.
+_DRAWN = """all => {
     const app = document.querySelector('[data-testid=stApp]');
     if (app?.dataset.testScriptState !== 'notRunning') return false;
     if (document.querySelector('[data-stale=true], [data-testid=stSkeleton]')) return false;
@@ -61,7 +61,7 @@ _DRAWN = """() => {
         const body = frame.contentDocument?.body;
         if (body?.querySelector('#graph') && body.dataset.ready !== '1') return false;
     }
-    for (const host of document.querySelectorAll('.st-key-epsilon-strip *')) {
+    for (const host of !all ? [] : document.querySelectorAll('.st-key-epsilon-strip *')) {
         const words = host.shadowRoot?.textContent ?? '';
         if (words.includes('…') || words.includes('so far')) return false;
     }
@@ -84,9 +84,16 @@ def browser() -> Iterator[Browser]:
 def drawn(page: Page) -> None:
     """Wait until all of the page is there."""
     for _ in range(2):
-        page.wait_for_function(_DRAWN, timeout=_LONGEST_MS)
+        page.wait_for_function(_DRAWN, arg=True, timeout=_LONGEST_MS)
         # What is drawn next begins within this time.
         page.wait_for_timeout(600)
+
+
+def usable(page: Page) -> None:
+    """Wait until the page is drawn; runs beside it may still come in."""
+    # What a click sets off begins within this time.
+    page.wait_for_timeout(200)
+    page.wait_for_function(_DRAWN, arg=False, timeout=_LONGEST_MS)
 
 
 def picture(browser: Browser, url: str, theme: str, size: tuple[int, int], whole: bool) -> bytes:
