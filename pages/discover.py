@@ -9,7 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import texts
 from pages.ui.controls.algorithm import SEED
-from pages.ui.controls.data import UPLOAD, Loaded, current_data, positions_of
+from pages.ui.controls.data import UPLOAD, Loaded, current_data, data_address, positions_of
+from pages.ui.controls.params import address_of
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
@@ -247,7 +248,7 @@ def show_run(
     classes = (*CLASSES, "unclear") if faint else CLASSES
     st.html(legend_html(current(), shown.names[kind], classes, CLASS_WORDS[kind]))
     if not result.graph.skeleton:
-        st.info(
+        choices.info(
             "No edge is left. That is a valid result: with this noise, threshold and number of "
             "rows, every pair was called independent."
         )
@@ -257,7 +258,7 @@ def show_run(
             answer_sentence(result.guarantee, against, before, shown.base_title, kind),
             result.graph,
             positions_of(loaded, result.graph),
-            st.query_params.to_dict(),
+            {**data_address(), **address_of(algorithm, values), "seed": str(seed)},
         )
     )
     return shown

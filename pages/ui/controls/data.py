@@ -153,6 +153,15 @@ def choose_data() -> None:
         )
 
 
+def data_address() -> dict[str, str]:
+    """What the address must say to show the chosen data."""
+    names = ["data", "rows", "data_seed"]
+    if st.session_state["data"] in EXAMPLES:
+        names += ["nodes", "density", "table_density", "graph_seed", "standardised", "intervals"]
+    held = {name: st.session_state[name] for name in names if name in st.session_state}
+    return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in held.items()}
+
+
 def _density_key(kind: str) -> str:
     """The address leaves out what is at its default, so each default needs a name of its own."""
     return "density" if kind in NUMERIC_EXAMPLES else "table_density"

@@ -84,39 +84,44 @@ function drawGraph(svg, graph, size) {
   for (const [cx, cy] of place) make("circle", { cx, cy, r, class: "node" }, svg);
 }
 
-function drawStrip(root, data, choose, state) {
+// What outlives a strip that Streamlit takes away and draws anew: the timer, and the strip of now.
+const play = { timer: null, data: null, choose: null, draw: null };
+const stop = () => {
+  clearInterval(play.timer);
+  play.timer = null;
+};
+function start() {
+  let next = 0;
+  const step = () => {
+    const card = play.data.cards[next];
+    if (!card || !card.ready) {
+      stop();
+      return play.draw();
+    }
+    play.choose(card.epsilon);
+    next += 1;
+  };
+  play.timer = setInterval(step, 1600);
+  step();
+}
+
+function drawStrip(root, data, choose) {
+  Object.assign(play, { data, choose, draw: () => drawStrip(root, play.data, play.choose) });
+  // Whoever goes through the strip by keyboard keeps the place when it is drawn anew.
+  const held = [...root.querySelectorAll("button")].indexOf(root.getRootNode().activeElement);
   root.replaceChildren();
   if (data.said) html("div", "said", root, data.said);
   const strip = html("div", "strip", root);
   strip.setAttribute("role", "group");
   strip.setAttribute("aria-label", data.alt);
-  const play = html("button", "play", strip, state.timer ? "❚❚" : "▶");
-  play.type = "button";
-  play.setAttribute("aria-label", state.timer ? "Pause" : "Play: watch ε fall");
-  play.title = play.getAttribute("aria-label");
-  const stop = () => {
-    clearInterval(state.timer);
-    state.timer = null;
-  };
-  play.addEventListener("click", () => {
-    if (state.timer) {
-      stop();
-      return drawStrip(root, state.data, choose, state);
-    }
-    let next = 0;
-    const step = () => {
-      const cards = state.data.cards;
-      if (next >= cards.length || !cards[next].ready) {
-        stop();
-        drawStrip(root, state.data, choose, state);
-        return;
-      }
-      choose(cards[next].epsilon);
-      next += 1;
-    };
-    state.timer = setInterval(step, 1600);
-    step();
-    drawStrip(root, state.data, choose, state);
+  const button = html("button", "play", strip, play.timer ? "❚❚" : "▶");
+  button.type = "button";
+  button.title = play.timer ? "Pause" : "Play: watch ε fall";
+  button.setAttribute("aria-label", button.title);
+  button.addEventListener("click", () => {
+    if (play.timer) stop();
+    else start();
+    play.draw();
   });
   for (const card of data.cards) {
     const button = html("button", card.here ? "card now" : "card", strip);
@@ -133,6 +138,7 @@ function drawStrip(root, data, choose, state) {
       choose(card.epsilon);
     });
   }
+  if (held >= 0) root.querySelectorAll("button")[held]?.focus({ preventScroll: true });
 }
 
 const states = new WeakMap();
@@ -146,7 +152,7 @@ export default function (component) {
   const choose = (epsilon) => setTriggerValue("epsilon", epsilon);
   let state = states.get(parentElement);
   if (!state) {
-    state = { timer: null };
+    state = {};
     states.set(parentElement, state);
     state.watch = new ResizeObserver(() => state.draw && state.draw());
     state.watch.observe(parentElement.host || root);
@@ -156,10 +162,9 @@ export default function (component) {
   // Again and again until an answer comes: one that is sent with the other part's is lost.
   if (data.again) state.again = setInterval(() => setTriggerValue("again", true), 1000 * data.again);
   state.draw = () =>
-    data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose, state);
+    data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose);
   state.draw();
   return () => {
-    clearInterval(state.timer);
     clearInterval(state.again);
     state.watch.disconnect();
     states.delete(parentElement);
