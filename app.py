@@ -7,7 +7,6 @@ import streamlit as st
 from pages.ui.controls.address import leave_out_infinite, note_page
 from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
-from pages.ui.discover import pins
 from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
 from pages.ui.keys import keys, presenting
 from privcore.kernels import compiled
@@ -41,7 +40,6 @@ enter_frame()
 note_address()
 leave_out_infinite()
 note_page(page.url_path)
-pins.open_asked()
 dress(presenting=presenting() and page is discover_page)
 
 notes = st.empty()

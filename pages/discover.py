@@ -9,8 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import texts
 from pages.ui.controls.algorithm import SEED
-from pages.ui.controls.data import UPLOAD, Loaded, current_data, data_address, positions_of
-from pages.ui.controls.params import address_of
+from pages.ui.controls.data import UPLOAD, Loaded, current_data, held_data, positions_of
+from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
@@ -258,7 +258,12 @@ def show_run(
             answer_sentence(result.guarantee, against, before, shown.base_title, kind),
             result.graph,
             positions_of(loaded, result.graph),
-            {**data_address(), **address_of(algorithm, values), "seed": str(seed)},
+            {
+                **held_data(),
+                **held_by(algorithm, values.get("calibration", "none")),
+                "algorithm": name,
+                "seed": seed,
+            },
         )
     )
     return shown

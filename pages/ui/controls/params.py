@@ -181,24 +181,23 @@ def _with_current(grid: list[float], key: str) -> list[float]:
 
 
 def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
-    """As `address_of`; widgets that remember something else are made to forget it."""
-    calibration = values.get("calibration", "none")
-    for parameter in algorithm.parameters:
-        st.session_state.pop(widget_key(algorithm, parameter, calibration), None)
-    return address_of(algorithm, values)
-
-
-def address_of(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
     """What the address must say for the widgets to show these values, by parameter name, and the
-    defaults of all others.
+    defaults of all others; widgets that remember something else are made to forget it.
     """
     calibration = values.get("calibration", "none")
     address = {"algorithm": algorithm.name}
     for parameter in algorithm.parameters:
         key = widget_key(algorithm, parameter, calibration)
+        st.session_state.pop(key, None)
         if parameter.name in values and values[parameter.name] != parameter.default:
             address[key] = _address_text(parameter, values[parameter.name])
     return address
+
+
+def held_by(algorithm: Algorithm, calibration: str) -> dict[str, Any]:
+    """What the widgets of an algorithm hold now, by their keys."""
+    keys = (widget_key(algorithm, p, calibration) for p in algorithm.parameters)
+    return {key: st.session_state[key] for key in keys if key in st.session_state}
 
 
 def _address_text(parameter: Parameter, value: Any) -> str:

@@ -141,6 +141,17 @@ function drawStrip(root, data, choose) {
   if (held >= 0) root.querySelectorAll("button")[held]?.focus({ preventScroll: true });
 }
 
+// A request for more would end a run of the page that has begun, and carry the controls as they were
+// before it; so there is none while the page runs, or just after the user has done something.
+let touched = 0;
+for (const kind of ["pointerdown", "keydown"]) {
+  addEventListener(kind, () => (touched = Date.now()), { capture: true });
+}
+const busy = () => {
+  const app = document.querySelector("[data-testid=stApp]");
+  return Date.now() - touched < 1200 || app?.dataset.testScriptState === "running";
+};
+
 const states = new WeakMap();
 
 export default function (component) {
@@ -160,7 +171,8 @@ export default function (component) {
   state.data = data;
   clearInterval(state.again);
   // Again and again until an answer comes: one that is sent with the other part's is lost.
-  if (data.again) state.again = setInterval(() => setTriggerValue("again", true), 1000 * data.again);
+  const ask = () => busy() || setTriggerValue("again", true);
+  if (data.again) state.again = setInterval(ask, 1000 * data.again);
   state.draw = () =>
     data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose);
   state.draw();
