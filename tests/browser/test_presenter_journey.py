@@ -116,7 +116,7 @@ def test_pinned_runs_are_opened_again_and_stepped_through(server, visit):
     page.get_by_role("button", name="Pin", exact=True).click()
     settle(page, "Discover")
     page.get_by_role("tab", name="Pinned").click()
-    panel = page.get_by_test_id("stMain")
+    panel = page.get_by_role("tabpanel")
     panel.get_by_role("button", name="Open", exact=True).first.click(timeout=PATIENCE)
     says(page, 1)
     settle(page, "Discover")
