@@ -4,10 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.ui.charts import address_foot, set_foot
 from pages.ui.controls.address import leave_out_infinite, note_page
 from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
-from pages.ui.discover import pins
 from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
 from pages.ui.keys import keys, presenting
 from privcore.kernels import compiled
@@ -41,7 +41,7 @@ enter_frame()
 note_address()
 leave_out_infinite()
 note_page(page.url_path)
-pins.open_asked()
+set_foot(address_foot(page.title, st.query_params.to_dict()))
 dress(presenting=presenting() and page is discover_page)
 
 notes = st.empty()
@@ -64,6 +64,6 @@ if with_algorithm:
         )
 
 page.run()
-name_unknown(notes)
+name_unknown(notes, page.url_path)
 # After the page, which would otherwise wait for part of it: loading goes on in the background.
 compiled.start()

@@ -118,9 +118,9 @@ def picture(browser: Browser, url: str, theme: str, size: tuple[int, int], whole
 def small(taken: bytes) -> bytes:
     """The picture in 256 colours."""
     out = BytesIO()
-    Image.open(BytesIO(taken)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
-        out, "PNG", optimize=True
-    )
+    Image.open(BytesIO(taken)).convert("RGB").quantize(
+        256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+    ).save(out, "PNG", optimize=True)
     return out.getvalue()
 
 

@@ -9,7 +9,6 @@ from pages.ui import charts
 from pages.ui.audit import charts as audit_charts
 from pages.ui.controls.address import chosen
 from pages.ui.controls.params import number_text
-from pages.ui.controls.unknown import name_unknown
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, kept, settings_key
@@ -254,7 +253,6 @@ st.caption(
     "record, the most informative ones known. If some result is more than e^ε times likelier on "
     "one of them, the claim is false."
 )
-name_unknown("audit", {"audit_epsilon": EPSILONS, "audit_runs": [str(runs) for runs in RUNS]})
 try:
     with st.sidebar:
         case, settings = choose()

@@ -5,11 +5,10 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.ui.cause_and_effect.accuracy import accuracy_panel, epsilon_panel, penalty_panel
-from pages.ui.cause_and_effect.data import Key, choose_pair, known_values
+from pages.ui.cause_and_effect.data import Key, choose_pair
 from pages.ui.cause_and_effect.result import guarantee_panel, headline, pictures, scores_panel
 from pages.ui.controls.algorithm import choose_seed
 from pages.ui.controls.params import declared_controls
-from pages.ui.controls.unknown import name_unknown
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
@@ -56,7 +55,6 @@ def results(pair: Pair, key: Key) -> None:
 
 
 st.title("Cause and effect")
-name_unknown("cause_and_effect", {"pair_tab": TABS} | known_values())
 try:
     chosen = choose_pair()
     if chosen is not None:

@@ -204,16 +204,25 @@ def show(loaded: Loaded) -> None:
                 draw(loaded)
 
 
+def choose_own() -> None:
+    """Choose a table of one's own as the data set."""
+    st.session_state["data"] = UPLOAD
+
+
 st.title("Data")
 if st.session_state["data"] == UPLOAD:
     upload.panel()
-elif uploads_allowed():
-    st.caption(
-        f"To load a table of your own, or a sample of one, choose “{UPLOAD}” as the data set."
-    )
 else:
-    st.caption(NO_UPLOADS)
-    st.caption(f"To try a sample table, choose “{UPLOAD}” as the data set.")
+    allowed = uploads_allowed()
+    if not allowed:
+        st.caption(NO_UPLOADS)
+    st.button(
+        "Load a table of your own, or a sample" if allowed else "Try a sample table",
+        icon=":material/upload_file:",
+        type="primary",
+        on_click=choose_own,
+        key="load-own",
+    )
 try:
     loaded = current_data()
     if loaded is not None:

@@ -8,8 +8,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import texts
+from pages.ui.charts import set_foot
 from pages.ui.controls.algorithm import SEED
-from pages.ui.controls.data import UPLOAD, Loaded, current_data, positions_of
+from pages.ui.controls.data import UPLOAD, Loaded, current_data, held_data, positions_of
+from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
@@ -23,6 +25,7 @@ from pages.ui.frame import actions, require_frame
 from pages.ui.graphs import findings
 from pages.ui.graphs.view import legend_html
 from pages.ui.messages import problem
+from pages.ui.pictures import RunPictures, picture_buttons, run_lines
 from pages.ui.theme import current
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
@@ -97,6 +100,11 @@ def results(loaded: Loaded) -> None:
         shown = show_run(loaded, name, values, seed, words, after)
     if shown is None:
         return
+    private = algorithm.private
+    set_foot(run_lines(shown.result, loaded.dataset, seed=seed if private else None, compared=True))
+    if private:
+        with actions():
+            picture_buttons("graphs", pictures_of(loaded, shown, seed).pair, "save-graphs")
     if key:
         against = shown.references[shown.kind]
         base = None
@@ -247,7 +255,7 @@ def show_run(
     classes = (*CLASSES, "unclear") if faint else CLASSES
     st.html(legend_html(current(), shown.names[kind], classes, CLASS_WORDS[kind]))
     if not result.graph.skeleton:
-        st.info(
+        choices.info(
             "No edge is left. That is a valid result: with this noise, threshold and number of "
             "rows, every pair was called independent."
         )
@@ -257,10 +265,21 @@ def show_run(
             answer_sentence(result.guarantee, against, before, shown.base_title, kind),
             result.graph,
             positions_of(loaded, result.graph),
-            st.query_params.to_dict(),
+            {
+                **held_data(),
+                **held_by(algorithm, values.get("calibration", "none")),
+                "algorithm": name,
+                "seed": seed,
+            },
         )
     )
     return shown
+
+
+def pictures_of(loaded: Loaded, shown: Shown, seed: int) -> RunPictures:
+    """The run as pictures for slides."""
+    places = positions_of(loaded, shown.result.graph)
+    return RunPictures(shown.result, loaded.dataset, places, shown.references, seed)
 
 
 def pin_name(loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int) -> str:

@@ -3,10 +3,9 @@
 import streamlit as st
 
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
-from pages.ui.controls.unknown import name_unknown
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
-from pages.ui.tradeoff.controls import choose_plan, choose_view, known_values
+from pages.ui.tradeoff.controls import choose_plan, choose_view
 from pages.ui.tradeoff.eight_networks import eight_networks_view
 from pages.ui.tradeoff.quality import quality_view
 from pages.ui.tradeoff.sweeping import sweep_of
@@ -58,7 +57,6 @@ def results(loaded: Loaded) -> None:
 
 
 st.title("Trade-off")
-name_unknown("tradeoff", {"sweep_view": VIEWS} | known_values())
 try:
     loaded = current_data()
     if loaded is None:

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.ui.pictures import chart_picture, picture_buttons
 from pages.ui.theme import PALETTES, current
 from privcore.text import short
+
+_FOOT = "_foot_of_pictures"
+
+
+def set_foot(lines: Sequence[str]) -> None:
+    """What stands under the pictures that are saved of this run's charts: settings, guarantee."""
+    st.session_state[_FOOT] = tuple(lines)
+
+
+def address_foot(page: str, address: Mapping[str, str]) -> list[str]:
+    """The foot where a page says nothing better: its settings as its address has them."""
+    settings = "; ".join(f"{name} = {short(value, 40)}" for name, value in sorted(address.items()))
+    return [
+        f"CausalVeil, {page}. Settings: {settings or 'as they are at first'}.",
+        "Computed from exact data or with simulated noise: not private, and not a release.",
+    ]
 
 
 def show(
     figure: go.Figure, *, key: str, alt: str, selectable: bool = False
 ) -> list[dict[str, Any]]:
-    """Draw a figure with the theme's colours and no controls but the picture's download.
+    """Draw a figure with the theme's colours and a button that saves it as a picture.
 
     selectable: whether a click on a point starts the page anew; then the points clicked on.
     """
@@ -31,24 +49,22 @@ def show(
         font_color=palette.text,
         margin=margin,
     )
-    config = {
-        "displaylogo": False,
-        "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {"format": "svg", "filename": key},
-    }
-    if not selectable:
-        st.plotly_chart(figure, key=key, alt=alt, theme="streamlit", config=config)
-        return []
-    event = st.plotly_chart(
-        figure,
-        key=key,
-        alt=alt,
-        theme="streamlit",
-        config=config,
-        on_select="rerun",
-        selection_mode="points",
+    chosen: dict[str, Any] = (
+        {"on_select": "rerun", "selection_mode": "points"} if selectable else {}
     )
-    return list(event["selection"]["points"])
+    with st.container(key=f"chart-{key}"):
+        event = st.plotly_chart(
+            figure,
+            key=key,
+            alt=alt,
+            theme="streamlit",
+            config={"displayModeBar": False},
+            **chosen,
+        )
+        lines = st.session_state.get(_FOOT, ())
+        make = partial(chart_picture, figure, title=alt, lines=lines)
+        picture_buttons(key, lambda form: make(form=form), f"picture-{key}", label="Save")
+    return list(event["selection"]["points"]) if selectable else []
 
 
 def label(name: str, limit: int = 24) -> str:

@@ -15,10 +15,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
+from privcore.text import short
 
 _HERE = Path(__file__).parent
 _ACTIONS = "_actions"
 _ASKED = "_address_at_first"
+_UNKNOWN = "_unknown_in_address"
 _LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="190" height="40" viewBox="0 0 190 40">
 <g fill="none" stroke="{primary}" stroke-width="3" stroke-linecap="round">
 <path d="M16 9 L8 30 M16 9 L26 30 M8 30 L26 30" stroke-dasharray="none"/></g>
@@ -80,23 +82,33 @@ def note_address() -> None:
     st.session_state.setdefault(_ASKED, st.query_params.to_dict())
 
 
-def name_unknown(place: DeltaGenerator) -> None:
-    """Once all controls are drawn: name the words of the first address that mean nothing here."""
-    asked = st.session_state.get(_ASKED)
-    if not asked:
-        return
-    st.session_state[_ASKED] = {}
-    ignored = []
-    for name, value in asked.items():
-        if name.startswith("embed"):
-            continue
-        known = name in st.session_state or f"_{name}_written" in st.session_state
-        if not known or (st.query_params.get(name) != value and not _holds(name, value)):
-            ignored.append(f"{name}={value}"[:60])
-    if ignored:
-        words = " and ".join(f"“{plain(word)}”" for word in ignored)
+def name_unknown(place: DeltaGenerator, page: str) -> None:
+    """Once all controls are drawn: name the words of the first address that mean nothing here.
+
+    The sentence stays until another page is opened.
+    """
+    asked = st.session_state[_ASKED]
+    if asked:
+        st.session_state[_ASKED] = {}
+        ignored = [f"“{short(f'{k}={v}', 60)}”" for k, v in asked.items() if _ignored(k, v)]
         verb = "means" if len(ignored) == 1 else "mean"
-        place.warning(f"{words} in the address {verb} nothing here; the usual value is shown.")
+        st.session_state[_UNKNOWN] = page, plain(" and ".join(ignored)), verb
+    opened, words, verb = st.session_state.get(_UNKNOWN, (page, "", ""))
+    if opened != page:
+        del st.session_state[_UNKNOWN]
+    elif words:
+        place.warning(
+            f"{words} in the address {verb} nothing here; the usual is shown.",
+            icon=":material/link_off:",
+        )
+
+
+def _ignored(name: str, value: str) -> bool:
+    """Whether no control of the page has taken this over; Streamlit drops what one cannot hold."""
+    if name.startswith("embed"):
+        return False
+    known = name in st.session_state or f"_{name}_written" in st.session_state
+    return not known or (st.query_params.get(name) != value and not _holds(name, value))
 
 
 def _holds(name: str, value: str) -> bool:

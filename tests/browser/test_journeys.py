@@ -97,7 +97,7 @@ def test_re_rolling_changes_the_seed_in_the_address(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
     page.get_by_role("button", name="Re-roll noise").click()
-    page.wait_for_url(re.compile("seed=4"), timeout=60_000)
+    page.wait_for_url(re.compile("seed=7"), timeout=60_000)
     settle(page, "Discover")
 
 

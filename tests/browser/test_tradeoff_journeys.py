@@ -38,7 +38,7 @@ def test_the_first_view_is_drawn_without_a_run_and_what_the_address_gets_wrong_i
     expect(page.get_by_text("does best of these").first).to_be_visible()
     expect(page.locator(".js-plotly-plot .scatterlayer .trace").first).to_be_visible()
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-    expect(page.get_by_text("sweep_measure “beauty”, which there is not")).to_be_visible()
+    expect(page.get_by_text("“sweep_measure=beauty” in the address")).to_be_visible()
     assert "beauty" not in page.url
 
 

@@ -108,4 +108,4 @@ def test_events_are_said_in_sentences_and_pictures_name_their_axes():
 
 def test_an_unknown_word_in_the_address_is_named():
     app = start("laplace", audit_runs="7")
-    assert any("audit\\_runs “7”, which there is not" in w.value for w in app.warning)
+    assert any("“audit\\_runs=7” in the address" in w.value for w in app.warning)

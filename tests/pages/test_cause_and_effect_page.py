@@ -212,4 +212,4 @@ def test_the_three_pictures_have_one_size_and_the_residuals_one_scale():
 
 def test_an_unknown_word_in_the_address_is_named():
     app = start(pair_source="a crystal ball")
-    assert any("“a crystal ball”, which there is not" in w.value for w in app.warning)
+    assert any("=a crystal ball” in the address" in w.value for w in app.warning)

@@ -32,15 +32,6 @@ _ROWS = [20, 50, 100, 200, 500, 1_000, 2_000, 4_000, 8_000, 10_000]
 Key = tuple[Hashable, ...]
 
 
-def known_values() -> dict[str, list[str]]:
-    """The values of the choice's parameters in the address."""
-    return {
-        "pair_source": [GENERATED, CURRENT, FILE],
-        "pair_generator": list(GENERATORS),
-        "pair_rows": [str(rows) for rows in _ROWS],
-    }
-
-
 def choose_pair() -> tuple[Pair, Key] | None:
     """Draw the choice; the pair and its key, or None while it is incomplete."""
     with st.sidebar:

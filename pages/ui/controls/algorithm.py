@@ -17,7 +17,7 @@ from privcore.errors import PrivcoreError
 
 DEFAULT = "moment-search"
 # With it the first view is the usual one: most re-rolls give the graph that it gives.
-SEED = 3
+SEED = 6
 
 
 def pick_algorithm() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -124,7 +124,9 @@ def choose_data() -> None:
     )
     if st.session_state["data"] == UPLOAD:
         return
-    rows = int(st.session_state.get("rows") or "100000")
+    # The slider below has not yet read the address when a session begins.
+    asked = str(st.session_state.get("rows") or st.query_params.get("rows"))
+    rows = next((n for n in ROWS if str(n) == asked), 100_000)
     with st.popover(f"{rows:,} rows", key="sample", icon=":material/tune:"):
         st.caption(
             "A built-in Bayesian network or a random example, sampled afresh. Choose "
@@ -151,6 +153,14 @@ def choose_data() -> None:
             persist_state="session",
             help="Another seed draws another sample from the same model.",
         )
+
+
+def held_data() -> dict[str, Any]:
+    """What the widgets of the choice of data hold now, by their keys."""
+    names = ["data", "rows", "data_seed"]
+    if st.session_state["data"] in EXAMPLES:
+        names += ["nodes", "density", "table_density", "graph_seed", "standardised", "intervals"]
+    return {name: st.session_state[name] for name in names if name in st.session_state}
 
 
 def _density_key(kind: str) -> str:

@@ -194,6 +194,12 @@ def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
     return address
 
 
+def held_by(algorithm: Algorithm, calibration: str) -> dict[str, Any]:
+    """What the widgets of an algorithm hold now, by their keys."""
+    keys = (widget_key(algorithm, p, calibration) for p in algorithm.parameters)
+    return {key: st.session_state[key] for key in keys if key in st.session_state}
+
+
 def _address_text(parameter: Parameter, value: Any) -> str:
     if value is None:
         return _AUTO

@@ -84,49 +84,51 @@ function drawGraph(svg, graph, size) {
   for (const [cx, cy] of place) make("circle", { cx, cy, r, class: "node" }, svg);
 }
 
-// Play goes on while the page is drawn anew: it talks to the drawing that is shown.
-const player = { timer: null };
+// What outlives a strip that Streamlit takes away and draws anew: the timer, and the strip of now.
+const play = { timer: null, data: null, choose: null, draw: null };
+const stop = () => {
+  clearInterval(play.timer);
+  play.timer = null;
+};
+function start() {
+  let next = 0, waited = 0;
+  const step = () => {
+    const card = play.data.cards[next], last = play.data.cards[next - 1];
+    if (card?.ready && (!last || last.here)) {
+      waited = 0;
+      play.choose(card.epsilon);
+      next += 1;
+      return;
+    }
+    // A graph that is still being made is waited for; a choice that came while the page was drawn
+    // can be lost, and is made again.
+    waited += 1;
+    if ((!card && last.here) || waited > 20) {
+      stop();
+      play.draw();
+    } else if (last && !last.here && waited % 3 === 0) play.choose(last.epsilon);
+  };
+  play.timer = setInterval(step, 1600);
+  step();
+}
 
 function drawStrip(root, data, choose) {
+  Object.assign(play, { data, choose, draw: () => drawStrip(root, play.data, play.choose) });
+  // Whoever goes through the strip by keyboard keeps the place when it is drawn anew.
+  const held = [...root.querySelectorAll("button")].indexOf(root.getRootNode().activeElement);
   root.replaceChildren();
   if (data.said) html("div", "said", root, data.said);
   const strip = html("div", "strip", root);
   strip.setAttribute("role", "group");
   strip.setAttribute("aria-label", data.alt);
-  const play = html("button", "play", strip, player.timer ? "❚❚" : "▶");
-  play.type = "button";
-  play.setAttribute("aria-label", player.timer ? "Pause" : "Play: watch ε fall");
-  play.title = play.getAttribute("aria-label");
-  const stop = () => {
-    clearInterval(player.timer);
-    player.timer = null;
-  };
-  play.addEventListener("click", () => {
-    if (player.timer) {
-      stop();
-      return player.draw();
-    }
-    let next = 0, waited = 0;
-    const step = () => {
-      const cards = player.data.cards;
-      const taken = next === 0 || cards[next - 1].here;
-      if (taken && next < cards.length && cards[next].ready) {
-        waited = 0;
-        player.choose(cards[next].epsilon);
-        next += 1;
-        return;
-      }
-      // A graph that is still being made is waited for; a choice can be lost while the page is
-      // drawn, and is made again.
-      waited += 1;
-      if ((taken && next >= cards.length) || waited > 20) {
-        stop();
-        player.draw();
-      } else if (!taken && waited % 3 === 0) player.choose(cards[next - 1].epsilon);
-    };
-    player.timer = setInterval(step, 1600);
-    step();
-    player.draw();
+  const button = html("button", "play", strip, play.timer ? "❚❚" : "▶");
+  button.type = "button";
+  button.title = play.timer ? "Pause" : "Play: watch ε fall";
+  button.setAttribute("aria-label", button.title);
+  button.addEventListener("click", () => {
+    if (play.timer) stop();
+    else start();
+    play.draw();
   });
   for (const card of data.cards) {
     const button = html("button", card.here ? "card now" : "card", strip);
@@ -143,7 +145,19 @@ function drawStrip(root, data, choose) {
       choose(card.epsilon);
     });
   }
+  if (held >= 0) root.querySelectorAll("button")[held]?.focus({ preventScroll: true });
 }
+
+// A request for more would end a run of the page that has begun, and carry the controls as they were
+// before it; so there is none while the page runs, or just after the user has done something.
+let touched = 0;
+for (const kind of ["pointerdown", "keydown"]) {
+  addEventListener(kind, () => (touched = Date.now()), { capture: true });
+}
+const busy = () => {
+  const app = document.querySelector("[data-testid=stApp]");
+  return Date.now() - touched < 1200 || app?.dataset.testScriptState === "running";
+};
 
 const states = new WeakMap();
 
@@ -161,12 +175,13 @@ export default function (component) {
     state.watch = new ResizeObserver(() => state.draw && state.draw());
     state.watch.observe(parentElement.host || root);
   }
+  state.data = data;
   clearInterval(state.again);
   // Again and again until an answer comes: one that is sent with the other part's is lost.
-  if (data.again) state.again = setInterval(() => setTriggerValue("again", true), 1000 * data.again);
+  const ask = () => busy() || setTriggerValue("again", true);
+  if (data.again) state.again = setInterval(ask, 1000 * data.again);
   state.draw = () =>
     data.kind === "curve" ? drawCurve(root, data, choose) : drawStrip(root, data, choose);
-  if (data.kind === "strip") Object.assign(player, { data, choose, draw: state.draw });
   state.draw();
   return () => {
     clearInterval(state.again);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
@@ -15,19 +16,19 @@ from privcore.graphs import PDAG
 
 _PINS = "_pins"
 _SHOWN = "_shown_run"
-_OPEN = "_pin_to_open"
+_AT = "_pin_at"
 _NAME_LIMIT = 60
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A run that was looked at: its name, what was said of it, and the address that shows it."""
+    """A run that was looked at: its name, what was said of it, and what the controls held."""
 
     name: str
     sentence: str
     graph: PDAG
     positions: Sequence[tuple[float, float]]
-    address: dict[str, str]
+    controls: dict[str, Any]
 
 
 def pins() -> list[Pin]:
@@ -50,7 +51,7 @@ def pin_button() -> None:
 
 def _pin() -> None:
     pin = st.session_state.get(_SHOWN)
-    if pin is not None and all(pin.address != held.address for held in pins()):
+    if pin is not None and all(pin.controls != held.controls for held in pins()):
         pins().append(pin)
         st.toast(f"Pinned: {plain(pin.name)}. Compare it under Pinned.", icon=":material/keep:")
 
@@ -59,23 +60,13 @@ def step(by: int) -> None:
     """In presenter mode: go to the next or the previous pinned run."""
     held = pins()
     if held:
-        at = st.session_state.get("_pin_at", -1 if by > 0 else 0)
-        st.session_state["_pin_at"] = at = (at + by) % len(held)
-        st.session_state[_OPEN] = held[at]
+        _open((st.session_state.get(_AT, -1 if by > 0 else 0) + by) % len(held))
 
 
-def open_asked() -> None:
-    """Go to the pinned run that was asked for, if any; before any control is drawn."""
-    pin: Pin | None = st.session_state.pop(_OPEN, None)
-    if pin is None:
-        return
-    for name in {*pin.address, *st.query_params}:
-        st.session_state.pop(name, None)
-    st.switch_page("pages/discover.py", query_params=pin.address)
-
-
-def _ask(pin: Pin) -> None:
-    st.session_state[_OPEN] = pin
+def _open(k: int) -> None:
+    """Show a pinned run again; before any control is drawn."""
+    st.session_state[_AT] = k
+    st.session_state.update(pins()[k].controls)
 
 
 def _drop(k: int) -> None:
@@ -106,7 +97,7 @@ def pinned_panel() -> None:
                 width=300,
                 max_chars=_NAME_LIMIT,
             )
-            st.button("Open", key=f"pin-open-{k}", on_click=_ask, args=(pin,))
+            st.button("Open", key=f"pin-open-{k}", on_click=_open, args=(k,))
             st.button("Remove", key=f"pin-drop-{k}", on_click=_drop, args=(k,))
             st.markdown(pin.sentence, width="stretch")
     alike = [pin for pin in held if pin.graph.nodes == held[-1].graph.nodes]

@@ -15,7 +15,6 @@ from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.counts import NumericRows
 from privcore.data import StructuralExample
-from privcore.evaluation.sweeps.eight_networks import eight_networks
 from privcore.evaluation.sweeps.plan import Calibration
 from privcore.evaluation.sweeps.sweep import (
     ExampleData,
@@ -70,25 +69,6 @@ def fitting(loaded: Loaded) -> list[Algorithm]:
 def base_algorithms(chosen: list[Algorithm]) -> list[str]:
     """The non-private ones that these are measured against."""
     return list(dict.fromkeys(a.reference_algorithm for a in chosen))
-
-
-def known_values() -> dict[str, list[str]]:
-    """The values of the page's parameters in the address."""
-    titles = [a.title for a in ALGORITHMS.values() if a.private]
-    epsilons = sorted({row["epsilon"] for row in eight_networks().rows if row["epsilon"]})
-    return {
-        "sweep_algorithms": titles,
-        "sweep_algorithms_numbers": titles,
-        "sweep_range": [number_text(value) for value in log_grid(EPSILON)],
-        "sweep_density": [str(count) for count in _MANTISSAS],
-        "sweep_seeds": [str(count) for count in _SEEDS],
-        "sweep_calibrations": list(get_args(Calibration)),
-        "sweep_reference": list(_REFERENCES.values()),
-        "sweep_kind": list(_KINDS.values()),
-        "sweep_measure": list(MEASURES.values()),
-        "sweep_found": list(FOUND),
-        "eight_epsilon": [f"{value:g}" for value in epsilons],
-    }
 
 
 def choose_plan(loaded: Loaded) -> SweepPlan | None:

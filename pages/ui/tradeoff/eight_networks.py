@@ -106,7 +106,7 @@ def eight_networks_view() -> None:
     held = eight_networks()
     st.caption(
         f"100,000 rows of each, {runs_words(means)} of each algorithm at each total ε, δ = 10⁻⁶, "
-        "defaults otherwise, whatever is chosen on the left. LapMech's tables of child, insurance "
+        "defaults otherwise, whatever is chosen beside. LapMech's tables of child, insurance "
         "and alarm are too large to be made. Shipped with the product, made by version "
         f"{held.version} with"
     )
