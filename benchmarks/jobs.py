@@ -133,11 +133,10 @@ def one_release(who: Visitor) -> None:
 
 def slide(who: Visitor) -> None:
     who.go("Trade-off")
-    plot = who.page.locator(".js-plotly-plot").first
     expect(who.page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=_LONGEST_MS)
-    plot.hover()
+    who.click(who.page.get_by_role("button", name=re.compile("Save$")))
     with who.page.expect_download(timeout=_LONGEST_MS):
-        who.click(plot.locator(".modebar-btn"))
+        who.click(who.page.get_by_role("button", name=re.compile("^PNG")))
 
 
 def beside(who: Visitor) -> None:
