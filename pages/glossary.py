@@ -40,7 +40,7 @@ def show_matching(words: str) -> None:
 def show_asked(term: Term) -> None:
     with st.container(border=True):
         symbol = f" · {plain(term.symbol)}" if term.symbol else ""
-        st.subheader(f"{plain(term.title)}{symbol}", anchor=False)
+        st.header(f"{plain(term.title)}{symbol}", anchor=False)
         st.markdown(body(term))
     st.button("All terms", on_click=st.query_params.clear, icon=":material/list:")
 

@@ -23,7 +23,7 @@ PICTURES = 420
 # Smaller than on other pages for the same reason.
 STYLE = """<style>
 .st-key-lesson h1 {font-size: 1.6rem; padding: 0}
-.st-key-lesson h3 {font-size: 1.15rem; padding: 0 0 .9rem}
+.st-key-lesson h2 {font-size: 1.15rem; padding: 0 0 .9rem}
 .st-key-lesson_task p, .st-key-lesson_task label {font-size: .93rem; line-height: 1.4}
 .st-key-lesson_picture [data-testid=stMetricValue] {font-size: 1.3rem}
 .st-key-lesson {gap: .6rem}
@@ -160,7 +160,7 @@ try:
         panel = task.prepared
         left, right = st.columns([5, 7], gap="medium")
         with left, st.container(key="lesson_task"):
-            st.subheader(f"Task {number}: {task.title}", anchor=False)
+            st.header(f"Task {number}: {task.title}", anchor=False)
             st.markdown(task.text)
             values = controls(panel, f"{lesson.name}_{number}")
             ask(lesson, number)

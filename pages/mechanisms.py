@@ -30,7 +30,7 @@ name = chosen(
 )
 write_address("panel", name)
 panel = PANELS[name]
-st.subheader(panel.question, anchor=False)
+st.header(panel.question, anchor=False)
 try:
     with st.sidebar:
         st.markdown(f"**{panel.title}**")

@@ -223,7 +223,7 @@ def buttons(item: Reproduction, result: Reproduced) -> None:
 
 
 def show(item: Reproduction) -> None:
-    st.subheader(item.item)
+    st.header(item.item)
     st.markdown(item.shows)
     held, fresh = shipped(item.name), rerun(item)
     result = fresh or (held.result if held else None)

@@ -115,9 +115,9 @@ def confirm(
 def steps(loaded: Loaded) -> None:
     ledger = Ledger()
     in_short = st.container()
-    st.subheader("1. Budget")
+    st.header("1. Budget")
     budget = panels.choose_budget(ledger)
-    st.subheader("2. What it will cost, and what it may show")
+    st.header("2. What it will cost, and what it may show")
     loaded, subject = private_domain.to_release(loaded, dict(st.session_state["parameters"]))
     check = plan(loaded, subject)
     with in_short:
@@ -127,7 +127,7 @@ def steps(loaded: Loaded) -> None:
     cost(loaded, check)
     expectation.quality(loaded)
     panels.tools(loaded, check)
-    st.subheader("3. Release")
+    st.header("3. Release")
     if budget is None:
         st.info("Choose a budget, or make one, to go on.")
     else:

@@ -25,7 +25,6 @@ VIEWS = [
 
 def results(loaded: Loaded) -> None:
     with st.sidebar:
-        st.divider()
         plan = choose_plan(loaded)
     if plan is None:
         st.info("Choose at least one algorithm on the left.")

@@ -320,7 +320,7 @@ _TERMS = (
         "Conditional independence",
         "Two columns say nothing about each other among rows that agree in the columns conditioned "
         "on. The number of these columns is the order of a test.",
-        symbol="x ⫫ y | S",
+        symbol="x ⊥ y | S",
         see=("separating-set", "max_order"),
     ),
     Term(

@@ -81,10 +81,7 @@ def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(server, vi
 def test_play_walks_down_the_strip(server, visit):
     page = opened(visit, server)
     strip = page.locator(".st-key-epsilon-strip")
-    expect(strip.get_by_role("button", name="Go to ε = 0.1:")).to_contain_text(
-        "true", timeout=PATIENCE
-    )
-    settle(page, "Discover")
+    # Graphs that are still being made are waited for.
     strip.get_by_role("button", name="Play").click()
     says(page, 10)
     says(page, 0.1)

@@ -22,7 +22,7 @@ def test_terms_come_first_and_parameters_on_request():
 
 def test_a_link_opens_its_term_alone_and_leads_back_to_all():
     app = start(term="epsilon")
-    assert app.subheader[0].value == "Privacy budget · ε"
+    assert app.header[0].value == "Privacy budget · ε"
     assert "Moment search" in texts(app)[0]
     next(b for b in app.button if b.label == "All terms").click().run()
     assert not app.exception

@@ -32,7 +32,7 @@ def answer(app, name, number, text):
 def test_every_task_is_drawn_and_takes_the_right_answer(name, number):
     app = start(lesson=name, task=str(number))
     task = LESSONS[name].tasks[number - 1]
-    assert app.subheader[0].value == f"Task {number}: {task.title}"
+    assert app.header[0].value == f"Task {number}: {task.title}"
     assert len(app.get("plotly_chart")) >= 1
     (link,) = [c.value for c in app.code if f"?lesson={name}&task={number}&" in c.value]
     assert all(
@@ -56,7 +56,7 @@ def test_wrong_answers_get_a_hint_and_no_answers_a_sentence():
 def test_a_lesson_is_walked_through_and_progress_is_kept():
     app = start(lesson="sieving")
     for number, task in enumerate(LESSONS["sieving"].tasks, 1):
-        assert app.subheader[0].value == f"Task {number}: {task.title}"
+        assert app.header[0].value == f"Task {number}: {task.title}"
         answer(app, "sieving", number, str(task.answer.value))
         if number < 4:
             next(b for b in app.button if b.label == "Next task").click().run()
@@ -70,14 +70,14 @@ def test_a_lesson_is_walked_through_and_progress_is_kept():
 def test_another_lesson_begins_at_its_first_task():
     app = start(lesson="epsilon", task="3")
     app.segmented_control(key="lesson_choice").set_value("sieving").run()
-    assert app.subheader[0].value == "Task 1: Free answers"
+    assert app.header[0].value == "Task 1: Free answers"
     assert app.query_params["lesson"] == "sieving"
     assert app.query_params["task"] == "1"
 
 
 def test_bad_addresses_fall_back():
     app = start(lesson="no such", task="99")
-    assert app.subheader[0].value == "Task 1: Two worlds, one number"
+    assert app.header[0].value == "Task 1: Two worlds, one number"
 
 
 def test_a_class_link_gives_every_control_and_the_seed_as_they_were_set():

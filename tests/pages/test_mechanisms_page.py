@@ -31,7 +31,7 @@ def start(**query):
 def test_every_panel_is_drawn_with_its_code(name):
     app = start(panel=name)
     panel = PANELS[name]
-    assert app.subheader[0].value == panel.question
+    assert app.header[0].value == panel.question
     assert len(app.get("plotly_chart")) >= 1
     assert app.latex[0].value.strip("$\n ") == panel.formula
     assert any(m.value == panel.sentence for m in app.markdown)
@@ -80,7 +80,7 @@ def test_a_panel_is_one_declaration_and_its_picture(monkeypatch):
     monkeypatch.setitem(sys.modules, drawn.__name__, drawn)
     monkeypatch.setitem(PANELS, "toy", toy)
     app = start(panel="toy", toy_rows="7")
-    assert app.subheader[0].value == "How many?"
+    assert app.header[0].value == "How many?"
     assert any(m.value == "There are 7." for m in app.markdown)
     assert app.code[0].value == "rows = 7"
 
@@ -89,7 +89,7 @@ def test_the_address_sets_panel_and_values_and_bad_ones_fall_back():
     app = start(panel="noise", noise_mechanism="gaussian", noise_epsilon="0.2")
     assert "analytic_sigma(1.0, 0.2, 0.01)" in app.code[0].value
     app = start(panel="no such panel", noise_epsilon="-3")
-    assert app.subheader[0].value == PANELS["noise"].question
+    assert app.header[0].value == PANELS["noise"].question
     assert "scale = 1 / 1.0" in app.code[0].value
 
 

@@ -17,7 +17,7 @@ def test_every_item_draws(name):
     app = start(item=name)
     item = REPRODUCTIONS[name]
     assert not app.error
-    assert app.subheader[0].value == item.item
+    assert app.header[0].value == item.item
     assert app.markdown[0].value == item.shows
     assert app.selectbox(key="paper").value == item.paper.name
     assert bool(app.get("plotly_chart")) == (item.figure is not None)
@@ -56,15 +56,15 @@ def test_where_a_shipped_result_came_from_is_said():
 
 def test_a_paper_opens_on_its_first_figure_or_on_a_table_where_it_has_none():
     app = start()
-    assert app.subheader[0].value == "Figure 1"
+    assert app.header[0].value == "Figure 1"
     assert app.get("plotly_chart")
     app.selectbox(key="paper").set_value("xu").run()
     assert not app.exception
-    assert app.subheader[0].value == REPRODUCTIONS["xu-table-3"].item
+    assert app.header[0].value == REPRODUCTIONS["xu-table-3"].item
     app.selectbox(key="paper").set_value("kusner").run()
-    assert app.subheader[0].value == "Figure 1"
+    assert app.header[0].value == "Figure 1"
     app.segmented_control(key="item").set_value("kusner-table-2").run()
-    assert app.subheader[0].value == "Table 2"
+    assert app.header[0].value == "Table 2"
     assert app.selectbox(key="paper").value == "kusner"
     assert set(app.segmented_control(key="item").options) == {
         item.item for item in REPRODUCTIONS.values() if item.paper is PAPERS["kusner"]
@@ -77,7 +77,7 @@ def test_an_unknown_item_in_the_address_is_told():
         "The papers have no item “no-such-table”; this is Figure 1 of Wang, Pang & Song 2020\\: "
         "Priv-PC."
     )
-    assert app.subheader[0].value == "Figure 1"
+    assert app.header[0].value == "Figure 1"
 
 
 @pytest.mark.parametrize("name", ["wang-table-2", "curate-tables-4-7"])

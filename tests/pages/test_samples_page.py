@@ -25,7 +25,7 @@ def press(app, label):
 
 
 def said(app):
-    texts = (*app.info, *app.caption, *app.markdown, *app.subheader, *app.text)
+    texts = (*app.info, *app.caption, *app.markdown, *app.header, *app.text)
     return "\n".join(element.value for element in texts)
 
 

@@ -64,7 +64,7 @@ def test_a_column_of_nearly_one_level_is_named_under_the_graphs(own):
 def test_data_asks_about_a_column_of_nearly_one_level():
     app = clean(upload(start(**SMALL), chain(), use=False))
     assert any("Nearly constant. One level has 97 % of the rows" in t.value for t in app.text)
-    assert app.subheader[0].value == "3 columns are used, 1 of them to look at"
+    assert app.header[0].value == "3 columns are used, 1 of them to look at"
 
 
 def test_a_network_has_a_truth_and_needs_no_button():

@@ -158,7 +158,7 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     if raw.encoding:
         summary += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
     with notice:
-        st.subheader(_summary(schema, proposals))
+        st.header(_summary(schema, proposals))
         st.text(summary)
         go_on = st.button("Use this table", type="primary", icon=":material/check:")
     _questions(proposals)

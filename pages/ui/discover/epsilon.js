@@ -91,15 +91,22 @@ const stop = () => {
   play.timer = null;
 };
 function start() {
-  let next = 0;
+  let next = 0, waited = 0;
   const step = () => {
-    const card = play.data.cards[next];
-    if (!card || !card.ready) {
-      stop();
-      return play.draw();
+    const card = play.data.cards[next], last = play.data.cards[next - 1];
+    if (card?.ready && (!last || last.here)) {
+      waited = 0;
+      play.choose(card.epsilon);
+      next += 1;
+      return;
     }
-    play.choose(card.epsilon);
-    next += 1;
+    // A graph that is still being made is waited for; a choice that came while the page was drawn
+    // can be lost, and is made again.
+    waited += 1;
+    if ((!card && last.here) || waited > 20) {
+      stop();
+      play.draw();
+    } else if (last && !last.here && waited % 3 === 0) play.choose(last.epsilon);
   };
   play.timer = setInterval(step, 1600);
   step();

@@ -18,7 +18,7 @@ def archive(ledger: Ledger) -> None:
     certificates = kept_certificates(ledger.certificates)
     if not certificates:
         return
-    st.subheader("Certificates")
+    st.header("Certificates")
     st.dataframe(
         pd.DataFrame(
             [

@@ -43,7 +43,7 @@ def released(number: int, shown: Shown) -> None:
     made, document = shown.made, dict(shown.made.certificate)
     identity = str(document["id"])[:8]
     title = f"Released graph {number + 1}"
-    st.subheader(title)
+    st.header(title)
     promise = f"(ε = {made.guarantee.epsilon:g}, δ = {made.guarantee.delta:g})"
     facts = f"“{plain(shown.data)}”, certificate {identity}, {document['time']}"
     if made.guarantee.caveats:

@@ -293,7 +293,7 @@ def rounds_figure(event: Any, delta: float) -> go.Figure:
 
 def history(ledger: Ledger) -> None:
     """All charges, and the ledger as a file."""
-    st.subheader("Ledger")
+    st.header("Ledger")
     charges = ledger.charges()
     if not charges:
         st.caption("Nothing has been released yet.")

@@ -1,0 +1,139 @@
+"""Every page is free of what axe-core finds, in both themes, and can be used by keyboard alone."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.browser.conftest import graph, settle
+
+pytestmark = pytest.mark.browser
+PATIENCE = 60_000
+PAGES = {
+    "Data": "data?data=asia&rows=5000",
+    "Discover": "?data=cancer&rows=5000",
+    "Trade-off": "tradeoff?data=asia",
+    "Cause and effect": "cause_and_effect",
+    "Release": "release?data=asia",
+    "Audit": "audit",
+    "Lessons": "lessons",
+    "Mechanisms": "mechanisms",
+    "Papers": "papers",
+    "Glossary": "glossary",
+}
+QUICK = {("Discover", "dark"), ("Release", "light"), ("Lessons", "dark")}
+# Streamlit's own markup, which a page cannot change: (rule, what the element is, why).
+STREAMLIT = {
+    # The menu's groups are <div> between its <ul> and <li>; its links are named and in order.
+    ("list", 'data-testid="stSidebarNavItems"'),
+    ("listitem", '<li class="st-emotion-cache-'),
+}
+
+
+def findings(page):
+    """What axe-core says of the page and of the frames within it, whatever its weight."""
+    found = []
+    for frame in page.frames:
+        for rule in (
+            Axe().run(frame, options={"resultTypes": ["violations"]}).response["violations"]
+        ):
+            for node in rule["nodes"]:
+                if not any(rule["id"] == name and mark in node["html"] for name, mark in STREAMLIT):
+                    found.append(f"{rule['impact']} {rule['id']}: {node['html'][:160]}")
+    return found
+
+
+def opened(visit, server, name, scheme, width=1280):
+    page = visit(f"{server.url}/{PAGES[name]}", scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    settle(page, name)
+    if name == "Discover":
+        strip = page.locator(".st-key-epsilon-strip")
+        expect(strip.get_by_role("button", name="Go to ε = 0.1:")).to_contain_text(
+            "true", timeout=PATIENCE
+        )
+        graph(page, "Private graph")
+    return page
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        pytest.param(n, s, marks=() if (n, s) in QUICK else pytest.mark.long)
+        for n in PAGES
+        for s in ("light", "dark")
+    ],
+)
+def test_axe_finds_nothing(server, visit, name, scheme):
+    page = opened(visit, server, name, scheme)
+    assert findings(page) == []
+
+
+@pytest.mark.long
+def test_axe_finds_nothing_on_a_telephone(server, visit):
+    page = opened(visit, server, "Discover", "light", width=390)
+    assert findings(page) == []
+    overflow = "document.querySelector('[data-testid=stMain]')"
+    assert page.evaluate(f"{overflow}.scrollWidth <= {overflow}.clientWidth")
+
+
+# What the focus is on, through the shadow of a component and the frame of a graph: role and name,
+# and whether it is drawn as having the focus.
+FOCUS = """() => {
+    let at = document.activeElement;
+    for (;;) {
+        const inner = at?.shadowRoot?.activeElement ?? at?.contentDocument?.activeElement;
+        if (!inner) break;
+        at = inner;
+    }
+    if (!at || at === document.body) return null;
+    const style = getComputedStyle(at);
+    const label = at.getAttribute("aria-labelledby")?.split(" ")[0] ?? "";
+    return {
+        role: at.getAttribute("role") ?? at.type ?? at.tagName,
+        name: at.getAttribute("aria-label") ??
+            (at.getRootNode().getElementById(label) ?? at).innerText,
+        drawn: style.outlineStyle !== "none" || style.boxShadow !== "none",
+    };
+}"""
+
+
+def test_discover_is_used_by_keyboard_alone(server, visit):
+    page = opened(visit, server, "Discover", "light")
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").focus()
+    reached = []
+    wanted = {
+        "Discover": "the menu",
+        "Pin": "Pin",
+        "Present": "Present",
+        "Undo": "Undo",
+        "range:Privacy budget": "ε",
+        "Find a node": "a graph's search",
+        "Zoom in": "a graph's tools",
+        "Play": "Play",
+        **{f"Go to ε = {e}:": "a card" for e in (10, 3, 1, 0.3, 0.1)},
+        "tab:Edges": "tabs",
+    }
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(FOCUS)
+        if focus:
+            reached.append(focus)
+        text = " | ".join(f"{f['role']}:{f['name']}" for f in reached)
+        if all(mark in text for mark in wanted):
+            break
+    assert [what for mark, what in wanted.items() if mark not in text] == []
+    ours = [f for f in reached if re.match("Go to ε|Play|Present|.*Undo|Zoom|Find", f["name"])]
+    assert [f["name"] for f in ours if not f["drawn"]] == []
+    # What is reached does what a click does.
+    page.locator(".st-key-epsilon-strip").get_by_role("button", name="Go to ε = 0.3:").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".st-key-answer h1")).to_contain_text(
+        "With ε = 0.3 for each person", timeout=PATIENCE
+    )
+    settle(page, "Discover")
+    slider = page.get_by_role("slider", name=re.compile("Privacy budget"))
+    slider.focus()
+    slider.press("End")
+    expect(page.locator(".st-key-answer h1")).to_contain_text("With ε = 20 ", timeout=PATIENCE)
