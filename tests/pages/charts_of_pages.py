@@ -48,7 +48,7 @@ from privcore.teaching.runs import compare_runs
 
 ROOT = Path(__file__).parents[2]
 NASTY = "$x^2$ <b>bold</b> & _under_ \\frac{1}{2}\x07"
-EVENT = TestedEvent("the graph has an edge", None, "D", 300, 120, 500, 0.55, 0.30, 0.6)
+EVENT = TestedEvent("an edge", "the graph has an edge", None, "D", 300, 120, 500, 0.55, 0.30, 0.6)
 X = np.linspace(-1, 1, 12)
 SWEEP = pd.DataFrame(
     [

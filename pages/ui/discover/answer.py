@@ -1,4 +1,4 @@
-"""What a run has found, and what it promises, in sentences that need no further word."""
+"""What a run has right, and what it promises, in sentences that need no further word."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def answer_sentence(
     where it is the reference, or where the graph itself is not private.  base_title: of the
     algorithm without privacy.
     """
-    found, total, invented = _counts(here)
-    right = f"**{found} of {total}** true {'link' if total == 1 else 'links'}"
+    hits, total, invented = _counts(here)
+    right = f"**{hits} of {total}** true {'link' if total == 1 else 'links'}"
     if guarantee.calibration == "none":
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"
@@ -65,7 +65,7 @@ def answer_sentence(
     more = f"adds {invented}" if invented else "adds none"
     links = "link" if total == 1 else "links"
     return (
-        f"{begin} {who} keeps **{found} of {total}** {links} that {base_title} finds without "
+        f"{begin} {who} keeps **{hits} of {total}** {links} that {base_title} finds without "
         f"privacy, and {more}."
     )
 
@@ -95,17 +95,15 @@ def typical_sentence(same: int, rolls: int, wanted: int, pending: bool) -> str:
 
 def count_text(comparison: Comparison, kind: ReferenceKind) -> str:
     """For a small picture: such as "8 true, 0 false"."""
-    found, _, invented = _counts(comparison)
-    return (
-        f"{found} true, {invented} false" if kind == "truth" else f"{found} kept, {invented} more"
-    )
+    hits, _, invented = _counts(comparison)
+    return f"{hits} true, {invented} false" if kind == "truth" else f"{hits} kept, {invented} more"
 
 
 def _counts(comparison: Comparison) -> tuple[int, int, int]:
     """Links of the reference that the graph has, all of the reference, and those it has alone."""
     extra, missing = comparison.count("extra"), comparison.count("missing")
-    found = len(comparison.pairs) - extra - missing
-    return found, found + missing, extra
+    hits = len(comparison.pairs) - extra - missing
+    return hits, hits + missing, extra
 
 
 def _invents(count: int) -> str:
