@@ -88,7 +88,8 @@ def _audit() -> AuditResult:
 
 
 def _panel(name: str):
-    panel = PANELS[name]
+    lessons = {p.name: p for p in (AVERAGING, MEMBERSHIP, SIMPSON)}
+    panel = {**PANELS, **lessons}[name]
     return panel.compute(panel.checked())
 
 
@@ -164,14 +165,12 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         numbers=False,
     ),
     "mechanisms/allocation.py:order_plans": lambda: allocation.order_plans(_panel("allocation")),
-    "mechanisms/averaging.py:means": lambda: averaging.means(
-        AVERAGING.compute(AVERAGING.checked())
-    ),
+    "mechanisms/averaging.py:means": lambda: averaging.means(_panel("averaging")),
     "mechanisms/averaging.py:bill": lambda: averaging.bill(1.0, 10),
     "mechanisms/composition.py:composition": lambda: composition.composition(_panel("composition")),
     "mechanisms/equivalence.py:equivalence": lambda: equivalence.equivalence(_panel("equivalence")),
     "mechanisms/membership.py:success": lambda: membership.success(
-        MEMBERSHIP.compute(MEMBERSHIP.checked()), 1.0, NASTY
+        _panel("membership"), 1.0, NASTY
     ),
     "mechanisms/noise.py:densities": lambda: noise.densities(_panel("noise"), False),
     "mechanisms/noise.py:privacy_loss": lambda: noise.privacy_loss(_panel("noise"), 1.0),
@@ -193,10 +192,8 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "mechanisms/sieve.py:sieve_error_curves": lambda: sieve.sieve_error_curves(
         _panel("sieve-and-examine"), "epsilon"
     ),
-    "mechanisms/simpson.py:graphs": lambda: simpson.graphs(SIMPSON.compute(SIMPSON.checked())),
-    "mechanisms/simpson.py:recoveries": lambda: simpson.recoveries(
-        SIMPSON.compute(SIMPSON.checked())
-    ),
+    "mechanisms/simpson.py:graphs": lambda: simpson.graphs(_panel("simpson")),
+    "mechanisms/simpson.py:recoveries": lambda: simpson.recoveries(_panel("simpson")),
     "mechanisms/sparse_vector.py:stream_animation": lambda: sparse_vector.stream_animation(
         _panel("sparse-vector")
     ),
