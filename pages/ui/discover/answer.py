@@ -16,7 +16,7 @@ ReferenceKind = Literal["truth", "non_private"]
 CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
     "truth": {
         "match": "true link",
-        "undirected": "true link, arrow in only one of the two",
+        "undirected": "true link, arrow in only one",
         "reversed": "wrong way round",
         "extra": "invented",
         "missing": "missed",
@@ -24,8 +24,8 @@ CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
     },
     "non_private": {
         "match": "in both",
-        "undirected": "in both, arrow in only one",
-        "reversed": "in both, the other way round",
+        "undirected": "arrow in only one",
+        "reversed": "the other way round",
         "extra": "only with privacy",
         "missing": "only without privacy",
         "unclear": "not enough budget to tell",
@@ -85,12 +85,18 @@ def promise_sentence(guarantee: Guarantee) -> str:
     )
 
 
-def typical_sentence(same: int, rolls: int, wanted: int, pending: bool) -> str:
-    """How usual the shown graph is, by re-rolls of the noise."""
+def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: bool) -> str:
+    """How usual the shown graph is, by re-rolls of the noise.
+
+    alike: mean skeleton F1 of the re-rolls against it, 0 to 1.
+    """
     if not rolls:
         return "How typical this graph is: re-rolling …" if pending else ""
     so_far = " so far" if pending and rolls < wanted else ""
-    return f"This very graph came out in {same} of {rolls} re-rolls{so_far}."
+    said = f"This very graph came out in {same} of {rolls} re-rolls{so_far}"
+    if same == rolls:
+        return f"{said}."
+    return f"{said}; on average a re-roll shares {percent(round(alike, 2))} of its links."
 
 
 def count_text(comparison: Comparison, kind: ReferenceKind) -> str:

@@ -197,9 +197,10 @@ class Around:
             )
         graphs = self.rolls_at(self.epsilon)
         same = sum(graph == self.result.graph for graph in graphs)
+        alike = spread(graphs, self.result.graph).mean if graphs else 0.0
         return {
             "kind": "strip",
-            "said": typical_sentence(same, len(graphs), ROLLS, self.background.pending),
+            "said": typical_sentence(same, alike, len(graphs), ROLLS, self.background.pending),
             "alt": "The private graph at five values of ε",
             "cards": cards,
             "colours": _colours(),
