@@ -61,6 +61,8 @@ elif asked in terms:
     show_asked(terms[asked])
 else:
     if asked:
+        # It is named here, so that the frame need not.
+        st.session_state["_term_written"] = asked
         st.warning(f"The glossary has no term “{plain(short(asked))}”; here are all.")
     kind = st.segmented_control(
         "Which",

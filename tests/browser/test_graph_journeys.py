@@ -26,7 +26,7 @@ OPACITY = "id => nodes.get(id).opacity"
 def opened(server, visit, **how):
     page = visit(f"{server.url}{ADDRESS}", **how)
     settle(page, "Discover")
-    return page, graph(page, "Private graph"), graph(page, "Non-private PC")
+    return page, graph(page, "Private graph"), graph(page, "Without privacy (PC)")
 
 
 def tools(page, title="Private graph"):

@@ -17,14 +17,17 @@ from pages.ui.discover import charts as runs
 from pages.ui.discover import power
 from pages.ui.mechanisms import (
     allocation,
+    averaging,
     composition,
     equivalence,
+    membership,
     noise,
     p_space,
     per_test,
     selection,
     sensitivity,
     sieve,
+    simpson,
     sparse_vector,
     subsampling,
 )
@@ -43,12 +46,15 @@ from privcore.evaluation.papers.results import shipped
 from privcore.pairwise import ScoreRelease
 from privcore.privacy.accounting.events import Event
 from privcore.teaching import PANELS
+from privcore.teaching.averaging import AVERAGING
+from privcore.teaching.membership import MEMBERSHIP
 from privcore.teaching.per_test import PER_TEST
 from privcore.teaching.runs import compare_runs
+from privcore.teaching.simpson import SIMPSON
 
 ROOT = Path(__file__).parents[2]
 NASTY = "$x^2$ <b>bold</b> & _under_ \\frac{1}{2}\x07"
-EVENT = TestedEvent("the graph has an edge", None, "D", 300, 120, 500, 0.55, 0.30, 0.6)
+EVENT = TestedEvent("an edge", "the graph has an edge", None, "D", 300, 120, 500, 0.55, 0.30, 0.6)
 X = np.linspace(-1, 1, 12)
 SWEEP = pd.DataFrame(
     [
@@ -82,7 +88,8 @@ def _audit() -> AuditResult:
 
 
 def _panel(name: str):
-    panel = PANELS[name]
+    lessons = {p.name: p for p in (AVERAGING, MEMBERSHIP, SIMPSON)}
+    panel = {**PANELS, **lessons}[name]
     return panel.compute(panel.checked())
 
 
@@ -116,13 +123,14 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "audit/charts.py:against_claim": lambda: audit.against_claim(_audit()),
     "audit/charts.py:probabilities": lambda: audit.probabilities(EVENT),
     "audit/charts.py:two_histograms": lambda: audit.two_histograms(X, X + 0.3, NASTY),
+    "audit/charts.py:_how_often": lambda: audit.two_histograms(X, X + 0.3, "an edge?"),
     "cause_and_effect/charts.py:points_and_fits": lambda: pairs.points_and_fits(
         X,
         X**2,
         _PAIR,
         [pairs.Line("x to y", X, X**2, True, True), pairs.Line("y to x", X, X, False, False)],
     ),
-    "cause_and_effect/charts.py:residuals": lambda: pairs.residuals(X, X**3, _PAIR, True),
+    "cause_and_effect/charts.py:residuals": lambda: pairs.residuals(X, X**3, _PAIR, True, 1.5),
     "cause_and_effect/charts.py:score_intervals": lambda: pairs.score_intervals(_scores(), _PAIR),
     "cause_and_effect/charts.py:curves": lambda: pairs.curves(
         {"one": (X + 2, X**2, 0.1 + 0 * X), NASTY: (X + 2, X**2 / 2, None)},
@@ -157,8 +165,13 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         numbers=False,
     ),
     "mechanisms/allocation.py:order_plans": lambda: allocation.order_plans(_panel("allocation")),
+    "mechanisms/averaging.py:means": lambda: averaging.means(_panel("averaging")),
+    "mechanisms/averaging.py:bill": lambda: averaging.bill(1.0, 10),
     "mechanisms/composition.py:composition": lambda: composition.composition(_panel("composition")),
     "mechanisms/equivalence.py:equivalence": lambda: equivalence.equivalence(_panel("equivalence")),
+    "mechanisms/membership.py:success": lambda: membership.success(
+        _panel("membership"), 1.0, NASTY
+    ),
     "mechanisms/noise.py:densities": lambda: noise.densities(_panel("noise"), False),
     "mechanisms/noise.py:privacy_loss": lambda: noise.privacy_loss(_panel("noise"), 1.0),
     "mechanisms/p_space.py:decisions": lambda: p_space.decisions(_panel("p-values")),
@@ -179,6 +192,8 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "mechanisms/sieve.py:sieve_error_curves": lambda: sieve.sieve_error_curves(
         _panel("sieve-and-examine"), "epsilon"
     ),
+    "mechanisms/simpson.py:graphs": lambda: simpson.graphs(_panel("simpson")),
+    "mechanisms/simpson.py:recoveries": lambda: simpson.recoveries(_panel("simpson")),
     "mechanisms/sparse_vector.py:stream_animation": lambda: sparse_vector.stream_animation(
         _panel("sparse-vector")
     ),
@@ -206,9 +221,11 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "tradeoff/charts.py:quality": lambda: tradeoff.quality(
         SWEEP[(SWEEP["data"] == "asia") & (SWEEP["order"] == 1)],
         "skeleton F1",
-        order=["Priv-PC", "Priv-PC, published"],
         bounded=True,
         target=0.8,
+    ),
+    "tradeoff/charts.py:network": lambda: tradeoff.network(
+        SWEEP[(SWEEP["data"] == "asia") & (SWEEP["order"] == 1)], NASTY, "F1", ()
     ),
     "tradeoff/charts.py:pair_map": lambda: tradeoff.pair_map(
         SWEEP[SWEEP["epsilon"].notna()], "order", "order", "F1", True

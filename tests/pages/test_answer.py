@@ -68,10 +68,12 @@ def test_the_promise_is_a_chance_of_guessing_right(guarantee):
 
 
 def test_how_typical_a_graph_is():
-    assert typical_sentence(0, 0, 30, True) == "How typical this graph is: re-rolling …"
-    assert typical_sentence(0, 0, 30, False) == ""
-    assert typical_sentence(3, 4, 30, True).endswith("in 3 of 4 re-rolls so far.")
-    assert typical_sentence(26, 30, 30, False).endswith("in 26 of 30 re-rolls.")
+    assert typical_sentence(0, 0.0, 0, 30, True) == "How typical this graph is: re-rolling …"
+    assert typical_sentence(0, 0.0, 0, 30, False) == ""
+    assert typical_sentence(4, 1.0, 4, 30, True).endswith("in 4 of 4 re-rolls so far.")
+    assert typical_sentence(26, 0.956, 30, 30, False).endswith(
+        "in 26 of 30 re-rolls; on average a re-roll shares 96 % of its links."
+    )
 
 
 def test_counts_of_a_small_picture():

@@ -1,4 +1,4 @@
-"""What a run has found, and what it promises, in sentences that need no further word."""
+"""What a run has right, and what it promises, in sentences that need no further word."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ReferenceKind = Literal["truth", "non_private"]
 CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
     "truth": {
         "match": "true link",
-        "undirected": "true link, arrow in only one of the two",
+        "undirected": "true link, arrow in only one",
         "reversed": "wrong way round",
         "extra": "invented",
         "missing": "missed",
@@ -24,8 +24,8 @@ CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
     },
     "non_private": {
         "match": "in both",
-        "undirected": "in both, arrow in only one",
-        "reversed": "in both, the other way round",
+        "undirected": "arrow in only one",
+        "reversed": "the other way round",
         "extra": "only with privacy",
         "missing": "only without privacy",
         "unclear": "not enough budget to tell",
@@ -46,8 +46,8 @@ def answer_sentence(
     where it is the reference, or where the graph itself is not private.  base_title: of the
     algorithm without privacy.
     """
-    found, total, invented = _counts(here)
-    right = f"**{found} of {total}** true {'link' if total == 1 else 'links'}"
+    hits, total, invented = _counts(here)
+    right = f"**{hits} of {total}** true {'link' if total == 1 else 'links'}"
     if guarantee.calibration == "none":
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"
@@ -65,7 +65,7 @@ def answer_sentence(
     more = f"adds {invented}" if invented else "adds none"
     links = "link" if total == 1 else "links"
     return (
-        f"{begin} {who} keeps **{found} of {total}** {links} that {base_title} finds without "
+        f"{begin} {who} keeps **{hits} of {total}** {links} that {base_title} finds without "
         f"privacy, and {more}."
     )
 
@@ -85,27 +85,31 @@ def promise_sentence(guarantee: Guarantee) -> str:
     )
 
 
-def typical_sentence(same: int, rolls: int, wanted: int, pending: bool) -> str:
-    """How usual the shown graph is, by re-rolls of the noise."""
+def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: bool) -> str:
+    """How usual the shown graph is, by re-rolls of the noise.
+
+    alike: mean skeleton F1 of the re-rolls against it, 0 to 1.
+    """
     if not rolls:
         return "How typical this graph is: re-rolling …" if pending else ""
     so_far = " so far" if pending and rolls < wanted else ""
-    return f"This very graph came out in {same} of {rolls} re-rolls{so_far}."
+    said = f"This very graph came out in {same} of {rolls} re-rolls{so_far}"
+    if same == rolls:
+        return f"{said}."
+    return f"{said}; on average a re-roll shares {percent(round(alike, 2))} of its links."
 
 
 def count_text(comparison: Comparison, kind: ReferenceKind) -> str:
     """For a small picture: such as "8 true, 0 false"."""
-    found, _, invented = _counts(comparison)
-    return (
-        f"{found} true, {invented} false" if kind == "truth" else f"{found} kept, {invented} more"
-    )
+    hits, _, invented = _counts(comparison)
+    return f"{hits} true, {invented} false" if kind == "truth" else f"{hits} kept, {invented} more"
 
 
 def _counts(comparison: Comparison) -> tuple[int, int, int]:
     """Links of the reference that the graph has, all of the reference, and those it has alone."""
     extra, missing = comparison.count("extra"), comparison.count("missing")
-    found = len(comparison.pairs) - extra - missing
-    return found, found + missing, extra
+    hits = len(comparison.pairs) - extra - missing
+    return hits, hits + missing, extra
 
 
 def _invents(count: int) -> str:

@@ -27,11 +27,11 @@ from privcore.graphs import PDAG
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
 # Re-rolls at the shown ε, and at each other ε of the strip.
 ROLLS, FEW = 30, 8
-# How often the strip and the curve ask for more; not at the same times.
+# Seconds between two looks of the strip, and of the curve, for new runs; not at the same times.
 _STRIP_SECONDS, _CURVE_SECONDS = 0.8, 1.3
 # Where the track of Streamlit's slider begins and ends, in pixels.
 _INSET = 8
-# A run that takes longer is not made five times over without being asked for.
+# A run that takes longer is made at five ε only where a button is pressed.
 _PATIENCE_SECONDS = 20.0
 
 _HERE = Path(__file__).parent
@@ -100,7 +100,7 @@ class Around:
         return self.result.seconds < _PATIENCE_SECONDS or self.loaded.key in asked
 
     def want(self) -> None:
-        """Ask for the runs that the strip, the curve and the sentence need."""
+        """Name the runs that the strip, the curve and the sentence need."""
         if not self.lively:
             return
         first = [Roll(e, self.seed, trace=True) for e in self.strip]
@@ -197,9 +197,10 @@ class Around:
             )
         graphs = self.rolls_at(self.epsilon)
         same = sum(graph == self.result.graph for graph in graphs)
+        alike = spread(graphs, self.result.graph).mean if graphs else 0.0
         return {
             "kind": "strip",
-            "said": typical_sentence(same, len(graphs), ROLLS, self.background.pending),
+            "said": typical_sentence(same, alike, len(graphs), ROLLS, self.background.pending),
             "alt": "The private graph at five values of ε",
             "cards": cards,
             "colours": _colours(),
