@@ -51,7 +51,7 @@ def browser():
 class Server:
     """`streamlit run app.py` on a free port, with its log, and ledgers in a folder of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *, beside=False):
         self.data, self.log = folder / "data", folder / "server.log"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -72,7 +72,12 @@ class Server:
                     "none",
                 ],
                 cwd=ROOT,
-                env={**os.environ, "CAUSALVEIL_DATA_DIR": str(self.data)},
+                env={
+                    **os.environ,
+                    "CAUSALVEIL_DATA_DIR": str(self.data),
+                    # Runs beside the page take time from all other tests.
+                    "CAUSALVEIL_BESIDE": "on" if beside else "off",
+                },
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
@@ -107,6 +112,14 @@ def cold_server(tmp_path):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     running = Server(tmp_path_factory.mktemp("server"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def lively_server(tmp_path_factory):
+    """A server whose pages make further runs beside them."""
+    running = Server(tmp_path_factory.mktemp("lively"), beside=True)
     yield running
     running.stop()
 

@@ -26,8 +26,8 @@ def opened(visit, server):
     return page
 
 
-def test_the_first_screen_tells_the_story_without_scrolling(server, visit):
-    page = opened(visit, server)
+def test_the_first_screen_tells_the_story_without_scrolling(lively_server, visit):
+    page = opened(visit, lively_server)
     view = page.viewport_size
     for width, height in ((1280, 800), (1920, 1080)):
         page.set_viewport_size({"width": width, "height": height})
@@ -67,8 +67,8 @@ def test_a_small_graph_leads_to_its_epsilon_and_back_leads_back(server, visit):
     assert "epsilon" not in page.url
 
 
-def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(server, visit):
-    page = opened(visit, server)
+def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(lively_server, visit):
+    page = opened(visit, lively_server)
     strip = page.locator(".st-key-epsilon-strip")
     for epsilon in (10, 3, 1, 0.3, 0.1):
         card = strip.get_by_role("button", name=f"Go to ε = {epsilon}:")
@@ -78,8 +78,8 @@ def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(server, vi
     expect(page.locator(".st-key-epsilon-control polyline")).to_have_count(1)
 
 
-def test_play_walks_down_the_strip(server, visit):
-    page = opened(visit, server)
+def test_play_walks_down_the_strip(lively_server, visit):
+    page = opened(visit, lively_server)
     strip = page.locator(".st-key-epsilon-strip")
     # Graphs that are still being made are waited for.
     strip.get_by_role("button", name="Play").click()

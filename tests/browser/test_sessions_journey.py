@@ -148,18 +148,18 @@ def test_a_sweep_ends_with_the_tab_that_looked_at_it(server, visit):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
-def test_runs_beside_a_page_end_with_its_tab(server, visit):
-    page = visit(f"{server.url}/?data=asia&rows=5000")
+def test_runs_beside_a_page_end_with_its_tab(lively_server, visit):
+    page = visit(f"{lively_server.url}/?data=asia&rows=5000")
     settle(page, "Discover")
     expect(page.get_by_role("button", name="Go to ε = 10")).to_be_visible()
     for _ in range(300):
-        if workers_of(server, "beside"):
+        if workers_of(lively_server, "beside"):
             break
         time.sleep(0.1)
-    assert workers_of(server, "beside")
+    assert workers_of(lively_server, "beside")
     page.close()
     for _ in range(600):
-        if not workers_of(server, "beside"):
+        if not workers_of(lively_server, "beside"):
             break
         time.sleep(0.1)
-    assert workers_of(server, "beside") == []
+    assert workers_of(lively_server, "beside") == []

@@ -6,6 +6,7 @@ are drawn again while runs come in.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,6 +42,11 @@ _drawn = st.components.v2.component(
     css=(_HERE / "epsilon.css").read_text("utf-8"),
     js=(_HERE / "epsilon.js").read_text("utf-8"),
 )
+
+
+def runs_beside_allowed() -> bool:
+    """Whether runs beside the page are made unasked; a shared server can say no."""
+    return os.environ.get("CAUSALVEIL_BESIDE", "").lower() not in ("off", "0", "no", "false")
 
 
 def declared(algorithm: Algorithm) -> Parameter | None:
@@ -97,7 +103,8 @@ class Around:
     def lively(self) -> bool:
         """Whether further runs are quick enough to be made unasked."""
         asked: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
-        return self.result.seconds < _PATIENCE_SECONDS or self.loaded.key in asked
+        unasked = self.result.seconds < _PATIENCE_SECONDS and runs_beside_allowed()
+        return unasked or self.loaded.key in asked
 
     def want(self) -> None:
         """Name the runs that the strip, the curve and the sentence need."""
@@ -226,9 +233,9 @@ def curve_part(around: Around) -> None:
 def strip_part(around: Around) -> None:
     """The strip and how typical the shown graph is, drawn again while runs come in."""
 
+    _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
     if not around.lively:
         st.button("Make the graphs of the strip", on_click=_ask, args=(around.loaded.key,))
-    _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
 
 
 def _ask(key: tuple[Any, ...]) -> None:
