@@ -29,11 +29,15 @@ export default function (component) {
   const [undo, present] = root.querySelectorAll("button");
   undo.onclick = () => history.back();
   present.hidden = !data.presents;
+  // Known here at once, so that a key that follows is not lost until the page is drawn.
+  visit.presenting = data.presenting;
   const enter = () => {
+    visit.presenting = true;
     document.documentElement.requestFullscreen?.().catch(() => {});
     setTriggerValue("present", true);
   };
   const leave = () => {
+    visit.presenting = false;
     if (document.fullscreenElement) document.exitFullscreen();
     setTriggerValue("present", false);
   };
@@ -42,8 +46,8 @@ export default function (component) {
     const at = event.composedPath()[0];
     const writes = at.closest?.("input:not([type=range]), textarea, [contenteditable], [role=combobox]");
     if (writes || event.ctrlKey || event.metaKey || event.altKey || !data.presents) return;
-    if (event.key === "p" || event.key === "P") return data.presenting ? leave() : enter();
-    if (!data.presenting) return;
+    if (event.key === "p" || event.key === "P") return visit.presenting ? leave() : enter();
+    if (!visit.presenting) return;
     const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 };
     if (event.key === "Escape") leave();
     else if (event.key in steps && at.type !== "range") {
@@ -52,7 +56,7 @@ export default function (component) {
     }
   };
   visit.full = () => {
-    if (!document.fullscreenElement && data.presenting) setTriggerValue("present", false);
+    if (!document.fullscreenElement && visit.presenting) leave();
   };
   if (!visit.keyed) {
     visit.keyed = true;
