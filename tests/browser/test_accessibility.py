@@ -49,6 +49,7 @@ def opened(visit, server, name, scheme, width=1280):
     page.set_viewport_size({"width": width, "height": 800})
     settle(page, name)
     if name == "Discover":
+        page.get_by_role("button", name="Make the graphs of the strip").click()
         strip = page.locator(".st-key-epsilon-strip")
         expect(strip.get_by_role("button", name="Go to ε = 0.1:")).to_contain_text(
             "true", timeout=PATIENCE
