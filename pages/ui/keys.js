@@ -29,8 +29,10 @@ export default function (component) {
   const [undo, present] = root.querySelectorAll("button");
   undo.onclick = () => history.back();
   present.hidden = !data.presents;
-  // Known here at once, so that a key that follows is not lost until the page is drawn.
-  visit.presenting = data.presenting;
+  // Known here at once, so that a key that follows is not lost until the page is drawn; what an
+  // earlier run said, which may be drawn again, counts no more.
+  if (data.run !== visit.run) visit.presenting = data.presenting;
+  visit.run = data.run;
   const enter = () => {
     visit.presenting = true;
     document.documentElement.requestFullscreen?.().catch(() => {});
