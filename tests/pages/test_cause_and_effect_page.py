@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pages.ui.cause_and_effect.charts import curves
 from privcore.pairwise import PairGenerator, infer
 from privcore.pairwise.report import undecided
 from tests.pages.opening import open_page
@@ -213,3 +214,9 @@ def test_the_three_pictures_have_one_size_and_the_residuals_one_scale():
 def test_an_unknown_word_in_the_address_is_named():
     app = start(pair_source="a crystal ball")
     assert any("=a crystal ball” in the address" in w.value for w in app.warning)
+
+
+def test_the_marker_of_a_curve_stands_at_its_value_on_a_logarithmic_axis():
+    line = (np.array([0.1, 1.0, 10.0]), np.array([0.0, 0.5, 1.0]), None)
+    figure = curves({"one": line}, x_title="ε", y_title="share", log=True, marker=5.0)
+    assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(5.0, 5.0)]

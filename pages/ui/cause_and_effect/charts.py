@@ -204,12 +204,11 @@ def curves(
     if level is not None:
         figure.add_hline(y=level, line={"color": palette.border, "width": 1, "dash": "dot"})
     if marker is not None:
-        # On a logarithmic axis shapes are placed by the logarithm.
-        place = float(np.log10(marker)) if log else marker
+        # Unlike annotations, shapes stand at the value itself on a logarithmic axis too.
         figure.add_shape(
             type="line",
-            x0=place,
-            x1=place,
+            x0=marker,
+            x1=marker,
             y0=0,
             y1=1,
             yref="paper",

@@ -1,1 +1,1 @@
-"""The sidebar: data, algorithm, parameters, and the address that keeps them."""
+"""The choice of data, algorithm and parameters, and the address that keeps it."""

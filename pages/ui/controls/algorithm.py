@@ -1,4 +1,4 @@
-"""The sidebar's choice of an algorithm, its parameters, and the noise."""
+"""The choice of an algorithm, its parameters, and the noise."""
 
 from __future__ import annotations
 
