@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
-import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
 from queue import Queue
 from threading import Thread
 from typing import Any, NamedTuple
@@ -18,6 +15,7 @@ import numpy as np
 from privcore.errors import Cancelled
 from privcore.evaluation.audits.case import Side, Trial
 from privcore.evaluation.audits.outputs import Outputs, joined
+from privcore.evaluation.worker import ask, end, start
 from privcore.privacy.mechanisms import SimulatedNoise
 
 
@@ -32,9 +30,9 @@ class Batch(NamedTuple):
 def batches(runs: int, size: int) -> list[Batch]:
     """Batches of `size` runs, and a smaller last one, on both sides in turn."""
     planned = []
-    for number, start in enumerate(range(0, runs, size)):
+    for number, begin in enumerate(range(0, runs, size)):
         sides: tuple[Side, Side] = (0, 1)
-        planned += [Batch(side, number, min(size, runs - start)) for side in sides]
+        planned += [Batch(side, number, min(size, runs - begin)) for side in sides]
     return planned
 
 
@@ -44,11 +42,17 @@ def perform(trial: Trial, seed: int, batch: Batch) -> Outputs:
     return trial(batch.side, batch.runs, noise)
 
 
-# Batches of runs in processes of their own.
-#
-# As in a sweep, the processes are started as modules and spoken to through pipes: the standard
-# library's pools start every process by running the caller's main script once more, and in the
-# dashboard that is a page.
+class _Runs:
+    """What a process of an audit holds: makes one batch, and answers with what goes wrong too."""
+
+    def __init__(self, trial: Trial, seed: int) -> None:
+        self._trial, self._seed = trial, seed
+
+    def __call__(self, batch: Batch) -> tuple[Batch, Outputs] | Exception:
+        try:
+            return batch, perform(self._trial, self._seed, batch)
+        except Exception as error:
+            return error
 
 
 def in_processes(
@@ -61,9 +65,9 @@ def in_processes(
     """
     results: Queue[Any] = Queue()
     shares = [list(plan[k::count]) for k in range(count)]
-    processes = [_started() for _ in shares]
+    processes = [start(_Runs(trial, seed)) for _ in shares]
     threads = [
-        Thread(target=_serve, args=(process, (trial, seed, share), results), daemon=True)
+        Thread(target=_serve, args=(process, share, results), daemon=True)
         for process, share in zip(processes, shares, strict=True)
     ]
     for thread in threads:
@@ -79,30 +83,15 @@ def in_processes(
             process.kill()
         for thread in threads:
             thread.join(timeout=10)
+        for process in processes:
+            end(process)
 
 
-def _started() -> subprocess.Popen[bytes]:
-    root = str(Path(__file__).resolve().parents[3])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "privcore.evaluation.audits.process"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-    )
-
-
-def _serve(process: subprocess.Popen[bytes], task: Any, results: Queue[Any]) -> None:
+def _serve(process: subprocess.Popen[bytes], share: Sequence[Batch], results: Queue[Any]) -> None:
     """Hand a process its share, and pass on what it makes of it."""
-    # Around all of it: leaving the process flushes what nobody may be there to read.
     try:
-        with process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            pickle.dump(task, process.stdin)
-            process.stdin.flush()
-            for _ in task[2]:
-                results.put(pickle.load(process.stdout))
+        for batch in share:
+            results.put(ask(process, batch))
     except (OSError, EOFError, pickle.PickleError) as error:
         results.put(RuntimeError(f"a process of the audit ended: {error!r}"))
 
