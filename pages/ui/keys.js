@@ -1,9 +1,16 @@
 // The browser's history, and the keys of presenter mode: what only the browser can do.
 const here = () => location.pathname + location.search;
-const visit = (window.causalveil ??= { address: here(), length: history.length, back: false });
+const visit = (window.causalveil ??= { address: here(), moved: false });
 if (!visit.watching) {
   visit.watching = true;
-  addEventListener("popstate", () => (visit.back = true));
+  addEventListener("popstate", () => (visit.moved = true));
+  // Noted as it happens: how long a history is says nothing once it has its fifty entries.
+  const push = history.pushState.bind(history);
+  history.pushState = (...entry) => {
+    visit.moved = true;
+    push(...entry);
+  };
+  visit.push = push;
 }
 
 // Streamlit replaces the address when a control moves.  Back should go one step back, so the
@@ -11,14 +18,13 @@ if (!visit.watching) {
 function remember() {
   const now = here();
   if (now !== visit.address) {
-    if (!visit.back && history.length === visit.length) {
+    if (!visit.moved) {
       history.replaceState({}, "", visit.address);
-      history.pushState({}, "", now);
+      visit.push({}, "", now);
     }
     visit.address = now;
   }
-  visit.back = false;
-  visit.length = history.length;
+  visit.moved = false;
 }
 
 export default function (component) {
