@@ -309,7 +309,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         if said:
             st.caption(said)
     if result.findings:
-        st.caption(f"Thicker lines are surer to be seen again. {findings.apart_sentence(result)}")
+        st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
     st.caption(f"{lines} {texts.NOT_PRIVATE}")
     if result.intervals is not None:

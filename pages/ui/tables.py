@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from privcore.algorithms import Discovery, Parameter
@@ -10,11 +12,10 @@ from privcore.evaluation import Comparison, Stability
 from privcore.evaluation.comparison import edge_text
 from privcore.evaluation.stability import often
 from privcore.graphs import PDAG
-from privcore.releases.findings import share_text
+from privcore.releases.findings import share_text, sure_columns
 from privcore.text import percent
 
 LOG_LIMIT = 5_000
-_SURE = ("confidence", "seen again", "direction confidence")
 
 
 def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.DataFrame:
@@ -38,10 +39,10 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
             if separated is None
             else ", ".join(graph.nodes[k] for k in sorted(separated)) or "(nothing)"
         )
-    sure = _SURE if tested.findings else ()
+    sure = sure_columns(tested.findings) if tested.findings else {}
     for pair_key, finding in tested.findings.items():
         if pair_key in rows:
-            rows[pair_key] |= dict(zip(sure, _sure(finding), strict=True))
+            rows[pair_key] |= _sure(finding, sure)
     order = ["edge", *sure]
     for c in reversed(comparisons):
         order += [f"against {c.reference_name}", f"in {c.reference_name}"]
@@ -57,14 +58,14 @@ def edge_pairs(comparisons: list[Comparison]) -> list[tuple[int, int]]:
 
 def pairs(result: Discovery) -> pd.DataFrame:
     """What the release says of every pair, as texts, edges first."""
-    nodes = result.graph.nodes
+    nodes, sure = result.graph.nodes, sure_columns(result.findings)
     rows = [
         {
             "pair": f"{nodes[i]} · {nodes[j]}",
             "verdict": finding.verdict,
             "dependence": f"{finding.effect:.3f}",
             "smallest visible": _visible(finding),
-            **dict(zip(_SURE, _sure(finding), strict=True)),
+            **_sure(finding, sure),
         }
         for (i, j), finding in sorted(
             result.findings.items(), key=lambda item: (item[1].verdict != "edge", item[0])
@@ -79,9 +80,10 @@ def _visible(finding: PairFinding) -> str:
     return "none" if finding.visible is None else f"{finding.visible:.3f}"
 
 
-def _sure(finding: PairFinding) -> list[str]:
-    numbers = (finding.confidence, finding.again, finding.direction)
-    return ["" if value is None else share_text(value) for value in numbers]
+def _sure(finding: PairFinding, columns: Mapping[str, str]) -> dict[str, str]:
+    """columns: as `sure_columns` gives them."""
+    values = {head: getattr(finding, field) for head, field in columns.items()}
+    return {head: "" if value is None else share_text(value) for head, value in values.items()}
 
 
 def decisions(result: Discovery, limit: int | None = LOG_LIMIT) -> pd.DataFrame:

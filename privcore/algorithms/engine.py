@@ -133,6 +133,7 @@ def discover(
         findings=dict(outcome.findings),
         margins=outcome.margins,
         intervals=outcome.intervals,
+        settled=outcome.settled,
     )
 
 

@@ -6,6 +6,8 @@ is the same, to the last bit; of `table_climb` up to rounding, so that kernels a
 """
 
 from privcore.kernels.climb import climb
+from privcore.kernels.dag_fits import fit_dag
+from privcore.kernels.dags import best_moves, walk
 from privcore.kernels.distance import greedy_removals
 from privcore.kernels.every import test_every
 from privcore.kernels.margins import fit_margins, margin_places, margin_products
@@ -22,8 +24,10 @@ from privcore.kernels.tables import (
 __all__ = [
     "DEPENDENT",
     "UNDECIDED",
+    "best_moves",
     "climb",
     "concordance",
+    "fit_dag",
     "fit_margins",
     "greedy_removals",
     "kendall_terms",
@@ -36,5 +40,6 @@ __all__ = [
     "test_every",
     "unique_keys",
     "unique_small_keys",
+    "walk",
     "z_star_terms",
 ]

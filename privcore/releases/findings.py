@@ -39,8 +39,11 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
 
 
 def confidence_text(finding: Mapping[str, Any]) -> str:
-    """How sure an edge is, such as "confidence 0.998, direction 0.87"; empty for other pairs."""
-    named = (("confidence", finding["confidence"]), ("direction", finding["direction"]))
+    """How sure an edge is, such as "probability 0.998, direction 0.87"; empty for other pairs."""
+    if finding["verdict"] != "edge":
+        return ""
+    words = ("probability", "confidence", "direction")
+    named = ((word, finding.get(word)) for word in words)
     return ", ".join(f"{name} {share_text(value)}" for name, value in named if value is not None)
 
 
@@ -49,16 +52,31 @@ def share_text(value: float) -> str:
     return f"over {_NEARLY}" if value > _NEARLY else f"{value:.3g}"
 
 
+def sure_columns(findings: Mapping[Edge, PairFinding]) -> dict[str, str]:
+    """Fields that say how sure an edge is, by the heads of their columns."""
+    if any(finding.probability is not None for finding in findings.values()):
+        return {"probability": "probability", "probability of the arrow": "direction"}
+    return {
+        "confidence": "confidence",
+        "seen again": "again",
+        "direction confidence": "direction",
+    }
+
+
 def edge_notes(
     findings: Mapping[Edge, PairFinding],
 ) -> tuple[Sequence[str], dict[Edge, tuple[str, ...]]]:
     """Heads of columns, and what stands under them for each edge (i < j)."""
+    columns = sure_columns(findings)
     notes = {
-        pair: tuple("" if v is None else f"{v:.6g}" for v in (f.confidence, f.again, f.direction))
-        for pair, f in findings.items()
-        if f.verdict == "edge"
+        pair: tuple(
+            "" if value is None else f"{value:.6g}"
+            for value in (getattr(finding, field) for field in columns.values())
+        )
+        for pair, finding in findings.items()
+        if finding.verdict == "edge"
     }
-    return ("confidence", "seen again", "direction confidence") if notes else (), notes
+    return tuple(columns) if notes else (), notes
 
 
 def to_pair_csv(graph: PDAG, findings: Mapping[Edge, PairFinding]) -> str:

@@ -56,7 +56,7 @@ class Release:
     """What may leave the building: every field is covered by the guarantee.
 
     weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
-    findings: of each pair, as in `Discovery`, where the algorithm says so.
+    findings, settled: as in `Discovery`, where the algorithm says so.
     note: on how the search ended, if early; it follows from the noisy answers.
     certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
     None if it could not be written.
@@ -71,6 +71,7 @@ class Release:
     weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
+    settled: bool | None = None
     path: Path | None = field(default=None, compare=False)
 
 
@@ -164,6 +165,7 @@ def release(
         weight_threshold=result.weight_threshold,
         convergence=result.convergence,
         findings=result.findings,
+        settled=result.settled,
         path=path,
     )
 

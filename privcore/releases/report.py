@@ -104,6 +104,7 @@ def run_report(
         ],
         "one_level": one_level_columns(result),
         "intervals": result.intervals,
+        "settled": result.settled,
         "guarantee": result.guarantee.as_dict(),
         "spent": result.spent.as_dict(),
         "weights": None if result.weights is None else result.weights.tolist(),

@@ -9,10 +9,23 @@ import streamlit as st
 from pages.ui import tables
 from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
+from privcore.algorithms.moment_search.posterior.sampler import APART
 from privcore.algorithms.search.result import Edge, PairFinding
-from privcore.releases.findings import described_pairs, share_text, verdict_counts
+from privcore.releases.release import Release
+from privcore.releases.findings import (
+    described_pairs,
+    share_text,
+    sure_columns,
+    verdict_counts,
+)
 
-HELP = (
+_OF_PROBABILITIES = (
+    "Probability of an edge, and of its arrow if there is one: the share of DAGs with it, each "
+    "weighed by how likely it makes what was released, sampling and noise included. On random "
+    "networks, edges of a stated probability were there about as often as it says; at ε below 1 "
+    "probabilities near 1 were a little too high. All suppose that no common cause is missing."
+)
+_OF_CONFIDENCE = (
     "Confidence: 1 minus the false discovery rate (FDR) of a graph that ends with this edge, "
     "sampling and noise included. Seen again: the probability that new rows and new noise show the "
     "edge. Direction: the best graph with the arrow against the best one without it, on a scale on "
@@ -24,17 +37,34 @@ _LEAST, _MORE = 1.2, 2.8
 
 
 def styled(style: EdgeStyle, finding: PairFinding | None) -> EdgeStyle:
-    """The line as thick as its edge is likely to be seen again, with its numbers in the tooltip."""
-    if finding is None or finding.confidence is None or finding.again is None:
+    """The line as thick as its edge is probable, with its numbers in the tooltip.
+
+    Where no probability is known: as it is likely to be seen again.
+    """
+    if finding is None or finding.verdict != "edge":
         return style
-    lines = [
-        style.title,
-        f"confidence {share_text(finding.confidence)}",
-        f"seen again: {share_text(finding.again)}",
+    sure = finding.again if finding.probability is None else finding.probability
+    if sure is None:
+        return style
+    lines = [style.title]
+    lines += [
+        f"{head}: {share_text(value)}"
+        for head, field in sure_columns({(0, 1): finding}).items()
+        if (value := getattr(finding, field)) is not None
     ]
-    if finding.direction is not None:
-        lines.append(f"direction: {share_text(finding.direction)}")
-    return replace(style, width=_LEAST + _MORE * finding.again**2, title="\n".join(lines))
+    return replace(style, width=_LEAST + _MORE * sure**2, title="\n".join(lines))
+
+
+def width_sentence(result: Discovery | Release) -> str:
+    """What the width of a line says, and whether the numbers are settled."""
+    if not any(finding.probability is not None for finding in result.findings.values()):
+        return "Thicker lines are surer to be seen again."
+    if result.settled:
+        return "Thicker lines are more probable."
+    return (
+        "Thicker lines are more probable. The probabilities are not settled: two samplers differ "
+        f"by more than {APART:g} on a pair."
+    )
 
 
 def unclear(result: Discovery) -> list[Edge]:
@@ -64,4 +94,5 @@ def pair_panel(result: Discovery) -> None:
         hide_index=True,
         alt="The finding on each pair",
     )
-    st.caption(HELP)
+    probable = any(finding.probability is not None for finding in result.findings.values())
+    st.caption(_OF_PROBABILITIES if probable else _OF_CONFIDENCE)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.ui.graphs.findings import styled
+from pages.ui.graphs.findings import styled, width_sentence
 from pages.ui.graphs.view import graph_html, show_graph
 from pages.ui.texts import plain
 from pages.ui.theme import EDGES, current
@@ -75,7 +75,7 @@ def released(number: int, shown: Shown) -> None:
     if made.findings:
         pairs = described_pairs(made.graph, made.findings) or []
         st.caption(
-            f"Thicker lines are surer to be seen again. Of the pairs without an edge, "
+            f"{width_sentence(made)} Of the pairs without an edge, "
             f"{verdict_counts(pairs)}; the certificate has the numbers of each."
         )
     with st.container(horizontal=True):

@@ -9,13 +9,11 @@ Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
-from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.numbers import (
     PROOFS,
     events_on_numbers,
@@ -24,13 +22,12 @@ from privcore.algorithms.moment_search.numbers import (
     run_on_numbers,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.rounds import (
     events_of_rounds,
     planned_rounds,
     run_in_rounds,
 )
-from privcore.algorithms.moment_search.steps import Found
+from privcore.algorithms.moment_search.steps import Found, released_margins
 from privcore.algorithms.moment_search.whole import (
     events_of_whole,
     planned_whole,
@@ -38,7 +35,6 @@ from privcore.algorithms.moment_search.whole import (
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.result import Margin
 from privcore.counts import has_levels, has_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
@@ -78,11 +74,10 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
         return on_levels._replace(intervals=plan.intervals if plan.mu_shapes else None)
     whole = planned_whole(run)
-    if whole is None:
-        searched = run_in_rounds(run, planned_rounds(run), recorder)
-    else:
-        searched = run_on_whole_table(run, whole, recorder)
-    return _outcome(run, searched, recorder, (PROOF,), _delta(run))
+    if whole is not None:
+        return run_on_whole_table(run, whole, recorder)
+    searched = run_in_rounds(run, planned_rounds(run), recorder)
+    return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
 
 
 def _outcome(
@@ -122,15 +117,8 @@ def _outcome(
         findings=pair_findings(
             searched.seen, searched.dag, graph.directed, searched.around, separating, rules
         ),
-        margins=tuple(_margin(searched.moments, column) for column in range(len(graph.nodes))),
+        margins=released_margins(searched.moments),
     )
-
-
-def _margin(moments: Moments, column: int) -> Margin:
-    """Post-processing: the probabilities nearest to the counts that all releases together give."""
-    probabilities = nearest_probabilities(moments.table([column]), 0.0)
-    deviation = math.sqrt(moments.cell_variance([column])) / moments.n
-    return Margin(tuple(probabilities.tolist()), deviation)
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:

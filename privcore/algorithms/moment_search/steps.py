@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import nan
 from typing import NamedTuple
 
@@ -10,11 +11,12 @@ from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
 from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
 from privcore.algorithms.moment_search.likelihood.confidence import PairEvidence
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
+from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
-from privcore.algorithms.search.result import Spent, Step
+from privcore.algorithms.search.result import Margin, Spent, Step
 from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
 from privcore.arrays import Columns
 from privcore.errors import Cancelled
@@ -118,6 +120,16 @@ def between(run: Run[MomentSearchParameters], moves: int) -> None:
     """Tells how far a search is; raises Cancelled when it is to end."""
     run.hooks.progress(Progress(0, moves, 0, moves, "change"))
     end_if_cancelled(run)
+
+
+def released_margins(moments: Moments) -> tuple[Margin, ...]:
+    """Of each column, the probabilities nearest to the counts that all releases together give."""
+    margins = []
+    for column in range(len(moments.levels)):
+        probabilities = nearest_probabilities(moments.table([column]), 0.0)
+        deviation = math.sqrt(moments.cell_variance([column])) / moments.n
+        margins.append(Margin(tuple(probabilities.tolist()), deviation))
+    return tuple(margins)
 
 
 def end_if_cancelled(run: Run[MomentSearchParameters]) -> None:

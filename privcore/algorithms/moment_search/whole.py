@@ -1,43 +1,36 @@
 """Moment search where the columns have few combinations of levels: all of their counts, once.
 
-One release of pure DP takes the whole budget; everything else is post-processing.  With little
-noise the tests and scores of the rounds search in it.  With more, DAGs are compared by their
-likelihood on the noisy counts, which knows that counts are not negative and that most of the noise
-falls on cells where no model expects anything.
+One release of pure DP takes the whole budget; everything else is post-processing: the best DAG by
+its posterior score, and a sampler that says how probable each edge is.
 Proof: docs/proofs/moment_search.md, statement 5.
 """
 
 from __future__ import annotations
 
-from privcore.algorithms.moment_search.dags.arrow_confidence import ON_LEVELS, ON_WHOLE
-from privcore.algorithms.moment_search.dags.dag_search import search_dag
-from privcore.algorithms.moment_search.dags.edge_selection import kept_edges
-from privcore.algorithms.moment_search.likelihood.local_score import Evidence
-from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
-from privcore.algorithms.moment_search.likelihood.table_model import TableModel
-from privcore.algorithms.moment_search.likelihood.table_search import search_table_again
-from privcore.algorithms.moment_search.likelihood.whole_evidence import (
-    LikelihoodRatios,
-    WholeEvidence,
-)
+from itertools import combinations
+from math import comb, nan
+
+from privcore.algorithms.moment_search.likelihood.confidence import smallest_seen
+from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.posterior.masks import Masks, edges, parents_of
+from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
+from privcore.algorithms.moment_search.posterior.table_score import TableScore
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import WholePlan, plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
-from privcore.algorithms.moment_search.steps import (
-    Found,
-    between,
-    narrowed,
-    neighbours,
-    record_release,
-    searched_among,
-)
+from privcore.algorithms.moment_search.steps import between, record_release, released_margins
 from privcore.algorithms.search import common
-from privcore.algorithms.search.model import Run
-from privcore.algorithms.search.result import Spent
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import Edge, PairFinding, Spent, Step
+from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.privacy.accounting.events import Event
 
-_ACCOUNTANT = "pure DP"
+_PROOFS = ("docs/proofs/moment_search.md",)
+# A pair without an edge is called so where an edge is no more probable than that.
+_NO_EDGE = 0.1
+# An arrow is drawn where it is more probable than its opposite.
+_EVEN = 0.5
 
 
 def planned_whole(run: Run[MomentSearchParameters]) -> WholePlan | None:
@@ -55,39 +48,87 @@ def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 
 def run_on_whole_table(
     run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
-) -> Found:
-    parameters, columns = run.parameters, tuple(range(len(run.source.names)))
+) -> Outcome:
+    parameters, names = run.parameters, run.source.names
     counts = release_whole(run.source, plan, run.noise)
     record_release(recorder, plan.scale, 1.0, 1)
     moments = Moments(plan.n, counts.shape)
-    moments.add_table(columns, counts, plan.variance)
-    evidence = Evidence(moments, penalty=parameters.penalty)
-    searched = [narrowed(run, plan.candidate_order, evidence, recorder, None)]
-    if plan.little_noise:
-        searched.append(narrowed(run, None, evidence, recorder, searched[0]))
-    around = neighbours(searched[-1])
-    spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
-    if plan.little_noise:
-        tests = TableEvidence(evidence, parameters.penalty)
-        best = searched_among(run, evidence.score, around)
-        dag = kept_edges(tests, best, parameters.false_edges)
-        return Found(dag, tests, around, tuple(searched), ON_LEVELS, spent, _ACCOUNTANT, moments)
-    model = TableModel(counts, plan.n, plan.scale)
-    start = search_dag(
-        evidence.score,
-        around,
-        (frozenset(),) * len(columns),
-        max_parents=parameters.max_parents,
-        between=lambda moves: between(run, moves),
+    moments.add_table(tuple(range(len(names))), counts, plan.variance)
+    score = TableScore(counts, plan.n, plan.scale, max_parents=parameters.max_parents)
+    posterior = sampled(score, lambda moves: between(run, moves))
+    kept = likely_edges(posterior, parameters.false_edges)
+    for cause, effect in sorted(kept):
+        probability = float(posterior.edges[cause, effect])
+        recorder.add(Step.noiseless(cause, effect, (), probability, nan, False))
+    graph = drawn(names, posterior, kept)
+    return Outcome(
+        graph=graph,
+        separating_sets={},
+        guarantee=common.proven_guarantee(run, "pure DP", _PROOFS, 0.0),
+        spent=Spent("share", 1.0, 1.0, 1, 1, "releases"),
+        tests_run=score.fitted,
+        orders_run=1 + max(mask.bit_count() for mask in posterior.dag),
+        stopped=None,
+        trace=tuple(recorder.steps),
+        unit="probability",
+        findings=_findings(parameters, score, posterior, graph),
+        margins=released_margins(moments),
+        settled=posterior.settled,
     )
-    dag, _ = search_table_again(
-        model,
-        start,
-        penalty=parameters.penalty,
-        max_parents=parameters.max_parents,
-        between=lambda moves: between(run, moves),
-    )
-    dag = kept_edges(LikelihoodRatios(model), dag, parameters.false_edges)
-    seen = WholeEvidence(model, dag, parameters.penalty)
-    around = {c: set(columns) - {c} for c in columns}
-    return Found(dag, seen, around, tuple(searched), ON_WHOLE, spent, _ACCOUNTANT, moments)
+
+
+def likely_edges(posterior: Posterior, level: float) -> set[Edge]:
+    """The edges of the best DAG that stay: as many as there may be with a share of false ones, by
+    the probabilities of each, of no more than the level."""
+    ranked = sorted(edges(posterior.dag), key=lambda edge: (-posterior.edges[edge], edge))
+    false, many = 0.0, 0
+    for k, edge in enumerate(ranked, 1):
+        false += 1 - float(posterior.edges[edge])
+        if false <= level * k:
+            many = k
+    return set(ranked[:many])
+
+
+def drawn(names: tuple[str, ...], posterior: Posterior, kept: set[Edge]) -> PDAG:
+    """The class of the DAG with these edges, but without arrows that are not probable."""
+    graph = cpdag_of_dag(names, kept)
+    arrows = {
+        (cause, effect)
+        for cause, effect in graph.directed
+        if posterior.directed[cause, effect] > _EVEN * posterior.edges[cause, effect]
+    }
+    others = {(min(edge), max(edge)) for edge in graph.directed - arrows}
+    return PDAG(graph.nodes, frozenset(arrows), graph.undirected | others)
+
+
+def _findings(
+    parameters: MomentSearchParameters, score: TableScore, posterior: Posterior, graph: PDAG
+) -> dict[Edge, PairFinding]:
+    """Post-processing, as all that follows from the noisy counts."""
+    dag: Masks = posterior.dag
+    columns = range(len(dag))
+    seen = WholeEvidence(score.levels, score.scale, posterior.fit.expected, parameters.penalty)
+    level = parameters.false_edges * (len(graph.skeleton) + 1) / comb(len(dag), 2)
+    findings = {}
+    for pair in combinations(columns, 2):
+        i, j = pair
+        probability, effect = float(posterior.edges[pair]), seen.effect(*pair)
+        if pair in graph.skeleton:
+            arrow = next((e for e in (pair, (j, i)) if e in graph.directed), None)
+            direction = None
+            if arrow is not None:
+                direction = float(posterior.directed[arrow]) / probability
+            findings[pair] = PairFinding(
+                "edge", effect, probability=probability, direction=direction
+            )
+            continue
+        visible = smallest_seen(seen, parents_of(dag), pair, frozenset(), level, level)
+        told = visible is not None and visible <= parameters.reference_effect
+        told = told and probability <= _NO_EDGE
+        findings[pair] = PairFinding(
+            "no edge seen" if told else "not enough budget",
+            effect,
+            visible,
+            probability=probability,
+        )
+    return findings

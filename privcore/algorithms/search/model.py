@@ -101,6 +101,7 @@ class Outcome(NamedTuple):
     findings: Mapping[Edge, PairFinding] = MappingProxyType({})
     margins: tuple[Margin, ...] = ()
     intervals: int | None = None
+    settled: bool | None = None
 
 
 def _no_plan(run: Run[Any]) -> tuple[Event, ...]:

@@ -129,7 +129,10 @@ class PairFinding(NamedTuple):
     noise are both in it.  Not the probability that one causes the other.
     again: of an edge, the probability that new rows and new noise would pass its test, were the
     dependence as large as released.  A little high for edges that barely passed.
-    direction: of an edge with a direction, from the score of the best graph found with that arrow
+    probability: of an edge between the two, given what was released, sampling and noise included;
+    every DAG is equally likely before.  None where a run says confidence in its place.
+    direction: of an edge with a direction, where its probability is known the probability of the
+    arrow, if there is an edge.  Elsewhere from the score of the best graph found with that arrow
     against the best one found without it, on a scale on which arrows of 0.8 were right in 80 of 100
     cases on random networks; at most 0.88.  None for an edge without a direction.
     It supposes that no common cause is missing.
@@ -146,6 +149,7 @@ class PairFinding(NamedTuple):
     confidence: float | None = None
     again: float | None = None
     direction: float | None = None
+    probability: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         values = {
@@ -189,6 +193,8 @@ class Discovery:
     margins: of every column, where the algorithm releases them; covered by the same guarantee.
     intervals: into how many a run cut columns of numbers, as what it had released showed
     dependence beyond lines; None where it did not.
+    settled: of a run that samples DAGs, whether two samplers agree on the probabilities of all
+    edges; None of others.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -213,3 +219,4 @@ class Discovery:
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     margins: tuple[Margin, ...] = field(default=(), repr=False)
     intervals: int | None = None
+    settled: bool | None = None

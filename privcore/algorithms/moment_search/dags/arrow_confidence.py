@@ -32,7 +32,6 @@ class ArrowScale(NamedTuple):
 # linear-Gaussian graphs; docs/experiments/calibration.md.
 ON_LEVELS = ArrowScale(8.0, 0.88)
 ON_NUMBERS = ArrowScale(1.0, 0.88)
-ON_WHOLE = ArrowScale(1.0, 0.88)
 
 
 def scores_apart(

@@ -38,8 +38,8 @@ class Power(NamedTuple):
     among: int = 1
 
 
-class PairEvidence(EdgeTests, Protocol):
-    """What findings ask of a release."""
+class Powers(Protocol):
+    """What is asked of a release about a pair without an edge."""
 
     def effect(self, x: int, y: int) -> float:
         """Size of the dependence of a pair given nothing, noise taken off."""
@@ -48,6 +48,10 @@ class PairEvidence(EdgeTests, Protocol):
     def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
         """Power of the test that an edge between x and y has to pass; None without any."""
         ...
+
+
+class PairEvidence(EdgeTests, Powers, Protocol):
+    """What findings ask of a release."""
 
     def arrow(
         self, dag: Parents, edge: Pair, around: Mapping[int, set[int]], max_parents: int
@@ -92,7 +96,7 @@ def pair_findings(
             # An edge more than there are would be the weakest of them.
             level = rules.level * (len(edges) + 1) / pairs
             apart = separating.get(pair, frozenset())
-            visible = _visible(evidence, dag, pair, apart, level, rules)
+            visible = smallest_seen(evidence, dag, pair, apart, level, rules.candidates)
             seen = visible is not None and visible <= rules.reference
             verdict: Verdict = "no edge seen" if seen else "not enough budget"
             findings[pair] = PairFinding(verdict, effect, visible)
@@ -122,17 +126,21 @@ def _adjusted(p_values: Mapping[Pair, float], pairs: int) -> dict[Pair, float]:
     return adjusted
 
 
-def _visible(
-    evidence: PairEvidence,
+def smallest_seen(
+    evidence: Powers,
     dag: Parents,
     pair: Pair,
     apart: frozenset[int],
     level: float,
-    rules: Rules,
+    candidates: float,
 ) -> float | None:
-    """The largest of what each test needs that an edge would have to pass."""
+    """The largest of what each test needs that an edge would have to pass.
+
+    apart: what separated the pair in a search.  level, candidates: of the tests in the end and in
+    the beginning.
+    """
     x, y = pair
-    tests = [((), rules.candidates), (tuple(sorted(apart)), rules.candidates)]
+    tests = [((), candidates), (tuple(sorted(apart)), candidates)]
     tests += [(tuple(sorted(dag[b] - {a})), level) for a, b in ((x, y), (y, x))]
     needed = []
     for conditioning_set, tested_at in dict.fromkeys(tests):

@@ -41,6 +41,18 @@ RIDGE = 0.01
 _SMOOTH = 1e-3
 # From so many cells a search in numpy takes about as long as waiting for the kernels.
 FEW_CELLS = 128
+# What the compiled climb needs of these, in its order.
+NUMBERS = (
+    MOST_STEPS,
+    _CONVERGED,
+    _LEAST_PROBABILITY,
+    _LEAST_EXPECTED,
+    _LONGEST,
+    RIDGE,
+    _SMOOTH,
+    _GROWTH,
+    _MOST_STRETCH,
+)
 
 
 class Layout(NamedTuple):

@@ -48,11 +48,6 @@ class WholePlan:
         return self.noise <= _LITTLE_NOISE_IN_CELLS
 
     @property
-    def candidate_order(self) -> int:
-        """Most columns that the first search conditions on: each test may lose an edge."""
-        return 1 if self.noise > 1 else 2
-
-    @property
     def weight(self) -> float:
         """What is left of the information on balanced and independent columns."""
         expected = self.n / self.cells

@@ -1,0 +1,1 @@
+"""Which DAGs are likely given what was released: their score, the best of them, a sampler."""

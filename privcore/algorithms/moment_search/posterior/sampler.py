@@ -1,0 +1,127 @@
+"""How probable each edge is: a sampler over DAGs under their score.
+
+Parallel tempering (Geyer 1991) from the best DAG that is known.  A proposal is the end of a short
+walk by the scores of families near a fit, and stays with the exact score's probability (surrogate
+transitions: Liu 2001), so that few DAGs are fitted and the sample is of the exact score.  Two
+samplers with other random numbers run one after the other: where they disagree, so much is said.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.moment_search.posterior.best import BestDag, Between
+from privcore.algorithms.moment_search.posterior.masks import Masks, edges
+from privcore.algorithms.moment_search.posterior.table_score import Fit, TableScore
+
+_TEMPERATURES = (1.0, 1.8, 3.2, 6.0, 12.0)
+# Rounds of all temperatures, of which the first part only sets the lengths of the walks.
+_ROUNDS, _BURN = 120, 24
+_LONGER, _SHORTER, _LONGEST = 1.25, 0.9, 200
+# A sampler that meets a DAG so much better begins again from it, so many times at most.
+_BETTER, _MOST_BEGINNINGS = 1.0, 4
+# How far the two samplers may be apart on a pair.
+APART = 0.3
+
+
+class Posterior(NamedTuple):
+    """directed: P(i → j), shape (p, p).  dag: the best one that was met, with its fit.
+
+    apart: the largest difference between the samplers in the probability of an edge.
+    """
+
+    directed: NDArray[np.float64]
+    dag: Masks
+    fit: Fit
+    apart: float
+
+    @property
+    def settled(self) -> bool:
+        """Whether the samplers agree."""
+        return self.apart <= APART
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """P(edge) of each pair, shape (p, p)."""
+        return self.directed + self.directed.T
+
+
+def sampled(score: TableScore, between: Between = lambda moves: None) -> Posterior:
+    """The posterior of DAGs; the same for the same score.
+
+    between: called now and then with the number of steps made; it may raise.
+    """
+    best = BestDag(score, between)
+    samples = []
+    for seed in (1, 2):
+        sampler = _Sampler(score, best, np.random.default_rng(seed), between)
+        samples.append(sampler.run())
+    directed = (samples[0] + samples[1]) / 2
+    apart = np.abs(samples[0] + samples[0].T - samples[1] - samples[1].T)
+    return Posterior(directed, best.dag, best.fit, float(apart.max()))
+
+
+class _Sampler:
+    def __init__(
+        self, score: TableScore, best: BestDag, random: np.random.Generator, between: Between
+    ) -> None:
+        self._score, self._best, self._random, self._between = score, best, random, between
+        self._begin()
+        self._lengths = [2.0 * score.columns] * len(_TEMPERATURES)
+
+    def _begin(self) -> None:
+        self._near = self._score.near(self._best.fit)
+        self._states = [(self._best.dag, self._best.fit)] * len(_TEMPERATURES)
+
+    def run(self) -> NDArray[np.float64]:
+        """How often each edge i → j was met."""
+        beginnings = rounds = kept = 0
+        counted = np.zeros((self._score.columns,) * 2)
+        while rounds < _ROUNDS:
+            self._between(rounds)
+            start = self._best.fit.value
+            for k in range(len(_TEMPERATURES)):
+                self._propose(k, learns=rounds < _BURN)
+            self._exchange()
+            rounds += 1
+            if self._best.fit.value > start + _BETTER and beginnings < _MOST_BEGINNINGS:
+                self._best.dag, self._best.fit = self._best.polished(self._best.dag, self._best.fit)
+                self._begin()
+                beginnings, rounds, kept = beginnings + 1, 0, 0
+                counted[:] = 0
+            elif rounds > _BURN:
+                kept += 1
+                for cause, effect in edges(self._states[0][0]):
+                    counted[cause, effect] += 1
+        return counted / max(kept, 1)
+
+    def _propose(self, k: int, *, learns: bool) -> None:
+        temperature, length = _TEMPERATURES[k], self._lengths[k]
+        dag, fit = self._states[k]
+        new, gained = self._near.walk(dag, temperature, self._random.random((int(length), 4)))
+        drawn = math.log(self._random.random())
+        if new == dag:
+            stays = True
+        else:
+            wanted = fit.value + gained + 2 * temperature * drawn
+            reached = self._score.fit(new, fit, wanted)
+            stays = reached.exact and reached.value >= wanted
+            if stays:
+                self._states[k] = new, reached
+            if reached.exact and reached.value > self._best.fit.value:
+                self._best.dag, self._best.fit = new, reached
+        if learns:
+            length *= _LONGER if stays else _SHORTER
+            self._lengths[k] = min(max(length, 1.0), float(_LONGEST * self._score.columns))
+
+    def _exchange(self) -> None:
+        """States of neighbouring temperatures, the coldest first."""
+        for k in range(len(_TEMPERATURES) - 1):
+            colder, hotter = 1 / _TEMPERATURES[k], 1 / _TEMPERATURES[k + 1]
+            (_, cold), (_, hot) = self._states[k : k + 2]
+            if math.log(self._random.random()) <= (colder - hotter) * (hot.value - cold.value) / 2:
+                self._states[k], self._states[k + 1] = self._states[k + 1], self._states[k]

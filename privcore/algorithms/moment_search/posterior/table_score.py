@@ -1,0 +1,194 @@
+"""The posterior score of DAGs on noisy counts of all combinations of levels.
+
+Twice the log of a DAG's posterior probability, up to a constant, every DAG equally likely before:
+
+    2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e]
+
+L is the likelihood of the noisy counts, θ̂ its maximum for the DAG, and e of a cell the rows that
+the noisy count is worth: m² times the information on its expectation m, summed to each family.
+Without noise e are the counts and the score is BDeu's (Heckerman, Geiger & Chickering 1995) with an
+equivalent sample size of 1; where the noise says everything, it is the prior.  Equivalent DAGs have
+the same score.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from privcore.algorithms.moment_search.likelihood import table_climb
+from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
+    CellLikelihood,
+    cell_information,
+)
+from privcore.algorithms.moment_search.likelihood.table_climb import Layout, climbed, completed
+from privcore.algorithms.moment_search.posterior.masks import Masks, bits, class_of
+from privcore.arrays import Matrix, Vector
+from privcore.kernels import compiled
+
+# What is so much below what is wanted after so few steps of a climb does not come up to it.
+_HOPELESS, _FEW_STEPS = 60.0, 4
+
+
+class Fit(NamedTuple):
+    """value: the score, or if the fit is not `exact`, less than that.
+
+    expected: of each cell; slopes: of the log-likelihood in it.
+    """
+
+    value: float
+    exact: bool
+    expected: Vector
+    slopes: Vector
+
+
+class TableScore:
+    """counts: noisy, shape = levels.  n: rows, public.  scale: of the discrete Laplace noise."""
+
+    def __init__(
+        self, counts: NDArray[np.float64], n: int, scale: float, *, max_parents: int
+    ) -> None:
+        self.levels, self.n, self.scale = counts.shape, float(n), scale
+        self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
+        self._counts = counts.ravel()
+        self._likelihood = CellLikelihood(self._counts, scale)
+        places = np.unravel_index(np.arange(counts.size), counts.shape)
+        self._places = np.array(places, dtype=np.int64)
+        self._levels = np.array(self.levels, dtype=np.int64)
+        self._sample = nearest_table(self._counts, self.n)
+        self._fits: dict[Any, Fit] = {}
+        self._kernels = compiled.loaded()
+        self.loops: Any = self._kernels or importlib.import_module("privcore.kernels.dags")
+
+    def fit(self, dag: Masks, near: Fit | None = None, wanted: float = -math.inf) -> Fit:
+        """near: of a DAG alike, to begin with.  wanted: a score; what is far below it is not
+        fitted to the end.  Kept by Markov equivalence class."""
+        key = class_of(dag)
+        known = self._fits.get(key)
+        if known is None or not (known.exact or known.value < wanted - _HOPELESS):
+            start = np.maximum(self._counts, 0.5)
+            if near is not None:
+                start = completed(near.expected, near.slopes)
+            known = self._fits[key] = self._fitted(dag, start, wanted)
+        return known
+
+    def near(self, fit: Fit, mixed: float = 0.01) -> NearScores:
+        """Scores of families near a fit.
+
+        mixed: part of the noisy counts in the expectations, so that cells in which the fit expects
+        nothing can come back.
+        """
+        expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
+        slopes = self._likelihood.at(expected).slopes if mixed else fit.slopes
+        rows = expected * expected * cell_information(expected, self.scale)
+        return NearScores(self, np.array([expected, rows, expected * slopes]))
+
+    @property
+    def fitted(self) -> int:
+        """How many classes of DAGs were fitted."""
+        return len(self._fits)
+
+    def room(self) -> tuple[Any, ...]:
+        """What loops need beside scores and cells: places, levels and room to work in."""
+        size = self._places.shape[1]
+        code = np.empty(size, np.int64)
+        return self._places, self._levels, code, np.empty((3, size * max(self.levels)))
+
+    def _fitted(self, dag: Masks, start: Vector, wanted: float) -> Fit:
+        if not self._kernels:
+            return self._fitted_in_numpy(dag, start)
+        return Fit(
+            *self._kernels.fit_dag(
+                *self._likelihood.numbers,
+                self.n,
+                self._places,
+                self._levels,
+                np.array(dag, dtype=np.int64),
+                start,
+                wanted,
+                _HOPELESS,
+                _FEW_STEPS,
+                *table_climb.NUMBERS,
+            )
+        )
+
+    def _fitted_in_numpy(self, dag: Masks, start: Vector) -> Fit:
+        families = [(*bits(mask), column) for column, mask in enumerate(dag)]
+        codes = [
+            np.ravel_multi_index(
+                tuple(self._places[c] for c in family), [self.levels[c] for c in family]
+            )
+            for family in families
+        ]
+        sizes = [math.prod(self.levels[c] for c in family) for family in families]
+        layout = Layout.of(codes, self.levels, sizes)
+        base = np.full(self._counts.size, self.n)
+        found = climbed(self._likelihood, base, layout, layout.probabilities(start))
+        expected = found.expected
+        held = layout.sums(expected * expected * cell_information(expected, self.scale))
+        score = found.likelihood.total
+        for begin, size, own in zip(np.cumsum([0, *sizes]), sizes, self.levels, strict=False):
+            table = held[begin : begin + size].reshape(-1, own)
+            total = table.sum(axis=1)
+            whole, each = own / size, 1 / size
+            score += float((gammaln(whole) - gammaln(whole + total)).sum())
+            score += float((gammaln(each + table) - gammaln(each)).sum())
+            positive = np.where(table > 0, table / np.maximum(total, 1e-300)[:, None], 1.0)
+            score -= float((table * np.log(positive)).sum())
+        return Fit(2 * score, True, expected, found.likelihood.slopes)
+
+
+class NearScores:
+    """Scores of families near a fit, of which the best steps and walks are made.
+
+    Each family's probabilities are taken one step of Fisher scoring away from the fit, and scored
+    by BDeu as if as many rows had shown them as the noisy counts have information of.
+    """
+
+    def __init__(self, score: TableScore, cells: Matrix) -> None:
+        self._score = score
+        known = np.full((score.columns, 1 << score.columns), np.nan)
+        self._all = (known, cells, *score.room())
+
+    def moves(
+        self, dag: Masks, most: int, held: tuple[int, int] = (-1, -1)
+    ) -> list[tuple[float, Masks]]:
+        """What each step gains, and the DAG it leads to, the most promising first.
+
+        held: an edge (cause, effect) that stays, −1 for none.
+
+        A step adds an edge, takes one away, turns one, or exchanges a parent.
+        """
+        start = np.array(dag, dtype=np.int64)
+        found, gains = self._score.loops.best_moves(
+            start, self._score.max_parents, *held, most, *self._all
+        )
+        return [
+            (gain, tuple(row))
+            for gain, row in zip(gains.tolist(), found.tolist(), strict=True)
+            if gain > -math.inf
+        ]
+
+    def walk(self, dag: Masks, temperature: float, uniforms: Matrix) -> tuple[Masks, float]:
+        """Where a Metropolis walk ends, and what it gained; uniforms: shape (steps, 4)."""
+        start = np.array(dag, dtype=np.int64)
+        end, gained = self._score.loops.walk(
+            start, temperature, self._score.max_parents, uniforms, *self._all
+        )
+        return tuple(end.tolist()), float(gained)
+
+
+def nearest_table(counts: Vector, n: float) -> Vector:
+    """The table without negative counts that adds up to n and is nearest to the noisy one.
+
+    The projection on a simplex (Duchi et al. 2008).
+    """
+    falling = np.sort(counts)[::-1]
+    shift = (np.cumsum(falling) - n) / np.arange(1, counts.size + 1)
+    last = np.flatnonzero(falling > shift)[-1]
+    return np.asarray(np.maximum(counts - shift[last], 0.0))
