@@ -59,9 +59,7 @@ def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> V
     else:
         whole = plan_whole(shape.n, levels, epsilon, cells=parameters.whole_table)
         if whole is not None:
-            return visible_in_whole(
-                whole, levels, false_edges=parameters.false_edges, penalty=parameters.penalty
-            )
+            return visible_in_whole(whole, levels, false_edges=parameters.false_edges)
         mu = planned_mu(epsilon, delta)
     plan = plan_moments(
         shape.n,

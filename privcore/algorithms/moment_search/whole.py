@@ -8,7 +8,7 @@ Proof: docs/proofs/moment_search.md, statement 5.
 from __future__ import annotations
 
 from itertools import combinations
-from math import comb, nan
+from math import nan
 
 from privcore.algorithms.moment_search.likelihood.confidence import smallest_seen
 from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
@@ -57,10 +57,10 @@ def run_on_whole_table(
     score = TableScore(counts, plan.n, plan.scale, max_parents=parameters.max_parents)
     posterior = sampled(score, lambda moves: between(run, moves))
     kept = likely_edges(posterior, parameters.false_edges)
-    for cause, effect in sorted(kept):
-        probability = float(posterior.edges[cause, effect])
-        recorder.add(Step.noiseless(cause, effect, (), probability, nan, False))
     graph = drawn(names, posterior, kept)
+    for i, j in combinations(range(len(names)), 2):
+        probability, apart = float(posterior.edges[i, j]), (i, j) not in graph.skeleton
+        recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
     return Outcome(
         graph=graph,
         separating_sets={},
@@ -107,8 +107,7 @@ def _findings(
     """Post-processing, as all that follows from the noisy counts."""
     dag: Masks = posterior.dag
     columns = range(len(dag))
-    seen = WholeEvidence(score.levels, score.scale, posterior.fit.expected, parameters.penalty)
-    level = parameters.false_edges * (len(graph.skeleton) + 1) / comb(len(dag), 2)
+    seen = WholeEvidence(score.levels, score.scale, posterior.fit.expected, parameters.false_edges)
     findings = {}
     for pair in combinations(columns, 2):
         i, j = pair
@@ -122,7 +121,7 @@ def _findings(
                 "edge", effect, probability=probability, direction=direction
             )
             continue
-        visible = smallest_seen(seen, parents_of(dag), pair, frozenset(), level, level)
+        visible = smallest_seen(seen, parents_of(dag), pair, frozenset(), 1.0, 1.0)
         told = visible is not None and visible <= parameters.reference_effect
         told = told and probability <= _NO_EDGE
         findings[pair] = PairFinding(

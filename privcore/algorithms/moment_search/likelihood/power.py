@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import chndtr, chndtrinc
+from scipy.special import chndtr, chndtrinc, gammaln
 
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 
@@ -41,3 +41,23 @@ def smallest_visible(dof: float, threshold: float, information: float) -> float 
         return None
     needed = math.sqrt(max(float(chndtrinc(threshold, dof, 1 - POWER)), 0.0) / information)
     return needed if needed <= 1 else None
+
+
+def probable_from(rows: float, levels: tuple[int, int], strata: int, level: float) -> float:
+    """The deviance from which an edge between two columns is as probable as 1 − level.
+
+    What BDeu takes off for the numbers that the edge adds, of balanced columns with an equivalent
+    sample size of 1, and the odds that are wanted, less those of two directions before.
+    rows: that the noisy counts are worth.  levels: of cause and effect.  strata: configurations of
+    the effect's other parents.
+    """
+    cause, effect = levels
+
+    def spread(configurations: int) -> float:
+        many = configurations * effect
+        above = gammaln(1 / configurations) - gammaln((1 + rows) / configurations)
+        below = gammaln((1 + rows) / many) - gammaln(1 / many)
+        return float(configurations * above + many * below) + rows * math.log(effect)
+
+    odds = max((1 - level) / level, 1.0)
+    return 2 * (spread(strata) - spread(strata * cause)) + 2 * math.log(odds / 2)

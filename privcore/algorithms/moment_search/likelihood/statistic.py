@@ -10,7 +10,6 @@ with z_k standard normal is compared with a scaled χ² of the same mean and var
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -93,16 +92,6 @@ class Statistics(NamedTuple):
         first, second = (np.where(known, field, 1.0) for field in (self.first, self.second))
         p_values = gammaincc(first * first / second / 2, self.value * first / second / 2)
         return np.where(known, p_values, 1.0)
-
-
-def chosen_among(columns: int, others: int) -> int:
-    """How many tests an edge was chosen from, by how many other parents its effect has.
-
-    Where there are k > 1 in all, any k of p − 1 might have been chosen for any of the p columns,
-    and all k edges may come from one such choice by chance: beside what the procedure of Benjamini
-    and Hochberg does about p(p − 1)/2 pairs, a factor of 2 C(p − 2, k − 1) is due.
-    """
-    return 2 * comb(columns - 2, others) if others else 1
 
 
 def chi_squared_quantile(dof: float, level: float) -> float:

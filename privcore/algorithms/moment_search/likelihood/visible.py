@@ -1,8 +1,8 @@
 """Which dependences a budget can see, from public facts, before anything is spent.
 
 Columns with levels are taken as balanced, numbers as normal, and all as independent but for the
-pair itself; rarer levels need larger dependences.  What is asked is what `edge_selection` asks of
-the only edge.
+pair itself; rarer levels need larger dependences.  What is asked is what `edge_selection`, or the
+posterior, asks of the only edge.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import NamedTuple
 from scipy.special import gammainc
 
 from privcore.algorithms.moment_search.likelihood.power import (
+    probable_from,
     smallest_visible,
     table_information,
 )
 from privcore.algorithms.moment_search.likelihood.statistic import (
     Statistic,
     chi_squared_quantile,
-    chosen_among,
 )
 from privcore.algorithms.moment_search.release.plan import MomentPlan, NumbersPlan, WholePlan
 
@@ -76,17 +76,14 @@ def visible_in_tables(
     return Visible(*effects)
 
 
-def visible_in_whole(
-    plan: WholePlan, levels: Sequence[int], *, false_edges: float, penalty: float
-) -> Visible:
+def visible_in_whole(plan: WholePlan, levels: Sequence[int], *, false_edges: float) -> Visible:
     """Visible effects where the full contingency table is counted."""
-    level = false_edges / comb(len(levels), 2)
+    rows = plan.n * plan.weight
 
     def least(pair: Levels, others: int) -> float | None:
-        # As `whole_evidence` has it; with little noise tests decide, which have no such factor.
-        among = 1 if plan.little_noise else chosen_among(len(levels), others)
         strata = median_low(levels) ** others
-        return _weighed(plan.n, pair, strata, plan.weight, level / among, penalty)
+        asked = probable_from(rows, pair, strata, false_edges)
+        return _weighed(plan.n, pair, strata, plan.weight, asked)
 
     typical, alone = _typical(levels, lambda pair: least(pair, 0))
     conditional = [least(typical, k) if k < len(levels) - 1 else None for k in (1, 2)]
@@ -108,19 +105,17 @@ def _smallest(
 ) -> float | None:
     # A balanced column's codes have variance 1/r each, and all parts weigh the same.
     weight = 1 / (1 + sigma * sigma * strata / n * pair[0] * pair[1])
-    return _weighed(n, pair, strata, weight, level, penalty)
+    dof = strata * (pair[0] - 1) * (pair[1] - 1)
+    threshold = max(chi_squared_quantile(dof, level), penalty * dof)
+    return _weighed(n, pair, strata, weight, threshold)
 
 
-def _weighed(
-    n: int, pair: Levels, strata: int, weight: float, level: float, penalty: float
-) -> float | None:
-    """weight: of each part of the statistic."""
+def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float) -> float | None:
+    """weight: of each part of the statistic.  threshold: of χ²."""
     r, s = pair
     parts = (r - 1) * (s - 1)
-    dof = strata * parts
-    threshold = max(chi_squared_quantile(dof, level), penalty * dof)
     within = Statistic(0.0, parts * weight, parts * weight * weight)
-    return smallest_visible(dof, threshold, table_information(n, pair, within))
+    return smallest_visible(strata * parts, threshold, table_information(n, pair, within))
 
 
 def visible_in_numbers(plan: NumbersPlan, *, false_edges: float, penalty: float) -> Visible:

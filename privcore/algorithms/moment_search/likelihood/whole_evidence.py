@@ -9,7 +9,7 @@ import numpy as np
 
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
 from privcore.algorithms.moment_search.likelihood.confidence import Power
-from privcore.algorithms.moment_search.likelihood.statistic import chosen_among
+from privcore.algorithms.moment_search.likelihood.power import probable_from
 from privcore.arrays import Columns, Matrix, Vector
 
 _EMPTY = 1e-9
@@ -18,14 +18,12 @@ _EMPTY = 1e-9
 class WholeEvidence:
     """`confidence.Powers` of a DAG's fit.
 
-    levels: of each column.  scale: of the noise.  expected: of each cell by the fit.  penalty: what
-    a dependence must explain for each number that it adds, in units of deviance.
+    levels: of each column.  scale: of the noise.  expected: of each cell by the fit.  level: the
+    accepted share of false edges.
     """
 
-    def __init__(
-        self, levels: Sequence[int], scale: float, expected: Vector, penalty: float
-    ) -> None:
-        self._levels, self._expected, self._penalty = tuple(levels), expected, penalty
+    def __init__(self, levels: Sequence[int], scale: float, expected: Vector, level: float) -> None:
+        self._levels, self._expected, self._level = tuple(levels), expected, level
         self._information = expected * expected * cell_information(expected, scale)
 
     def effect(self, x: int, y: int) -> float:
@@ -41,8 +39,7 @@ class WholeEvidence:
 
         A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
         and variance 1 in each stratum; the information on it is the mean of Σ m² a² b² I over all
-        such a and b.  A set that separated the pair in the search for a start counts as
-        parents would, which errs on the careful side.
+        such a and b.
         """
         columns = (x, y, *conditioning_set)
         expected = self._margin(self._expected, columns)
@@ -60,8 +57,8 @@ class WholeEvidence:
         each = float(spread) / parts
         if each <= 0:
             return None
-        among = chosen_among(len(self._levels), len(conditioning_set))
-        return Power(dof, self._penalty * dof, each * (min(r, s) - 1), among)
+        asked = probable_from(self._information.sum(), (r, s), dof // parts, self._level)
+        return Power(dof, asked, each * (min(r, s) - 1))
 
     def _margin(self, cells: Matrix, columns: Sequence[int]) -> Matrix:
         """Sums over the other columns; axes in the order asked."""

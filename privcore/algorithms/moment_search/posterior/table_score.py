@@ -31,6 +31,9 @@ from privcore.algorithms.moment_search.posterior.masks import Masks, bits, class
 from privcore.arrays import Matrix, Vector
 from privcore.kernels import compiled
 
+# With noise of a smaller scale a count is wrong with a probability below 1e-8; the likelihood, which
+# is made for noise, loses its digits there.
+_LEAST_SCALE = 0.05
 # What is so much below what is wanted after so few steps of a climb does not come up to it.
 _HOPELESS, _FEW_STEPS = 60.0, 4
 
@@ -53,10 +56,10 @@ class TableScore:
     def __init__(
         self, counts: NDArray[np.float64], n: int, scale: float, *, max_parents: int
     ) -> None:
-        self.levels, self.n, self.scale = counts.shape, float(n), scale
+        self.levels, self.n, self.scale = counts.shape, float(n), max(scale, _LEAST_SCALE)
         self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
         self._counts = counts.ravel()
-        self._likelihood = CellLikelihood(self._counts, scale)
+        self._likelihood = CellLikelihood(self._counts, self.scale)
         places = np.unravel_index(np.arange(counts.size), counts.shape)
         self._places = np.array(places, dtype=np.int64)
         self._levels = np.array(self.levels, dtype=np.int64)

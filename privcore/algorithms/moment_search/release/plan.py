@@ -19,9 +19,6 @@ from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
 from privcore.rounding import down, up
 
-# Noise against chance up to which tests find as much as the likelihood of whole graphs.
-_LITTLE_NOISE_IN_CELLS = 0.01
-
 
 @dataclass(frozen=True)
 class WholePlan:
@@ -41,11 +38,6 @@ class WholePlan:
     def noise(self) -> float:
         """Its variance on a pair, as a part of what n balanced rows vary by chance."""
         return self.cells * self.variance / self.n
-
-    @property
-    def little_noise(self) -> bool:
-        """Whether tests decide, as where tables are released in rounds, or the likelihood."""
-        return self.noise <= _LITTLE_NOISE_IN_CELLS
 
     @property
     def weight(self) -> float:
