@@ -52,7 +52,10 @@ def test_the_first_screen_tells_the_story_without_scrolling(lively_server, visit
 def test_a_small_graph_leads_to_its_epsilon_and_back_leads_back(server, visit):
     page = opened(visit, server)
     # A browser keeps fifty entries: one step must stay one step in a tab that has had more.
-    page.evaluate("for (let i = 0; i < 60; i++) history.pushState({}, '', location.href)")
+    page.evaluate(
+        "for (let i = 0; i < 60; i++) "
+        "History.prototype.pushState.call(history, {}, '', location.href)"
+    )
     page.get_by_role("button", name="Go to ε = 0.1").click()
     says(page, 0.1)
     assert "epsilon=0.1" in page.url

@@ -15,6 +15,7 @@ import streamlit as st
 from pages.ui.texts import plain
 
 _LEFT_OUT = "_left_out_of_address"
+_DRAWN, _EVER_DRAWN = "_choices_drawn", "_choices_ever_drawn"
 
 T = TypeVar("T")
 
@@ -63,6 +64,8 @@ def follow_choice(name: str, options: Sequence[str], key: str, default: str) -> 
 
 def write_choice(name: str, value: str, default: str) -> None:
     """After it is drawn: what a link to this view must say; nothing for the default."""
+    for noted in (_DRAWN, _EVER_DRAWN):
+        st.session_state.setdefault(noted, set()).add(name)
     st.session_state[f"_{name}_written"] = value
     if value != default:
         write_address(name, value)
@@ -70,8 +73,27 @@ def write_choice(name: str, value: str, default: str) -> None:
         del st.query_params[name]
 
 
+def forget(name: str) -> None:
+    """Before a link is followed: the control is as if it had never been drawn."""
+    st.session_state.pop(name, None)
+    st.session_state.pop(f"_{name}_written", None)
+
+
+def leave_out_undrawn() -> None:
+    """Once all controls are drawn: words of choices that are no longer there leave the address, as
+    Streamlit does with the controls that it binds.  What was chosen is kept.
+    """
+    ever: set[str] = st.session_state.get(_EVER_DRAWN, set())
+    for name in ever - st.session_state.get(_DRAWN, set()):
+        ever.discard(name)
+        st.session_state.pop(f"_{name}_written", None)
+        if name in st.query_params:
+            del st.query_params[name]
+
+
 def note_page(page: str) -> None:
     """Before any control is drawn: which page this run is of."""
+    st.session_state[_DRAWN] = set()
     st.session_state["_same_page"] = st.session_state.get("_last_page") == page
     st.session_state["_last_page"] = page
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from pages.ui.controls.address import chosen, follow_choice, forget, write_choice
 from pages.ui.glossary import glossary_note
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 
@@ -104,7 +104,7 @@ def declared_controls(
     """
     values: dict[str, Any] = {p.name: p.default for p in parameters}
     declared = next((p for p in parameters if p.name == "calibration"), None)
-    if declared:
+    if declared and _has_choice(declared):
         values["calibration"] = control(declared, key_of(declared, ""))
     shown = [p for p in parameters if p is not declared and p.name not in elsewhere]
     _draw([p for p in shown if not p.advanced], values, key_of)
@@ -122,9 +122,14 @@ def _draw(
     for parameter in parameters:
         if parameter.matters(values):
             offered = dict(parameter.limited).get(calibration, parameter.choices)
-            values[parameter.name] = control(
-                replace(parameter, choices=offered, limited=()), key_of(parameter, calibration)
-            )
+            asked = parameter.offering(offered)
+            if _has_choice(asked):
+                values[parameter.name] = control(asked, key_of(parameter, calibration))
+
+
+def _has_choice(parameter: Parameter) -> bool:
+    """Whether there is more than one value to choose."""
+    return parameter.kind != "choice" or len(parameter.choices) + parameter.optional > 1
 
 
 def control(parameter: Parameter, key: str | None = None, *, bare: bool = False) -> Any:
@@ -146,17 +151,14 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
     if parameter.kind == "bool":
         return st.toggle(value=parameter.default, **common)
     if parameter.kind == "choice":
-        choices = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
-        default = parameter.default or _AUTO
-        chosen = st.selectbox(options=choices, index=choices.index(default), **common)
-        return None if chosen == _AUTO else chosen
+        return _choice(parameter, common)
     if parameter.optional:
         return _optional(parameter, common)
     if parameter.scale == "log":
         grid = [number_text(v) for v in _with_current(log_grid(parameter), common["key"])]
         value = number_text(float(parameter.default))
-        chosen = float(st.select_slider(options=grid, value=value, **common))
-        return int(chosen) if parameter.kind == "int" else chosen
+        number = float(st.select_slider(options=grid, value=value, **common))
+        return int(number) if parameter.kind == "int" else number
     low, high = parameter.slider or (parameter.low, parameter.high)
     if parameter.kind == "int":
         return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)
@@ -168,6 +170,19 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
         step=step,
         **common,
     )
+
+
+def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
+    """One of several names, each shown in plain words; the address has the name."""
+    names = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
+    default = parameter.default or _AUTO
+    key = common["key"]
+    follow_choice(key, names, key, default)
+    # Streamlit's own binding would write the words into the address.
+    shown = {**common, "bind": None}
+    name = chosen(st.selectbox(options=names, format_func=parameter.label, **shown))
+    write_choice(key, name, default)
+    return None if name == _AUTO else name
 
 
 def _with_current(grid: list[float], key: str) -> list[float]:
@@ -188,7 +203,7 @@ def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
     address = {"algorithm": algorithm.name}
     for parameter in algorithm.parameters:
         key = widget_key(algorithm, parameter, calibration)
-        st.session_state.pop(key, None)
+        forget(key)
         if parameter.name in values and values[parameter.name] != parameter.default:
             address[key] = _address_text(parameter, values[parameter.name])
     return address
@@ -218,8 +233,8 @@ def _optional(parameter: Parameter, common: dict[str, Any]) -> int | None:
         numbers = [v for v in round_ones if low <= v <= high]
     options = [_AUTO, *map(str, numbers)]
     default = _AUTO if parameter.default is None else str(parameter.default)
-    chosen = st.select_slider(options=options, value=default, **common)
-    return None if chosen == _AUTO else int(chosen)
+    text = st.select_slider(options=options, value=default, **common)
+    return None if text == _AUTO else int(text)
 
 
 def _help(parameter: Parameter) -> str:
