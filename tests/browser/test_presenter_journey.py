@@ -73,6 +73,45 @@ def test_a_small_graph_leads_to_its_epsilon_and_back_leads_back(server, visit):
     assert "epsilon" not in page.url
 
 
+def test_one_step_back_undoes_one_choice_with_all_that_it_changed(server, visit):
+    page = visit(f"{server.url}/{ADDRESS}&algorithm=priv-pc")
+    settle(page, "Discover")
+    sidebar = page.get_by_test_id("stSidebar")
+    calibration = page.get_by_label("Calibration", exact=True)
+
+    def choose(label, words):
+        page.get_by_label(label, exact=True).first.click()
+        page.get_by_role("option", name=words, exact=True).click()
+        settle(page, "Discover")
+        page.wait_for_timeout(1000)
+
+    choose("Calibration", "As in the paper (published)")
+    assert "calibration=published" in page.url
+    sidebar.get_by_text("More settings").click()
+    # A list would close while its box still moves.
+    page.wait_for_timeout(1000)
+    choose("Independence score", "Spearman as published (spearman)")
+    assert "score_published=spearman" in page.url
+    # Takes three words out of the address.
+    choose("Algorithm", "Moment search")
+    assert page.url.endswith(ADDRESS)
+    page.go_back()
+    expect(calibration).to_have_value("As in the paper (published)", timeout=PATIENCE)
+    settle(page, "Discover")
+    page.wait_for_timeout(1000)
+    assert "algorithm=priv-pc" in page.url
+    assert "score_published=spearman" in page.url
+    # Another page writes its words too.
+    sidebar.get_by_role("link", name="Release").click()
+    settle(page, "Release")
+    page.wait_for_timeout(1000)
+    assert "calibration=published" in page.url
+    page.go_back()
+    settle(page, "Discover")
+    expect(calibration).to_have_value("As in the paper (published)", timeout=PATIENCE)
+    assert "score_published=spearman" in page.url
+
+
 def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(lively_server, visit):
     page = opened(visit, lively_server)
     strip = page.locator(".st-key-epsilon-strip")

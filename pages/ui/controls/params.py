@@ -138,7 +138,13 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
     bare: without its visible label, where something else says what it is.
     """
     label = f"{parameter.title}"
-    if parameter.symbol not in (parameter.name, parameter.option, parameter.title.lower()):
+    # A choice's symbol is a word, which would read as part of its title.
+    number = parameter.kind in ("float", "int")
+    if number and parameter.symbol not in (
+        parameter.name,
+        parameter.option,
+        parameter.title.lower(),
+    ):
         label += f" {parameter.symbol}"
     common: dict[str, Any] = {
         "label": label,
