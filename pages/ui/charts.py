@@ -49,6 +49,10 @@ def show(
         font_color=palette.text,
         margin=margin,
     )
+    legend = figure.layout.legend
+    if legend.orientation == "h" and (legend.y or 0) >= 1:
+        # The button that saves the chart stands in the other corner.
+        figure.update_layout(legend={"x": 0, "xref": "container", "xanchor": "left"})
     chosen: dict[str, Any] = (
         {"on_select": "rerun", "selection_mode": "points"} if selectable else {}
     )

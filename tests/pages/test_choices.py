@@ -35,7 +35,7 @@ def test_every_choice_has_plain_words_of_its_own(owner, parameter):
         words = text.removesuffix(f" ({choice})")
         assert words[0].isupper()
         # No short option name: no digits but in symbols, no arrow of code, no single letter.
-        assert len(words) > 1 and not re.search(r"[0-9>_]|^\w+-\w+$", words), text
+        assert re.fullmatch(r"(?!\w+-\w+$)[^0-9>_]{2,}", words), text
 
 
 def test_words_are_shown_and_the_name_stands_in_the_address():

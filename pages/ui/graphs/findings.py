@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.ui import tables
+from pages.ui.glossary import linked
 from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
 from privcore.algorithms.search.result import Edge, PairFinding
@@ -64,4 +65,4 @@ def pair_panel(result: Discovery) -> None:
         hide_index=True,
         alt="The finding on each pair",
     )
-    st.caption(HELP)
+    st.caption(linked(HELP, fdr="false discovery rate (FDR)"))
