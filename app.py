@@ -54,7 +54,11 @@ with st.container(horizontal=True, vertical_alignment="center", key=row):
         choose_data()
     if with_algorithm:
         pick_algorithm()
-    set_actions(st.container(horizontal=True, horizontal_alignment="right", width="stretch"))
+    set_actions(
+        st.container(
+            horizontal=True, horizontal_alignment="right", width="stretch", key="top-actions"
+        )
+    )
     keys(presents=page is discover_page)
 if with_algorithm:
     with st.sidebar:

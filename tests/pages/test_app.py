@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import texts
 from pages.ui.controls import params
 from pages.ui.data import upload as upload_module
+from pages.ui.glossary import linked
 from pages.ui.running import LiveHooks
 from privcore.algorithms import ALGORITHMS, Progress
 from privcore.data import ColumnSchema, read_table
@@ -355,6 +356,11 @@ def test_grids_are_sorted_and_hold_the_default(name):
             assert parameter.default in grid
             assert all(parameter.parse(v) == v for v in grid)
             assert len({params.number_text(v) for v in grid}) == len(grid)
+        if parameter.optional and parameter.kind != "choice":
+            grid = params.optional_grid(parameter)
+            assert len(grid) > 5
+            assert grid == sorted(set(grid))
+            assert all(parameter.parse(v) == v for v in grid)
 
 
 def test_the_odds_sentence():
@@ -399,13 +405,14 @@ def test_one_dag_is_not_called_a_cpdag():
     app = clean(start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true"))
     assert [m.label for m in app.metric][3] == "DAG F1"
     captions = " ".join(c.value for c in app.caption)
+    undirected = linked(texts.UNDIRECTED, cpdag="A line without an arrow")
     assert texts.ALL_DIRECTED in captions
-    assert texts.UNDIRECTED not in captions
+    assert undirected not in captions
     assert "Truth (DAG)" in [h.value for h in app.header]
     app = clean(start(algorithm="privpc-star", data="asia", rows="2000", discover_truth="true"))
     assert [m.label for m in app.metric][3] == "CPDAG F1"
     captions = " ".join(c.value for c in app.caption)
-    assert texts.UNDIRECTED in captions
+    assert undirected in captions
     assert texts.ALL_DIRECTED not in captions
     assert "Truth (CPDAG)" in [h.value for h in app.header]
 

@@ -7,8 +7,8 @@ with the wording.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -71,6 +71,19 @@ def write_choice(name: str, value: str, default: str) -> None:
         write_address(name, value)
     elif name in st.query_params:
         del st.query_params[name]
+
+
+def choose(
+    names: Sequence[str], words: Callable[[str], str], default: str, *, key: str, **shown: Any
+) -> str:
+    """One of several names, shown in words; the address has the name, under the widget's key.
+
+    shown: the arguments of a selectbox.
+    """
+    follow_choice(key, names, key, default)
+    name: str = chosen(st.selectbox(options=names, format_func=words, key=key, **shown))
+    write_choice(key, name, default)
+    return name
 
 
 def forget(name: str) -> None:

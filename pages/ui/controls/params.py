@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.address import chosen, follow_choice, forget, write_choice
+from pages.ui.controls.address import choose, forget
 from pages.ui.glossary import glossary_note
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 
@@ -163,8 +163,8 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
     if parameter.scale == "log":
         grid = [number_text(v) for v in _with_current(log_grid(parameter), common["key"])]
         value = number_text(float(parameter.default))
-        number = float(st.select_slider(options=grid, value=value, **common))
-        return int(number) if parameter.kind == "int" else number
+        text = st.select_slider(options=grid, value=value, **common)
+        return int(float(text)) if parameter.kind == "int" else float(text)
     low, high = parameter.slider or (parameter.low, parameter.high)
     if parameter.kind == "int":
         return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)
@@ -182,12 +182,7 @@ def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
     """One of several names, each shown in plain words; the address has the name."""
     names = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
     default = parameter.default or _AUTO
-    key = common["key"]
-    follow_choice(key, names, key, default)
-    # Streamlit's own binding would write the words into the address.
-    shown = {**common, "bind": None}
-    name = chosen(st.selectbox(options=names, format_func=parameter.label, **shown))
-    write_choice(key, name, default)
+    name = choose(names, parameter.label, default, **{**common, "bind": None})
     return None if name == _AUTO else name
 
 
@@ -229,18 +224,28 @@ def _address_text(parameter: Parameter, value: Any) -> str:
     return number_text(value) if parameter.kind == "float" else str(value)
 
 
-def _optional(parameter: Parameter, common: dict[str, Any]) -> int | None:
-    """A whole number, or "auto": a list of round numbers, so that auto is one of them."""
-    low, high = parameter.slider or (parameter.low, parameter.high)
-    if high - low <= 20:
-        numbers = list(range(int(low), int(high) + 1))
-    else:
-        round_ones = [m * 10**d for d in range(7) for m in (1, 2, 3, 5, 7)]
-        numbers = [v for v in round_ones if low <= v <= high]
-    options = [_AUTO, *map(str, numbers)]
-    default = _AUTO if parameter.default is None else str(parameter.default)
+def _optional(parameter: Parameter, common: dict[str, Any]) -> float | None:
+    """A number, or "auto": a list of round numbers, so that auto is one of them."""
+    grid = _with_current(optional_grid(parameter), common["key"])
+    options = [_AUTO, *map(number_text, grid)]
+    default = _AUTO if parameter.default is None else number_text(parameter.default)
     text = st.select_slider(options=options, value=default, **common)
-    return None if text == _AUTO else int(text)
+    if text == _AUTO:
+        return None
+    return int(text) if parameter.kind == "int" else float(text)
+
+
+def optional_grid(parameter: Parameter) -> list[float]:
+    """Round values over the slider of a parameter that may also be "auto"."""
+    low, high = parameter.slider or (parameter.low, parameter.high)
+    if parameter.scale == "log":
+        return log_grid(parameter)
+    if parameter.kind == "float":
+        return [round(low + (high - low) * k / 20, 6) for k in range(21)]
+    if high - low <= 20:
+        return [float(v) for v in range(int(low), int(high) + 1)]
+    round_ones = [float(m * 10**d) for d in range(7) for m in (1, 2, 3, 5, 7)]
+    return [v for v in round_ones if low <= v <= high]
 
 
 def _help(parameter: Parameter) -> str:
