@@ -48,11 +48,9 @@ def show(
         plot_bgcolor=palette.background,
         font_color=palette.text,
         margin=margin,
+        # Small, so that one above the chart ends before the button that saves it.
+        legend_font_size=11,
     )
-    legend = figure.layout.legend
-    if legend.orientation == "h" and (legend.y or 0) >= 1:
-        # The button that saves the chart stands in the other corner.
-        figure.update_layout(legend={"x": 0, "xref": "container", "xanchor": "left"})
     chosen: dict[str, Any] = (
         {"on_select": "rerun", "selection_mode": "points"} if selectable else {}
     )
