@@ -153,11 +153,15 @@ def test_presenter_mode_by_keys(server, visit):
 def test_pinned_runs_are_opened_again_and_stepped_through(server, visit):
     page = opened(visit, server)
     page.get_by_role("button", name="Pin", exact=True).click()
+    # The run that pins begins a moment later, and a choice that comes while it draws is lost.
+    page.wait_for_timeout(1000)
     settle(page, "Discover")
     page.get_by_role("button", name="Go to ε = 0.1").click()
     says(page, 0.1)
     settle(page, "Discover")
     page.get_by_role("button", name="Pin", exact=True).click()
+    # The run that pins begins a moment later, and a choice that comes while it draws is lost.
+    page.wait_for_timeout(1000)
     settle(page, "Discover")
     page.get_by_role("tab", name="Pinned").click()
     panel = page.get_by_role("tabpanel")
