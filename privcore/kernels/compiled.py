@@ -49,6 +49,11 @@ def loaded() -> Any:
     return _state.kernels if _state.kernels is not None or start(wait=True) else None
 
 
+def tests_on_noise() -> Any:
+    """The module of kernels for tests on noisy counts, which have no form in numpy."""
+    return importlib.import_module("privcore.kernels.noisy_tests")
+
+
 def note(visits: int) -> None:
     """Count work done without the kernels; enough of it starts loading them."""
     if _state.thread is None and _state.kernels is None:

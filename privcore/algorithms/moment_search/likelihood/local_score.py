@@ -9,9 +9,12 @@ import numpy as np
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
-from privcore.algorithms.moment_search.likelihood.strata_tests import CLEAR, StrataTests
+from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
+
+# A stratum is used by itself where its size is this many standard deviations of its noise.
+_CLEAR = 4.0
 
 
 class Evidence:
@@ -73,7 +76,7 @@ class Evidence:
         variance = self.moments.cell_variance([*parents, column], of=column)
         r = self.moments.levels[column]
         strata = counts.reshape(-1, r)
-        unclear = CLEAR * math.sqrt(self.moments.cell_variance(parents))
+        unclear = _CLEAR * math.sqrt(self.moments.cell_variance(parents))
         clear = strata.sum(axis=1) > max(1.0, unclear)
         # Strata too small to be told from noise count as one, if they can together.
         rest = strata[~clear].sum(axis=0, keepdims=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,31 +102,16 @@ class Moments:
             for subset in _subsets(tuple(within))
         )
 
-    def strata_covariances(
-        self, within: Sequence[int], strata: NDArray[np.intp], fixed: Sequence[Columns]
-    ) -> list[Matrix]:
-        """Noise covariance of moments of each of `fixed` between strata, each shape (s, s).
+    def variances(self, within: Columns, kinds: Sequence[Columns]) -> Matrix:
+        """Noise variances of the moments of each kind and each subset of the columns `within`.
 
-        strata: s positions in a flat table over `within`.
+        Shape (kinds, 2^columns), a subset as a number: a bit for each column, the first highest.
         """
-        places = np.unravel_index(strata, [self.levels[c] for c in within]) if within else ()
-        size = len(strata)
-        parts: list[tuple[Columns, Matrix]] = [((), np.ones((size, size)))]
-        for c, place in zip(within, places, strict=True):
-            r = self.levels[c]
-            differing = (place[:, None] == place) - 1 / r
-            parts = [
-                (subset + more, part * factor)
-                for subset, part in parts
-                for more, factor in (((), 1 / r**2), ((c,), differing))
-            ]
-        return [
-            sum(
-                (self.variance(*kind, *subset) * part for subset, part in parts),
-                start=np.zeros((size, size)),
-            )
-            for kind in fixed
+        subsets = [
+            tuple(c for c, inside in zip(within, chosen, strict=True) if inside)
+            for chosen in product((False, True), repeat=len(within))
         ]
+        return np.array([[self.variance(*kind, *s) for s in subsets] for kind in kinds])
 
 
 def full_basis(levels: int) -> Matrix:
