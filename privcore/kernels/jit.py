@@ -6,6 +6,7 @@ long.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
@@ -16,7 +17,5 @@ def _as_it_is(*_: Any, **__: Any) -> Any:
 
 njit: Any = _as_it_is
 if os.environ.get("CAUSALVEIL_KERNELS") != "0":
-    try:
-        from numba import njit
-    except ImportError:
-        pass
+    with contextlib.suppress(ImportError):
+        from numba import njit  # noqa: F401

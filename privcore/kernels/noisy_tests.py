@@ -7,13 +7,14 @@ it is a triangular one, and eigenvalues are looked for only where one may be bel
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
 
 from privcore.arrays import Integers, Matrix, Vector
 from privcore.kernels.jit import njit
+from privcore.kernels.margins import margin_places
 
 # Smallest variance distinct from 0.
 _TINY = 1e-9
@@ -451,3 +452,136 @@ def strata_test(
                                 total[column, row] += more
     value, first, second = _weighed(parts.reshape(-1), total)
     return True, value, first, second, left
+
+
+@njit(
+    "Tuple((float64, float64, float64, float64[:, ::1], float64[:, ::1]))(float64[::1],"
+    "int64[::1], boolean[:, ::1], int64[::1], float64[::1], int64[::1], float64[::1],"
+    "float64[::1], float64, float64)",
+    cache=True,
+    nogil=True,
+)
+def model_test(
+    cells: Vector,
+    levels: Integers,
+    members: Any,
+    starts: Integers,
+    codes: Vector,
+    ends: Integers,
+    variances: Vector,
+    difference: Vector,
+    n: float,
+    floor: float,
+) -> tuple[float, float, float, Matrix, Matrix]:
+    """value, first and second of the test that moments are off a model by chance; their errors.
+
+    Those errors are covariances times n, of the rows and of the noise.  The model's terms are
+    fitted to released moments, so what a further moment is off by is its own error less its
+    regression on theirs: the efficient score of the term that is left out.
+
+    cells: the model's probabilities.  levels, members, starts: of the margin of each term, and of
+    that of the moments in the end; see `margins.Layout`.  codes: of each margin those products of
+    codes that it holds and none before (rows) by its cells, flat, one after the other; ends: how
+    many there are up to each.  variances: n times the noise variance of each of them; difference:
+    what the last of them are off by.
+    """
+    places = margin_places(levels, members)
+    margins = places.shape[0]
+    size, known = ends[-1], ends[-2]
+    together = np.empty((size, size))
+    begin = np.zeros(margins, np.int64)
+    for k in range(margins - 1):
+        begin[k + 1] = begin[k] + (ends[k + 1] - ends[k]) * (starts[k + 1] - starts[k])
+    for one in range(margins):
+        height, rows = starts[one + 1] - starts[one], ends[one + 1] - ends[one]
+        turn = codes[begin[one] : begin[one] + height * rows].reshape(rows, height)
+        for other in range(one + 1):
+            width, columns = starts[other + 1] - starts[other], ends[other + 1] - ends[other]
+            both = np.zeros((height, width))
+            for cell in range(cells.size):
+                both[places[one, cell], places[other, cell]] += cells[cell]
+            opposite = codes[begin[other] : begin[other] + width * columns].reshape(columns, width)
+            block = _product(turn, _product(opposite, both))
+            for i in range(rows):
+                for j in range(columns):
+                    together[ends[one] + i, ends[other] + j] = block[i, j]
+                    together[ends[other] + j, ends[one] + i] = block[i, j]
+    across = together[:known, known:].copy()
+    # For codes that the others nearly say.
+    slopes = np.linalg.solve(together[:known, :known] + 1e-9 * np.eye(known), across).T.copy()
+    sampling = together[known:, known:] - _product(slopes, across.T)
+    noise = _product(slopes * variances[:known], slopes)
+    for i in range(size - known):
+        noise[i, i] += variances[known + i]
+        for j in range(i):
+            sampling[i, j] = sampling[j, i] = (sampling[i, j] + sampling[j, i]) / 2
+    whiten = whitening(sampling, floor)
+    parts = sqrt(n) * _product(whiten, difference.reshape(1, -1))[:, 0].copy()
+    covariance = np.eye(size - known) + _product(_product(whiten, noise), whiten)
+    value, first, second = _weighed(parts, covariance)
+    return value, first, second, sampling, noise
+
+
+@njit("float64[::1](float64[::1], int64[::1])", cache=True, nogil=True)
+def informations(cells: Vector, levels: Integers) -> Vector:
+    """Mutual information of each axis of a table of probabilities and all others together."""
+    whole = 0.0
+    for cell in cells:
+        whole += cell * log(max(cell, 1e-300))
+    shown = np.empty(levels.size)
+    width = 1
+    for axis in range(levels.size - 1, -1, -1):
+        own, r = np.zeros(levels[axis]), levels[axis]
+        information = whole
+        for first in range(0, cells.size, r * width):
+            for place in range(first, first + width):
+                total = 0.0
+                for level in range(r):
+                    own[level] += cells[place + level * width]
+                    total += cells[place + level * width]
+                information -= total * log(max(total, 1e-300))
+        for total in own:
+            information -= total * log(max(total, 1e-300))
+        shown[axis] = max(information, 0.0)
+        width *= r
+    return shown
+
+
+@njit("float64(float64[:, ::1], float64[::1], float64, float64, float64)", cache=True, nogil=True)
+def family_score(
+    strata: Matrix, probabilities: Vector, deviation: float, variance: float, penalty: float
+) -> float:
+    """G² of a column against its parents' levels, less `penalty` per degree of freedom.
+
+    strata: counts by the parents' levels (rows).  probabilities: of its levels, all rows together.
+    deviation: of the noise on a stratum.  variance: of that on a cell, as far as it matters.
+
+    Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell had
+    1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` for log n.
+    """
+    r = strata.shape[1]
+    unclear = _CLEAR * deviation
+    # Strata too small to be told from noise count as one, if they can together.
+    rest, hidden, used = np.zeros(r), 0, 0
+    deviance, dof = 0.0, 0.0
+    for stratum in range(len(strata) + 1):
+        if stratum < len(strata):
+            counts = strata[stratum]
+            if not counts.sum() > max(1.0, unclear):
+                rest += counts
+                hidden += 1
+                continue
+        else:
+            counts = rest
+            if not rest.sum() > max(1.0, unclear * sqrt(hidden)):
+                continue
+        used += 1
+        size = 0.0
+        for count in counts:
+            size += max(count, 0.0)
+        for level in range(r):
+            count = max(counts[level], 0.0)
+            if count > 0.0:
+                deviance += 2 * count * log(count / (size * probabilities[level]))
+            dof += (1 - 1 / r) * (1 + variance / max(count, max(sqrt(variance), 1.0)))
+    return deviance - penalty * (dof - (r - 1)) if used else 0.0

@@ -12,9 +12,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
-
-# A stratum is used by itself where its size is this many standard deviations of its noise.
-_CLEAR = 4.0
+from privcore.kernels import compiled
 
 
 class Evidence:
@@ -66,27 +64,14 @@ class Evidence:
         return self._tabulated_score(column, sorted(parents))
 
     def _tabulated_score(self, column: int, parents: list[int]) -> float:
-        """G² of the column against its parents' levels, less `penalty` per degree of freedom.
-
-        Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell
-        had 1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` in the
-        place of log n.
-        """
+        """Deviance of the column's counts by its parents' levels; see `family_score`."""
         counts = self.moments.table([*parents, column])
-        variance = self.moments.cell_variance([*parents, column], of=column)
-        r = self.moments.levels[column]
-        strata = counts.reshape(-1, r)
-        unclear = _CLEAR * math.sqrt(self.moments.cell_variance(parents))
-        clear = strata.sum(axis=1) > max(1.0, unclear)
-        # Strata too small to be told from noise count as one, if they can together.
-        rest = strata[~clear].sum(axis=0, keepdims=True)
-        together = rest.sum() > max(1.0, unclear * math.sqrt(len(clear) - clear.sum()))
-        strata = np.maximum(np.concatenate([strata[clear], rest[: int(together)]]), 0.0)
-        if not strata.size:
-            return 0.0
-        sizes = strata.sum(axis=1, keepdims=True)
-        expected = sizes * self.pairs.probabilities(column)
-        deviance = 2 * float((strata * np.log(np.maximum(strata, 1e-300) / expected)).sum())
-        each = 1 + variance / np.maximum(strata, max(math.sqrt(variance), 1.0))
-        dof = float((each.sum(axis=1) - each.mean(axis=1)).sum()) - (r - 1)
-        return deviance - self._penalty * dof
+        return float(
+            compiled.tests_on_noise().family_score(
+                np.ascontiguousarray(counts).reshape(-1, self.moments.levels[column]),
+                self.pairs.probabilities(column),
+                math.sqrt(self.moments.cell_variance(parents)),
+                self.moments.cell_variance([*parents, column], of=column),
+                self._penalty,
+            )
+        )

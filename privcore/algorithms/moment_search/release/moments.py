@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.arrays import Columns, Matrix
