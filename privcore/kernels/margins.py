@@ -52,19 +52,26 @@ def fit_margins(
     wanted: of all margins, one after the other; starts: where each begins, and where the last ends.
     """
     places, sums = margin_places(levels, members), np.empty_like(wanted)
+    margins = places.shape[0]
+    ratios = np.ones(1)
+    before = np.zeros(cells.size, np.int32)
     for round_ in range(most):
         gap = 0.0
-        for margin in range(places.shape[0]):
+        for margin in range(margins):
             first, last = starts[margin], starts[margin + 1]
             part, aim, place = sums[first:last], wanted[first:last], places[margin]
             part[:] = 0.0
+            # What the last margin makes of the cells, and their sums for this one.
             for cell in range(cells.size):
+                cells[cell] *= ratios[before[cell]]
                 part[place[cell]] += cells[cell]
             for k in range(part.size):
                 gap += abs(aim[k] - part[k])
                 part[k] = aim[k] / part[k] if part[k] > 0.0 else 0.0
-            for cell in range(cells.size):
-                cells[cell] *= part[place[cell]]
+            ratios, before = part.copy(), place
         if gap < enough:
-            return round_ + 1
+            most = round_ + 1
+            break
+    for cell in range(cells.size):
+        cells[cell] *= ratios[before[cell]]
     return most

@@ -291,6 +291,29 @@ def linear_tests(
     return made
 
 
+@njit(
+    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
+    "int64[::1], int64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def linear_tests_each(
+    moments: Matrix,
+    starts: Integers,
+    variances: Matrix,
+    n: float,
+    xs: Integers,
+    ys: Integers,
+    given: Integers,
+) -> Matrix:
+    """As `linear_tests`, of each x and its y given its own columns (rows)."""
+    made = np.empty((xs.size, 4))
+    for k in range(xs.size):
+        one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], given[k])
+        made[k] = one[0]
+    return made
+
+
 @njit(cache=True, nogil=True)
 def between_strata(variances: Matrix, levels: Integers) -> Matrix:
     """Noise covariance of moments of some columns in two strata, by which columns given agree.
@@ -348,7 +371,8 @@ def _variety(counts: Vector) -> float:
 
 @njit(
     "Tuple((boolean, float64, float64, float64, float64))(float64[:, :, ::1], int64[::1],"
-    "float64[:, ::1], float64, float64[:, ::1], float64[:, ::1])",
+    'float64[:, ::1], float64, Array(float64, 2, "C", readonly=True),'
+    'Array(float64, 2, "C", readonly=True))',
     cache=True,
     nogil=True,
 )

@@ -7,6 +7,7 @@ dependence given S, in which each level is a variable but levels do not interact
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -29,7 +30,7 @@ class LinearTests:
         self._starts = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])
         self._span = [np.arange(a, b) for a, b in pairwise(self._starts)]
         self._moments = self._means(int(self._starts[-1]))
-        self._variances = self._of_pairs()
+        self._known = self._moments, self._starts, self._of_pairs(), float(self.n)
         self._tests: dict[tuple[int, int, Columns], Statistic] = {}
         self._rows: dict[tuple[int, Columns], Statistics] = {}
         self._few = np.flatnonzero(np.array(self.levels) <= _FEW_LEVELS)
@@ -96,11 +97,16 @@ class LinearTests:
             self._rows[key] = row
         return self._rows[key]
 
+    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+        """Tests of x and y given others, as many for each."""
+        xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
+        given = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
+        return Statistics(
+            *compiled.tests_on_noise().linear_tests_each(*self._known, xs, ys, given).T
+        )
+
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Statistics:
         """Tests of y and each of xs; of y itself and of those given nothing."""
         given = np.array(conditioning_set, np.int64)
-        kernels = compiled.tests_on_noise()
-        made = kernels.linear_tests(
-            self._moments, self._starts, self._variances, float(self.n), xs, y, given
-        )
+        made = compiled.tests_on_noise().linear_tests(*self._known, xs, y, given)
         return Statistics(*made.T)

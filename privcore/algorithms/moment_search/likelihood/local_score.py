@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
@@ -39,6 +40,20 @@ class Evidence:
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """On a table that covers the columns, its strata clear of noise; else linear, on pairs."""
         return self._counted(x, y, conditioning_set) or self.pairs.test(x, y, conditioning_set)
+
+    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+        """As `test`, all of them given as many columns."""
+        counted = [self._counted(*each) for each in asked]
+        made = Statistics(*np.empty((4, len(asked))))
+        left = np.array([k for k, statistic in enumerate(counted) if statistic is None], np.int64)
+        if left.size:
+            for field, part in zip(made, self.pairs.tests([asked[k] for k in left]), strict=True):
+                field[left] = part
+        for k, statistic in enumerate(counted):
+            if statistic is not None:
+                for field, part in zip(made, statistic, strict=False):
+                    field[k] = part
+        return made
 
     def _counted(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         if conditioning_set and self.moments.covers((x, y, *conditioning_set)):

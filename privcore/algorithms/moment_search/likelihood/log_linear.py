@@ -235,9 +235,9 @@ class LogLinear:
         """Axes of the margins that the model has, the largest ones; apart: in none of them."""
         held = tuple(
             three
-            for three in combinations(range(len(columns)), 3)
-            if not (apart and apart[0] in three and apart[1] in three)
-            and self._interaction(columns_of(columns, three)) is not None
+            for three, those in zip(_threes(len(columns)), combinations(columns, 3), strict=True)
+            if self._interaction(those) is not None
+            and not (apart and apart[0] in three and apart[1] in three)
         )
         return _largest(len(columns), held, apart)
 
@@ -246,7 +246,12 @@ class LogLinear:
         cells = math.prod(levels)
         if cells > _MOST_CELLS:
             return None
-        margins = {term: self._known(columns_of(columns, term)) for term in terms}
+        known = self._margins
+        margins: dict[Axes, Matrix] = {}
+        for term in terms:
+            those = columns_of(columns, term)
+            share = known.get(those)
+            margins[term] = self._known(those) if share is None else share
         return fitted(np.full(levels, 1 / cells), margins)
 
     def _known(self, columns: Columns) -> Matrix:
@@ -291,6 +296,11 @@ class LogLinear:
         return fitted(np.maximum(off.table + more, _TINY), pairs)
 
 
+@lru_cache(maxsize=64)
+def _threes(columns: int) -> list[Axes]:
+    return list(combinations(range(columns), 3))
+
+
 @lru_cache(maxsize=4096)
 def _largest(columns: int, threes: tuple[Axes, ...], apart: Axes) -> tuple[Axes, ...]:
     """Terms of all pairs but `apart`, of those three, and of single columns in none of these."""
@@ -305,7 +315,7 @@ def _codes(levels: Sequence[int], margins: Sequence[Axes]) -> int:
 
 
 def columns_of(columns: Columns, axes: Axes) -> Columns:
-    return tuple(columns[axis] for axis in axes)
+    return tuple([columns[axis] for axis in axes])
 
 
 def _moments_of(table: Matrix) -> Matrix:

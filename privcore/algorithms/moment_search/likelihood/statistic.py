@@ -14,6 +14,7 @@ from math import comb
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaincc, gammainccinv
 
 from privcore.arrays import Matrix, Vector
@@ -87,11 +88,16 @@ class Statistics(NamedTuple):
         return Statistic(value, first, second, left)
 
     @property
+    def informative(self) -> NDArray[np.bool_]:
+        """As of `Statistic`."""
+        return self.left >= _LEAST_LEFT
+
+    @property
     def p_values(self) -> Vector:
         """As `Statistic.alone`."""
         known = self.second > 0
         first, second = (np.where(known, field, 1.0) for field in (self.first, self.second))
-        p_values = gammaincc(first * first / second / 2, self.value * first / second / 2)
+        p_values = gammaincc(first * first / second / 2, self.value / (second / first) / 2)
         return np.where(known, p_values, 1.0)
 
 

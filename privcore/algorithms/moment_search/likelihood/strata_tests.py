@@ -32,12 +32,13 @@ class StrataTests:
     def _test(self, x: int, y: int, given: Columns) -> Statistic | None:
         released = self._released
         tables = released.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
+        variances = released.variances([*given, x, y]).reshape(-1, 2, 2)
         said, *statistic = compiled.tests_on_noise().strata_test(
             np.ascontiguousarray(tables),
             np.array([self.levels[c] for c in given], np.int64),
-            released.variances(given, ((x, y), (x,), (y,), ())),
+            np.stack([variances[:, i, j] for i, j in ((1, 1), (1, 0), (0, 1), (0, 0))]),
             float(released.n),
-            sum_zero_basis(self.levels[x]).copy(),
-            sum_zero_basis(self.levels[y]).copy(),
+            sum_zero_basis(self.levels[x]),
+            sum_zero_basis(self.levels[y]),
         )
         return Statistic(*statistic) if said else None
