@@ -34,7 +34,7 @@ def margin_places(levels: NDArray[np.int64], members: NDArray[np.bool_]) -> Plac
 
 
 @njit(
-    "int64(float64[::1], int64[::1], boolean[:, ::1], float64[::1], int64[::1], float64, int64,"
+    "int64(float64[::1], int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64,"
     "float64)",
     cache=True,
     nogil=True,
@@ -43,8 +43,8 @@ def fit_margins(
     cells: Vector,
     levels: NDArray[np.int64],
     members: NDArray[np.bool_],
-    wanted: Vector,
     starts: NDArray[np.int64],
+    wanted: Vector,
     enough: float,
     most: int,
     more: float,

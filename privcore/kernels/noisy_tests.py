@@ -14,7 +14,7 @@ import numpy as np
 
 from privcore.arrays import Integers, Matrix, Vector
 from privcore.kernels.jit import njit
-from privcore.kernels.margins import margin_places
+from privcore.kernels.margins import fit_margins, margin_places
 
 # Smallest variance distinct from 0.
 _TINY = 1e-9
@@ -546,9 +546,24 @@ def model_test(
     return value, first, second, sampling, noise
 
 
-@njit("float64[::1](float64[::1], int64[::1])", cache=True, nogil=True)
-def informations(cells: Vector, levels: Integers) -> Vector:
-    """Mutual information of each axis of a table of probabilities and all others together."""
+@njit(
+    "float64[::1](int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64, float64)",
+    cache=True,
+    nogil=True,
+)
+def informations(
+    levels: Integers,
+    members: Any,
+    starts: Integers,
+    wanted: Vector,
+    enough: float,
+    most: int,
+    further: float,
+) -> Vector:
+    """Mutual information of each axis and all others together, in the table of largest entropy with
+    the margins; see `fit_margins`."""
+    cells = np.full(levels.prod(), 1 / levels.prod())
+    fit_margins(cells, levels, members, starts, wanted, enough, most, further)
     whole = 0.0
     for cell in cells:
         whole += cell * log(max(cell, 1e-300))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcore.algorithms.moment_search.likelihood.margins import (
+    LIMITS,
     Axes,
     fitted,
     layout_of,
@@ -73,6 +74,12 @@ def closed(terms: tuple[Axes, ...]) -> list[Axes]:
         for subset in combinations(term, size)
     }
     return sorted(subsets, key=lambda subset: (len(subset), subset))
+
+
+@lru_cache(maxsize=4096)
+def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
+    """Of two axes and more."""
+    return [subset for subset in closed(terms) if len(subset) > 1]
 
 
 class Codes(NamedTuple):
@@ -153,22 +160,20 @@ class LogLinear:
         return None if explained is None else explained[columns.index(column)]
 
     def _explain(self, columns: Columns) -> list[Explained] | None:
-        terms = self._terms(columns)
-        table = self._model(columns, terms)
-        if table is None:
+        levels = tuple([self._moments.levels[c] for c in columns])
+        if math.prod(levels) > _MOST_CELLS:
             return None
+        terms = self._terms(columns)
+        layout = layout_of(levels, terms)
+        wanted = np.concatenate([self._known(columns_of(columns, t)).reshape(-1) for t in terms])
+        shown = compiled.tests_on_noise().informations(*layout, wanted, *LIMITS)
         dofs = [0.0] * len(columns)
-        for term in closed(terms):
-            if len(term) > 1:
-                dof = self._dof(columns_of(columns, term))
-                for axis in term:
-                    dofs[axis] += dof
-        levels = layout_of(table.shape, terms).levels
-        shown = compiled.tests_on_noise().informations(table.reshape(-1), levels)
-        return [
-            Explained(2 * self._moments.n * float(information), dof)
-            for information, dof in zip(shown, dofs, strict=True)
-        ]
+        for term in _dependences(terms):
+            dof = self._dof(columns_of(columns, term))
+            for axis in term:
+                dofs[axis] += dof
+        deviances = (2 * self._moments.n * shown).tolist()
+        return [Explained(*both) for both in zip(deviances, dofs, strict=True)]
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test that x and y have the moments of the model with no term of both.
@@ -246,33 +251,21 @@ class LogLinear:
         cells = math.prod(levels)
         if cells > _MOST_CELLS:
             return None
-        known = self._margins
-        margins: dict[Axes, Matrix] = {}
-        for term in terms:
-            those = columns_of(columns, term)
-            share = known.get(those)
-            margins[term] = self._known(those) if share is None else share
+        margins = {term: self._known(columns_of(columns, term)) for term in terms}
         return fitted(np.full(levels, 1 / cells), margins)
 
     def _known(self, columns: Columns) -> Matrix:
         """Shares of one or two columns, or of three that interact."""
+        known = self._margins.get(columns)
+        if known is not None:
+            return known
         if len(columns) == 1:
             return self._probabilities(columns[0])
-        if len(columns) == 3:
-            known = self._interaction(columns)
-            assert known is not None
-            return known
-        if columns not in self._margins:
-            least = _TINY + 0.1 / self._moments.n / math.prod(
-                self._moments.levels[c] for c in columns
-            )
-            probabilities = nearest_probabilities(self._moments.table(columns), least)
-            alone: dict[Axes, Matrix] = {
-                (axis,): self._probabilities(c) for axis, c in enumerate(columns)
-            }
-            self._margins[columns] = fitted(probabilities, alone)
-        known = self._margins[columns]
-        assert known is not None
+        cells = math.prod([self._moments.levels[c] for c in columns])
+        least = _TINY + 0.1 / self._moments.n / cells
+        probabilities = nearest_probabilities(self._moments.table(columns), least)
+        alone = {(axis,): self._probabilities(c) for axis, c in enumerate(columns)}
+        known = self._margins[columns] = fitted(probabilities, alone)
         return known
 
     def _interaction(self, columns: Columns) -> Matrix | None:

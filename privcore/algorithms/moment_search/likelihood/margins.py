@@ -25,7 +25,7 @@ Axes = tuple[int, ...]
 _ENOUGH = 1e-5
 _MOST_ROUNDS = 16
 _FURTHER = 0.4
-_LIMITS = (_ENOUGH, _MOST_ROUNDS, _FURTHER)
+LIMITS = (_ENOUGH, _MOST_ROUNDS, _FURTHER)
 # A margin that is further off than this is met as it is.
 _FAR = 1.5
 # What one margin costs in numpy, in visits of a row, and each of its cells.
@@ -41,7 +41,7 @@ def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
     if kernels := compiled.ready():
         cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
         wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
-        kernels.fit_margins(cells, *layout[:2], wanted, layout.starts, *_LIMITS)
+        kernels.fit_margins(cells, *layout, wanted, *LIMITS)
         return cells.reshape(start.shape)
     return _in_numpy(start, margins)
 
