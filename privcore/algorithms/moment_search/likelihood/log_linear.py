@@ -24,7 +24,7 @@ from privcore.algorithms.moment_search.likelihood.margins import (
 )
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, whitening
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.release.moments import Moments, turned_by
 from privcore.arrays import Columns, Integers, Matrix, Vector
 from privcore.kernels import compiled
 
@@ -203,7 +203,9 @@ class LogLinear:
         if table is None:
             return None
         n, about = released.n, columns_of(columns, asked)
-        moments = released.sums(*about) / n - _moments_of(margin(table, asked))
+        expected = margin(table, asked)
+        codes = turned_by(expected, [sum_zero_basis(r).T for r in expected.shape])
+        moments = released.sums(*about) / n - codes
         held = _codes_of(table.shape, terms, asked)
         variances = [
             released.variance(*columns_of(columns, subset)) / n if subset else 0.0
@@ -282,9 +284,7 @@ class LogLinear:
         if off is None or off.statistic.p_value > _SEEN:
             return None
         more, self._dofs[columns] = shrunken(off)
-        for axis, column in enumerate(columns):
-            basis = sum_zero_basis(released.levels[column])
-            more = np.moveaxis(np.tensordot(basis, more, axes=(1, axis)), 0, axis)
+        more = turned_by(more, [sum_zero_basis(released.levels[c]) for c in columns])
         pairs = {term: self._known(columns_of(columns, term)) for term in _PAIRS}
         return fitted(np.maximum(off.table + more, _TINY), pairs)
 
@@ -309,11 +309,3 @@ def _codes(levels: Sequence[int], margins: Sequence[Axes]) -> int:
 
 def columns_of(columns: Columns, axes: Axes) -> Columns:
     return tuple([columns[axis] for axis in axes])
-
-
-def _moments_of(table: Matrix) -> Matrix:
-    """Means of the products of the codes of all axes."""
-    for axis, r in enumerate(table.shape):
-        turned = np.tensordot(sum_zero_basis(r).T, table, axes=(1, axis))
-        table = np.moveaxis(turned, 0, axis)
-    return table

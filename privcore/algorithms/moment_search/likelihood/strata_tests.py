@@ -32,11 +32,11 @@ class StrataTests:
     def _test(self, x: int, y: int, given: Columns) -> Statistic | None:
         released = self._released
         tables = released.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
-        variances = released.variances([*given, x, y]).reshape(-1, 2, 2)
+        variances = released.variances([*given, x, y]).reshape(-1, 4)
         said, *statistic = compiled.tests_on_noise().strata_test(
             np.ascontiguousarray(tables),
             np.array([self.levels[c] for c in given], np.int64),
-            np.stack([variances[:, i, j] for i, j in ((1, 1), (1, 0), (0, 1), (0, 0))]),
+            np.ascontiguousarray(variances.T[::-1]),
             float(released.n),
             sum_zero_basis(self.levels[x]),
             sum_zero_basis(self.levels[y]),

@@ -44,7 +44,7 @@ class Moments:
 
     def add_table(self, columns: Columns, counts: Matrix, variance: float) -> None:
         """counts: shape = levels of the columns, ascending, each with noise of that variance."""
-        turned = _turned(counts, [full_basis(r).T for r in counts.shape])
+        turned = turned_by(counts, [full_basis(r).T for r in counts.shape])
         for axes, place, others in _parts(counts.shape):
             if axes:
                 subset = tuple(columns[axis] for axis in axes)
@@ -70,8 +70,8 @@ class Moments:
     def _built(self, kept: Columns) -> Matrix:
         turned = np.zeros([self.levels[c] for c in kept])
         for axes, place, others in _parts(turned.shape):
-            turned[place] = self._sums[tuple(kept[axis] for axis in axes)] / math.sqrt(others)
-        return _turned(turned, [full_basis(r) for r in turned.shape])
+            turned[place] = self._sums[tuple([kept[axis] for axis in axes])] / math.sqrt(others)
+        return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
         """Noise variance of a count over the columns; of: only the part of moments with it."""
@@ -133,9 +133,9 @@ def full_basis(levels: int) -> Matrix:
     return np.column_stack([np.full(levels, 1 / math.sqrt(levels)), sum_zero_basis(levels)])
 
 
-def _turned(table: Matrix, bases: Sequence[Matrix]) -> Matrix:
+def turned_by(table: Matrix, bases: Sequence[Matrix]) -> Matrix:
     """Each axis by its matrix.  The first goes last each time, so that all are in order then."""
     turned = table
     for basis in bases:
-        turned = (basis @ turned.reshape(len(basis), -1)).T
-    return np.ascontiguousarray(turned).reshape(table.shape)
+        turned = (basis @ turned.reshape(basis.shape[1], -1)).T
+    return np.ascontiguousarray(turned).reshape([len(basis) for basis in bases])
