@@ -102,7 +102,7 @@ def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
 _SEARCHES = 3
 # What an edge may cost beside its score, per row, in the searches of which the result is the
 # sparsest.
-_COSTS = (0.0, 0.003, 0.01)
+_COSTS = (0.0, 0.01)
 
 
 def explaining_search(

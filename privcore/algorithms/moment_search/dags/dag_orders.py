@@ -1,14 +1,14 @@
-"""The best DAG that searches over orders of the columns and over single edges find together.
+"""The best of searches over orders of the columns and over single edges.
 
 A search over single edges stops at DAGs that no single change improves, often far from the best; so
-do searches over orders, but at others.
+do searches over orders, but where they stop depends on where they start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from math import inf
+from math import inf, sqrt
 
 from privcore.algorithms.moment_search.dags.dag_search import (
     Parents,
@@ -19,6 +19,10 @@ from privcore.algorithms.moment_search.dags.dag_search import (
 )
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.graphs import topological_order
+
+# Square roots whose multiples mix the columns: orders that have little to do with each other, and
+# are the same in every run.
+_ROOTS = (2.0, 3.0, 5.0, 7.0, 11.0, 13.0)
 
 
 def best_of_orders(
@@ -31,10 +35,10 @@ def best_of_orders(
 ) -> Parents:
     """The parents of each column in the best DAG that was met.
 
-    A search over orders (`order_search`) from that of `start`, and a tabu search (`search_dag`)
-    from the better of the two.
+    Searches over orders (`order_search`) and then a tabu search (`search_dag`) from the best DAG.
     candidates: per column, those it may be adjacent to.  between: as for `search_dag`.
-    start: a DAG of such edges; None for what a tabu search from the empty graph finds.
+    start: a DAG of such edges, from whose order the one search begins; None for several, from the
+    order of what a tabu search from the empty graph finds and from orders that are always the same.
     """
     columns = len(candidates)
 
@@ -42,13 +46,20 @@ def best_of_orders(
     def gains(column: int, parents: frozenset[int]) -> Mapping[int, float]:
         return _Gains(score, column, parents, full=len(parents) == max_parents)
 
+    mixed: list[list[int]] = []
     if start is None:
         empty: Parents = (frozenset(),) * columns
         start = search_dag(score, candidates, empty, max_parents=max_parents, between=between)
-    order = topological_order(columns, edges_of(start))
-    found = OrderSearch(gains, columns, candidates).best(order, between)
-    best = max(start, found, key=lambda dag: total(score, dag))
+        mixed = [_mixed(columns, sqrt(root)) for root in _ROOTS]
+    search = OrderSearch(gains, columns, candidates)
+    orders = [topological_order(columns, edges_of(start)), *mixed]
+    dags = [start, *(search.best(order, between) for order in orders)]
+    best = max(dags, key=lambda dag: total(score, dag))
     return search_dag(score, candidates, best, max_parents=max_parents, between=between)
+
+
+def _mixed(columns: int, root: float) -> list[int]:
+    return sorted(range(columns), key=lambda column: (column + 1) * root % 1.0)
 
 
 class _Gains(dict[int, float]):
