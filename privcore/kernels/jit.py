@@ -6,16 +6,20 @@ long.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def _as_it_is(*_: Any, **__: Any) -> Any:
+def njit(signature: str | None = None, **options: Any) -> Callable[[Kernel], Kernel]:
+    """As `numba.njit`."""
+    if os.environ.get("CAUSALVEIL_KERNELS") != "0":
+        try:
+            import numba
+        except ImportError:
+            return lambda function: function
+        compiled: Callable[[Kernel], Kernel] = numba.njit(signature, **options)
+        return compiled
     return lambda function: function
-
-
-njit: Any = _as_it_is
-if os.environ.get("CAUSALVEIL_KERNELS") != "0":
-    with contextlib.suppress(ImportError):
-        from numba import njit  # noqa: F401

@@ -76,7 +76,7 @@ def whitening(covariance: Matrix, floor: float) -> Matrix:
 
 
 @njit(cache=True, nogil=True)
-def _inverse(matrix: Matrix) -> Matrix:
+def _inverse(matrix: Matrix) -> Any:
     """Of a positive matrix."""
     if matrix.shape[0] > _SMALL:
         return np.linalg.inv(matrix)
@@ -532,7 +532,7 @@ def model_test(
                     together[ends[other] + j, ends[one] + i] = block[i, j]
     across = together[:known, known:].copy()
     # For codes that the others nearly say.
-    slopes = np.linalg.solve(together[:known, :known] + 1e-9 * np.eye(known), across).T.copy()
+    slopes: Any = np.linalg.solve(together[:known, :known] + 1e-9 * np.eye(known), across).T.copy()
     sampling = together[known:, known:] - _product(slopes, across.T)
     noise = _product(slopes * variances[:known], slopes)
     for i in range(size - known):

@@ -122,9 +122,10 @@ def explaining_search(
         return evidence.score(column, parents) - cost * run.source.n * len(parents)
 
     around = {column: set(others) for column, others in candidates.items()}
-    dag = start and tuple(parents & around[c] for c, parents in enumerate(start))
+    if start is not None:
+        start = tuple(parents & around[c] for c, parents in enumerate(start))
     for _ in range(_SEARCHES):
-        dag = searched_among(run, score, around, dag)
+        dag = start = searched_among(run, score, around, start)
         missing = unexplained(
             dag, around, _cancellable(run, evidence.unexplained), evidence.suspects
         )

@@ -98,12 +98,13 @@ class _NoiseAware(Decision):
                 else:
                     waiting.append(k)
                 if self._recorder.keep:
-                    told = float(p_value), self._level, bool(verdict)
-                    steps[k].append(Step.noiseless(*pairs[k], given, *told))
-        for own, separating_set, asked_in_all in zip(steps, separating, tests, strict=True):
-            for step in own:
+                    x, y = pairs[k]
+                    step = Step.noiseless(x, y, given, float(p_value), self._level, bool(verdict))
+                    steps[k].append(step)
+        for made_here, separating_set, number in zip(steps, separating, tests, strict=True):
+            for step in made_here:
                 self._recorder.add(step)
-            yield Answer(separating_set, asked_in_all)
+            yield Answer(separating_set, number)
 
 
 def record_release(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:

@@ -51,8 +51,8 @@ class Evidence:
                 field[left] = part
         for k, statistic in enumerate(counted):
             if statistic is not None:
-                for field, part in zip(made, statistic, strict=False):
-                    field[k] = part
+                for field, number in zip(made, statistic[:4], strict=True):
+                    field[k] = number
         return made
 
     def _counted(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:

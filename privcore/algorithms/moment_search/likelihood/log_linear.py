@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache, reduce
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from privcore.algorithms.moment_search.likelihood.margins import (
     margin,
     nearest_probabilities,
 )
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic, whitening
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments, turned_by
 from privcore.arrays import Columns, Integers, Matrix, Vector
@@ -55,12 +55,12 @@ def shrunken(off: Difference) -> tuple[Matrix, float]:
         return np.zeros_like(off.moments), 0.0
     signal = (statistic.value - statistic.first) / statistic.second
     # In units in which the rows' errors are independent, and the noise's, too.
-    whiten = whitening(off.sampling, off.floor)
-    noise, turn = np.linalg.eigh(whiten.T @ off.noise @ whiten)
-    whiten = whiten @ turn
+    whiten = compiled.tests_on_noise().whitening(off.sampling, off.floor)
+    noise, turn = np.linalg.eigh(whiten @ off.noise @ whiten.T)
+    whiten = turn.T @ whiten
     both = 1 + np.maximum(noise, 0.0)
     share = signal / (signal + both)
-    kept = np.linalg.solve(whiten.T, share * (whiten.T @ off.moments.reshape(-1)))
+    kept = np.linalg.solve(whiten, share * (whiten @ off.moments.reshape(-1)))
     return np.asarray(kept.reshape(off.moments.shape)), float((share * share * both).sum())
 
 
@@ -102,17 +102,8 @@ def _codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> 
         held[next(k for k, term in enumerate(terms) if set(subset) <= set(term))].append(subset)
     blocks = [
         np.concatenate(
-            [np.empty((0, math.prod(levels[a] for a in axes)))]
-            + [
-                reduce(
-                    np.kron,
-                    [
-                        sum_zero_basis(levels[a]).T if a in subset else np.ones((1, levels[a]))
-                        for a in axes
-                    ],
-                )
-                for subset in own
-            ]
+            [np.empty((0, math.prod([levels[axis] for axis in axes])))]
+            + [_codes_by_cell([levels[axis] for axis in axes], axes, subset) for subset in own]
         )
         for axes, own in zip((*terms, asked), held, strict=True)
     ]
@@ -121,6 +112,15 @@ def _codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> 
         np.concatenate([block.reshape(-1) for block in blocks]),
         np.cumsum([0, *map(len, blocks)]),
     )
+
+
+def _codes_by_cell(levels: Sequence[int], axes: Axes, subset: Axes) -> Matrix:
+    """Products of the codes of a subset of the axes (rows), by the cells of their margin."""
+    codes: Matrix = np.ones((1, 1))
+    for r, axis in zip(levels, axes, strict=True):
+        own = sum_zero_basis(r).T if axis in subset else np.ones((1, r))
+        codes = np.asarray(np.kron(codes, own))
+    return codes
 
 
 # Sets of more combinations of levels have no model.
@@ -266,7 +266,9 @@ class LogLinear:
         cells = math.prod([self._moments.levels[c] for c in columns])
         least = _TINY + 0.1 / self._moments.n / cells
         probabilities = nearest_probabilities(self._moments.table(columns), least)
-        alone = {(axis,): self._probabilities(c) for axis, c in enumerate(columns)}
+        alone: dict[Axes, Matrix] = {
+            (axis,): self._probabilities(c) for axis, c in enumerate(columns)
+        }
         known = self._margins[columns] = fitted(probabilities, alone)
         return known
 

@@ -39,8 +39,9 @@ class Moments:
             sums = known + share * (sums - known)
             variance *= share
         self._sums[columns], self._variances[columns] = sums, variance
-        for known in (self._tables, self._subsets, self._cells):
-            known.clear()
+        self._tables.clear()
+        self._subsets.clear()
+        self._cells.clear()
 
     def add_table(self, columns: Columns, counts: Matrix, variance: float) -> None:
         """counts: shape = levels of the columns, ascending, each with noise of that variance."""
