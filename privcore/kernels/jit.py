@@ -20,6 +20,6 @@ def njit(signature: str | None = None, **options: Any) -> Callable[[Kernel], Ker
             import numba
         except ImportError:
             return lambda function: function
-        compiled: Callable[[Kernel], Kernel] = numba.njit(signature, **options)
-        return compiled
+        compiled: Any = numba.njit(signature, **options)
+        return compiled  # type: ignore[no-any-return]
     return lambda function: function

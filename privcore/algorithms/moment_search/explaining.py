@@ -102,30 +102,25 @@ def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
 _SEARCHES = 3
 # What an edge may cost beside its score, per row, in the searches of which the result is the
 # sparsest.
-_COSTS = (0.0, 0.01)
+_COSTS = (0.0, 0.003, 0.01)
+# How often the edges that are left are searched once more.
+_PASSES = 2
 
 
 def explaining_search(
-    run: Run[MomentSearchParameters],
-    evidence: ModelEvidence,
-    candidates: Around,
-    cost: float,
-    start: Parents | None,
+    run: Run[MomentSearchParameters], evidence: ModelEvidence, candidates: Around, cost: float
 ) -> tuple[Parents, Around]:
     """The best DAG, and the candidates with those that it does not explain.
 
     cost: of an edge, beside its score, per row: what is wrong in a model grows with the rows.
-    start: where to search from.
     """
 
     def score(column: int, parents: frozenset[int]) -> float:
         return evidence.score(column, parents) - cost * run.source.n * len(parents)
 
     around = {column: set(others) for column, others in candidates.items()}
-    if start is not None:
-        start = tuple(parents & around[c] for c, parents in enumerate(start))
     for _ in range(_SEARCHES):
-        dag = start = searched_among(run, score, around, start)
+        dag = searched_among(run, score, around)
         missing = unexplained(
             dag, around, _cancellable(run, evidence.unexplained), evidence.suspects
         )
@@ -140,32 +135,35 @@ def sparsest_dag(
     evidence: ModelEvidence,
     seen: TableEvidence,
     candidates: Around,
-    start: Parents | None,
 ) -> tuple[Parents, Around]:
     """The one with the fewest edges that pass their tests, of several that leave nothing out.
 
-    And the candidates, with those that came to it.  start: where to search from.
+    And the candidates, with those that came to it.
     """
     parameters, dags = run.parameters, []
-    near = candidates
+    around = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
-        start, near = explaining_search(run, evidence, near, cost, start)
-        dag = kept_edges(seen, start, parameters.false_edges)
-        # Without the others, another DAG of these edges may need fewer of them.
-        dag = searched_among(run, evidence.score, _around(dag), dag)
-        dag = completed(
-            dag,
-            candidates,
-            _cancellable(run, evidence.surely_unexplained),
-            evidence.borne_out,
-            level=parameters.false_edges,
-            max_parents=parameters.max_parents,
-            suspects=evidence.suspects,
-        )
-        dags.append(kept_edges(seen, dag, parameters.false_edges))
+        dag, near = explaining_search(run, evidence, candidates, cost)
+        dag = kept_edges(seen, dag, parameters.false_edges)
+        for _ in range(_PASSES):
+            # Without the others, another DAG of these edges may need fewer of them.
+            dag = searched_among(run, evidence.score, _around(dag), dag)
+            dag = completed(
+                dag,
+                candidates,
+                _cancellable(run, evidence.surely_unexplained),
+                evidence.borne_out,
+                level=parameters.false_edges,
+                max_parents=parameters.max_parents,
+                suspects=evidence.suspects,
+            )
+            dag = kept_edges(seen, dag, parameters.false_edges)
+            dags.append(dag)
+        for column, others in near.items():
+            around[column] |= others
     best = fewest_edges(dags, evidence.score)
-    _let_in(near, edges_of(best))
-    return best, near
+    _let_in(around, edges_of(best))
+    return best, around
 
 
 def _around(dag: Parents) -> Around:

@@ -105,9 +105,8 @@ def run_in_rounds(
     evidence = ModelEvidence(moments, penalty=parameters.penalty)
     candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
     searched, around, made = [candidates], neighbours(candidates), 0
-    best: Parents | None = None
     while made < plan.rounds:
-        best, _ = explaining_search(run, evidence, around, _BETWEEN_ROUNDS, best)
+        best, _ = explaining_search(run, evidence, around, _BETWEEN_ROUNDS)
         chosen = choose_tables(
             neighbours(searched[-1]), best, evidence.strength, run.source.levels, plan.cells
         )
@@ -126,7 +125,7 @@ def run_in_rounds(
     if plan.refined:
         around = neighbours(searched[-1])
     seen = TableEvidence(evidence, parameters.penalty)
-    dag, around = sparsest_dag(run, evidence, seen, around, best)
+    dag, around = sparsest_dag(run, evidence, seen, around)
     used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
     return Found(dag, seen, around, tuple(searched), ON_LEVELS, spent, "Gaussian DP", moments)

@@ -1,4 +1,4 @@
-"""The best of searches over orders of the columns and over single edges.
+"""The best of several searches over orders of the columns.
 
 A search over single edges stops at DAGs that no single change improves, often far from the best; so
 do searches over orders, but where they stop depends on where they start.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from math import inf, sqrt
+
+import numpy as np
 
 from privcore.algorithms.moment_search.dags.dag_search import (
     Parents,
@@ -22,7 +23,7 @@ from privcore.graphs import topological_order
 
 # Square roots whose multiples mix the columns: orders that have little to do with each other, and
 # are the same in every run.
-_ROOTS = (2.0, 3.0, 5.0, 7.0, 11.0, 13.0)
+_ROOTS = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0])
 
 
 def best_of_orders(
@@ -35,10 +36,10 @@ def best_of_orders(
 ) -> Parents:
     """The parents of each column in the best DAG that was met.
 
-    Searches over orders (`order_search`) and then a tabu search (`search_dag`) from the best DAG.
+    A tabu search (`search_dag`) from the empty graph; searches over orders, from the order that it
+    ends in and from others (`order_search`); a tabu search from the best of these.
     candidates: per column, those it may be adjacent to.  between: as for `search_dag`.
-    start: a DAG of such edges, from whose order the one search begins; None for several, from the
-    order of what a tabu search from the empty graph finds and from orders that are always the same.
+    start: a DAG of such edges; what is found is no worse.
     """
     columns = len(candidates)
 
@@ -46,20 +47,14 @@ def best_of_orders(
     def gains(column: int, parents: frozenset[int]) -> Mapping[int, float]:
         return _Gains(score, column, parents, full=len(parents) == max_parents)
 
-    mixed: list[list[int]] = []
-    if start is None:
-        empty: Parents = (frozenset(),) * columns
-        start = search_dag(score, candidates, empty, max_parents=max_parents, between=between)
-        mixed = [_mixed(columns, sqrt(root)) for root in _ROOTS]
+    empty: Parents = (frozenset(),) * columns
+    first = search_dag(score, candidates, empty, max_parents=max_parents, between=between)
+    met = [first] if start is None else [first, start]
+    orders = [*map(_causes_first, met), *(_mixed(columns, root) for root in _ROOTS)]
     search = OrderSearch(gains, columns, candidates)
-    orders = [topological_order(columns, edges_of(start)), *mixed]
-    dags = [start, *(search.best(order, between) for order in orders)]
+    dags = [*met, *(search.best(order, between) for order in orders)]
     best = max(dags, key=lambda dag: total(score, dag))
     return search_dag(score, candidates, best, max_parents=max_parents, between=between)
-
-
-def _mixed(columns: int, root: float) -> list[int]:
-    return sorted(range(columns), key=lambda column: (column + 1) * root % 1.0)
 
 
 class _Gains(dict[int, float]):
@@ -71,5 +66,13 @@ class _Gains(dict[int, float]):
     def __missing__(self, other: int) -> float:
         more, known = self._parents | {other}, self._parents
         gained = self._score(self._column, more) - self._score(self._column, known)
-        self[other] = -inf if self._full else gained
+        self[other] = -np.inf if self._full else gained
         return self[other]
+
+
+def _causes_first(dag: Parents) -> list[int]:
+    return topological_order(len(dag), edges_of(dag))
+
+
+def _mixed(columns: int, root: float) -> list[int]:
+    return [int(c) for c in np.argsort(np.arange(1, columns + 1) * root % 1.0)]
