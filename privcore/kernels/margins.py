@@ -34,8 +34,7 @@ def margin_places(levels: NDArray[np.int64], members: NDArray[np.bool_]) -> Plac
 
 
 @njit(
-    "int64(float64[::1], int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64,"
-    "float64)",
+    "int64(float64[::1], int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64)",
     cache=True,
     nogil=True,
 )
@@ -47,7 +46,6 @@ def fit_margins(
     wanted: Vector,
     enough: float,
     most: int,
-    more: float,
 ) -> int:
     """As `margins.fitted`, of `cells`, in place; the rounds it took.
 
@@ -59,7 +57,6 @@ def fit_margins(
     before = np.zeros(cells.size, np.int32)
     for round_ in range(most):
         gap = 0.0
-        relaxed = 1 < round_ < most - 1
         for margin in range(margins):
             first, last = starts[margin], starts[margin + 1]
             part, aim, place = sums[first:last], wanted[first:last], places[margin]
@@ -70,10 +67,7 @@ def fit_margins(
                 part[place[cell]] += cells[cell]
             for k in range(part.size):
                 gap += abs(aim[k] - part[k])
-                ratio = aim[k] / part[k] if part[k] > 0.0 else 0.0
-                if relaxed and ratio < 1.5:
-                    ratio *= 1.0 + more * (ratio - 1.0)
-                part[k] = ratio
+                part[k] = aim[k] / part[k] if part[k] > 0.0 else 0.0
             ratios, before = part.copy(), place
         if gap < enough:
             most = round_ + 1

@@ -547,7 +547,7 @@ def model_test(
 
 
 @njit(
-    "float64[::1](int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64, float64)",
+    "float64[::1](int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64)",
     cache=True,
     nogil=True,
 )
@@ -558,12 +558,11 @@ def informations(
     wanted: Vector,
     enough: float,
     most: int,
-    further: float,
 ) -> Vector:
     """Mutual information of each axis and all others together, in the table of largest entropy with
     the margins; see `fit_margins`."""
     cells = np.full(levels.prod(), 1 / levels.prod())
-    fit_margins(cells, levels, members, starts, wanted, enough, most, further)
+    fit_margins(cells, levels, members, starts, wanted, enough, most)
     whole = 0.0
     for cell in cells:
         whole += cell * log(max(cell, 1e-300))

@@ -19,15 +19,10 @@ from privcore.kernels import compiled
 
 Axes = tuple[int, ...]
 # Fitting ends where the margins together are this near, or after so many rounds: margins that were
-# cut one by one may be those of no table.  Between the first two rounds and the last, cells move
-# further than one margin requires, by this part, which takes a third of the rounds
-# (over-relaxation: Young 1954).
+# cut one by one may be those of no table.
 _ENOUGH = 1e-5
-_MOST_ROUNDS = 16
-_FURTHER = 0.4
-LIMITS = (_ENOUGH, _MOST_ROUNDS, _FURTHER)
-# A margin that is further off than this is met as it is.
-_FAR = 1.5
+_MOST_ROUNDS = 40
+LIMITS = (_ENOUGH, _MOST_ROUNDS)
 # What one margin costs in numpy, in visits of a row, and each of its cells.
 _VISITS = 3_000
 _VISITS_OF_CELL = 2
@@ -52,7 +47,7 @@ def _in_numpy(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
     goals = [
         (_places_of(start.shape, axes), wanted.reshape(-1)) for axes, wanted in margins.items()
     ]
-    for round_ in range(_MOST_ROUNDS):
+    for _ in range(_MOST_ROUNDS):
         compiled.note(len(margins) * (_VISITS + _VISITS_OF_CELL * start.size))
         gap = 0.0
         for places, wanted in goals:
@@ -60,9 +55,6 @@ def _in_numpy(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
             # One after the other, which `np.sum` would not do.
             gap = float(np.add.accumulate(np.concatenate(([gap], np.abs(wanted - summed))))[-1])
             ratio = np.divide(wanted, summed, out=np.zeros_like(summed), where=summed > 0)
-            if 1 < round_ < _MOST_ROUNDS - 1:
-                further = ratio * (1.0 + _FURTHER * (ratio - 1.0))
-                ratio = np.where(ratio < _FAR, further, ratio)
             cells = cells * ratio[places]
         if gap < _ENOUGH:
             break
