@@ -77,7 +77,7 @@ def whitening(covariance: Matrix, floor: float) -> Matrix:
 
 @njit(cache=True, nogil=True)
 def _inverse(matrix: Matrix) -> Any:
-    """Of a positive matrix."""
+    """The inverse of a positive matrix."""
     if matrix.shape[0] > _SMALL:
         return np.linalg.inv(matrix)
     root = np.zeros(matrix.shape)
@@ -168,16 +168,16 @@ def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix
     Below the noise, an eigenvalue says nothing, and its inverse would be huge, so P is that of
     larger ones.
     """
-    given = np.empty((known.size, known.size))
+    condition = np.empty((known.size, known.size))
     for i in range(known.size):
         for j in range(known.size):
-            given[i, j] = moments[known[i], known[j]]
+            condition[i, j] = moments[known[i], known[j]]
     least = max(3 * unsure, _TINY)
-    root = np.zeros(given.shape)
-    if _factor(given, least, root):
-        inverse = _inverse(given)
+    root = np.zeros(condition.shape)
+    if _factor(condition, least, root):
+        inverse = _inverse(condition)
         return inverse, inverse
-    values, vectors = np.linalg.eigh(given)
+    values, vectors = np.linalg.eigh(condition)
     larger = np.maximum(values, least)
     turned = np.ascontiguousarray(vectors.T)
     inverse = np.ascontiguousarray(vectors / larger) @ turned
@@ -232,24 +232,24 @@ def linear_tests(
     n: float,
     xs: Integers,
     y: int,
-    given: Integers,
+    condition: Integers,
 ) -> Matrix:
     """value, first, second and left (columns) of the linear tests of each of xs and y.
 
     moments: of 1 and the codes of all columns.  starts: where those of each column start, and the
     last ones end.  variances: of the noise on the moments of 1 and each column.
     """
-    groups, ends = np.zeros(1 + given.size, np.int64), np.zeros(2 + given.size, np.int64)
+    groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
     unsure = 0.0
     ends[1] = 1
-    for k in range(given.size):
-        groups[k + 1] = given[k] + 1
-        ends[k + 2] = ends[k + 1] + starts[given[k] + 1] - starts[given[k]]
-        unsure = max(unsure, sqrt(variances[0, given[k] + 1]) / n)
+    for k in range(condition.size):
+        groups[k + 1] = condition[k] + 1
+        ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
+        unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
     known = np.zeros(ends[-1], np.int64)
-    for k in range(given.size):
+    for k in range(condition.size):
         for place in range(ends[k + 1], ends[k + 2]):
-            known[place] = starts[given[k]] + place - ends[k + 1]
+            known[place] = starts[condition[k]] + place - ends[k + 1]
     inverse, twice = _regression(moments, known, unsure)
     first_y, last_y = starts[y], starts[y + 1]
     across_y, slopes_y, _, left_y, share_y = _side(moments, first_y, last_y, known, inverse, twice)
@@ -258,8 +258,8 @@ def linear_tests(
     for test in range(xs.size):
         x = xs[test]
         passed = x == y
-        for k in range(given.size):
-            passed = passed or x == given[k]
+        for k in range(condition.size):
+            passed = passed or x == condition[k]
         if passed:
             continue
         floor = max(sqrt(variances[x + 1, y + 1]) / n, _TINY)
@@ -304,12 +304,12 @@ def linear_tests_each(
     n: float,
     xs: Integers,
     ys: Integers,
-    given: Integers,
+    condition: Integers,
 ) -> Matrix:
     """As `linear_tests`, of each x and its y given its own columns (rows)."""
     made = np.empty((xs.size, 4))
     for k in range(xs.size):
-        one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], given[k])
+        one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])
         made[k] = one[0]
     return made
 

@@ -85,21 +85,21 @@ class _NoiseAware(Decision):
         while waiting:
             asked = []
             for k in waiting:
-                for given in sets[k]:
+                for others in sets[k]:
                     tests[k] += 1
-                    if not needs_table or self._evidence.tabulated(*pairs[k], *given):
-                        asked.append((k, given))
+                    if not needs_table or self._evidence.tabulated(*pairs[k], *others):
+                        asked.append((k, others))
                         break
-            made = self._evidence.tests([(*pairs[k], given) for k, given in asked])
+            made = self._evidence.tests([(*pairs[k], others) for k, others in asked])
             verdicts, waiting = (made.p_values > self._level) & made.informative, []
-            for (k, given), p_value, verdict in zip(asked, made.p_values, verdicts, strict=True):
+            for (k, others), p_value, verdict in zip(asked, made.p_values, verdicts, strict=True):
                 if verdict:
-                    separating[k] = given
+                    separating[k] = others
                 else:
                     waiting.append(k)
                 if self._recorder.keep:
                     x, y = pairs[k]
-                    step = Step.noiseless(x, y, given, float(p_value), self._level, bool(verdict))
+                    step = Step.noiseless(x, y, others, float(p_value), self._level, bool(verdict))
                     steps[k].append(step)
         for made_here, separating_set, number in zip(steps, separating, tests, strict=True):
             for step in made_here:

@@ -100,13 +100,13 @@ class LinearTests:
     def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
         """Tests of x and y given others, as many for each."""
         xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
-        given = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
+        others = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
         return Statistics(
-            *compiled.tests_on_noise().linear_tests_each(*self._known, xs, ys, given).T
+            *compiled.tests_on_noise().linear_tests_each(*self._known, xs, ys, others).T
         )
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Statistics:
         """Tests of y and each of xs; of y itself and of those given nothing."""
-        given = np.array(conditioning_set, np.int64)
-        made = compiled.tests_on_noise().linear_tests(*self._known, xs, y, given)
+        others = np.array(conditioning_set, np.int64)
+        made = compiled.tests_on_noise().linear_tests(*self._known, xs, y, others)
         return Statistics(*made.T)

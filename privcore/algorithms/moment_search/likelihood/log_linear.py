@@ -78,7 +78,7 @@ def closed(terms: tuple[Axes, ...]) -> list[Axes]:
 
 @lru_cache(maxsize=4096)
 def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
-    """Of two axes and more."""
+    """Subsets of two axes and more."""
     return [subset for subset in closed(terms) if len(subset) > 1]
 
 

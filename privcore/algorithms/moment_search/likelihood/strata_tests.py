@@ -29,13 +29,13 @@ class StrataTests:
             self._tests[key] = self._test(*key)
         return self._tests[key]
 
-    def _test(self, x: int, y: int, given: Columns) -> Statistic | None:
+    def _test(self, x: int, y: int, others: Columns) -> Statistic | None:
         released = self._released
-        tables = released.table([*given, x, y]).reshape(-1, self.levels[x], self.levels[y])
-        variances = released.variances([*given, x, y]).reshape(-1, 4)
+        tables = released.table([*others, x, y]).reshape(-1, self.levels[x], self.levels[y])
+        variances = released.variances([*others, x, y]).reshape(-1, 4)
         said, *statistic = compiled.tests_on_noise().strata_test(
             np.ascontiguousarray(tables),
-            np.array([self.levels[c] for c in given], np.int64),
+            np.array([self.levels[c] for c in others], np.int64),
             np.ascontiguousarray(variances.T[::-1]),
             float(released.n),
             sum_zero_basis(self.levels[x]),

@@ -108,7 +108,7 @@ class Moments:
 
 @lru_cache(maxsize=32)
 def _insides(columns: int) -> list[tuple[bool, ...]]:
-    """Of each subset, which columns are in it."""
+    """Which columns are in each subset."""
     return list(product((False, True), repeat=columns))
 
 
