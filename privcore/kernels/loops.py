@@ -8,7 +8,7 @@ is the same, to the last bit; of `table_climb` up to rounding, so that kernels a
 from privcore.kernels.climb import climb
 from privcore.kernels.distance import greedy_removals
 from privcore.kernels.every import test_every
-from privcore.kernels.margins import fit_margins, margin_places, margin_products
+from privcore.kernels.margins import fit_margins, margin_places
 from privcore.kernels.rows import merge_keys, unique_keys, unique_small_keys
 from privcore.kernels.scan import DEPENDENT, UNDECIDED, scan_pairs
 from privcore.kernels.tables import (
@@ -28,7 +28,6 @@ __all__ = [
     "greedy_removals",
     "kendall_terms",
     "margin_places",
-    "margin_products",
     "merge_keys",
     "scan_pairs",
     "statistic",
