@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.ui.charts import address_foot, set_foot
-from pages.ui.controls.address import leave_out_infinite, note_page
+from pages.ui.controls.address import leave_out_infinite, leave_out_undrawn, note_page
 from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
 from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
@@ -54,7 +54,11 @@ with st.container(horizontal=True, vertical_alignment="center", key=row):
         choose_data()
     if with_algorithm:
         pick_algorithm()
-    set_actions(st.container(horizontal=True, horizontal_alignment="right", width="stretch"))
+    set_actions(
+        st.container(
+            horizontal=True, horizontal_alignment="right", width="stretch", key="top-actions"
+        )
+    )
     keys(presents=page is discover_page)
 if with_algorithm:
     with st.sidebar:
@@ -64,6 +68,7 @@ if with_algorithm:
         )
 
 page.run()
+leave_out_undrawn()
 name_unknown(notes, page.url_path)
 # After the page, which would otherwise wait for part of it: loading goes on in the background.
 compiled.start()

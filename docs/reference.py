@@ -106,7 +106,7 @@ def _parameters(parameters: tuple[Parameter, ...]) -> str:
         cells = (
             f"`{parameter.option}`",
             f"{default:g}" if isinstance(default, float) else str(default).lower(),
-            parameter.range_text(),
+            parameter.explained_range(),
             meaning,
             parameter.source,
         )

@@ -22,6 +22,7 @@ from pages.ui.discover.power import power_panel
 from pages.ui.discover.runs import base_name, reference_run, run
 from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
 from pages.ui.frame import actions, require_frame
+from pages.ui.glossary import linked
 from pages.ui.graphs import findings
 from pages.ui.graphs.view import legend_html
 from pages.ui.messages import problem
@@ -305,12 +306,16 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         label,
         form,
     )
-    for said in (power_sentence(result, loaded), mixed_sentence(result, loaded)):
-        if said:
-            st.caption(said)
+    seen = power_sentence(result, loaded)
+    if seen:
+        st.caption(linked(seen, power="probability", threshold="Significance level"))
+    mixed = mixed_sentence(result, loaded)
+    if mixed:
+        st.caption(mixed)
     if result.findings:
         st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
+    lines = linked(lines, cpdag="A line without an arrow")
     st.caption(f"{lines} {texts.NOT_PRIVATE}")
     if result.intervals is not None:
         st.caption(shape_sentence(result))

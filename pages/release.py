@@ -9,6 +9,7 @@ from pages.ui import expectation
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.data import private_domain
 from pages.ui.frame import require_frame
+from pages.ui.glossary import term_link
 from pages.ui.messages import problem
 from pages.ui.release import graphs as released_graphs
 from pages.ui.release import panels
@@ -55,8 +56,9 @@ def cost(loaded: Loaded, check: Check) -> None:
     gap = f", but not for this: {'; '.join(map(plain, check.caveats))}" if check.caveats else ""
     st.markdown(
         f"**{plain(ALGORITHMS[st.session_state['algorithm']].title)}** on "
-        f"“{plain(loaded.dataset.name)}”: ε = {check.epsilon:g}, δ = {check.delta:g}, proven, for "
-        f"replacing one of {loaded.dataset.n:,} records{gap}."
+        f"“{plain(loaded.dataset.name)}”: {term_link('epsilon', 'ε')} = {check.epsilon:g}, "
+        f"{term_link('delta', 'δ')} = {check.delta:g}, proven, for "
+        f"{term_link('neighbours', 'replacing one')} of {loaded.dataset.n:,} records{gap}."
     )
     if check.split is not None:
         plan = check.split.plan
@@ -136,8 +138,9 @@ def steps(loaded: Loaded) -> None:
 
 st.title("Release")
 st.caption(
-    "On this page only what a guarantee covers is computed from the rows. Everything else, the "
-    "expected quality too, comes from what is taken as public: rows, columns, levels or bounds."
+    f"On this page only what a {term_link('guarantee')} covers is computed from the rows. "
+    "Everything else, the expected quality too, comes from what is "
+    f"{term_link('public-domain', 'taken as public')}: rows, columns, levels or bounds."
 )
 try:
     loaded = current_data()

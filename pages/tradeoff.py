@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from pages.ui.frame import require_frame
+from pages.ui.glossary import term_link
 from pages.ui.messages import problem
 from pages.ui.tradeoff.controls import choose_plan, choose_view
 from pages.ui.tradeoff.eight_networks import eight_networks_view
@@ -57,6 +58,11 @@ def results(loaded: Loaded) -> None:
 
 
 st.title("Trade-off")
+st.caption(
+    f"How good the graph of each algorithm is at each {term_link('epsilon', 'privacy budget ε')}: "
+    f"by {term_link('f1')} of its {term_link('skeleton')}, or of its "
+    f"{term_link('cpdag', 'CPDAG')}, where directions count too."
+)
 try:
     loaded = current_data()
     if loaded is None:

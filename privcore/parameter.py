@@ -26,6 +26,7 @@ class Parameter:
     calibrations: the calibrations in which it matters.
     only_with: another parameter's name and the values of it with which this one matters.
     limited: per calibration, the choices that it has, where they are not all of them.
+    labels: choices in plain words, (choice, words), for those whose names are not plain.
     advanced: whether a page may tuck it away.
 
     Raises ParameterError for a declaration that contradicts itself.
@@ -51,6 +52,7 @@ class Parameter:
     calibrations: tuple[str, ...] = CALIBRATIONS
     only_with: tuple[str, tuple[Any, ...]] | None = None
     limited: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
     advanced: bool = False
 
     def __post_init__(self) -> None:
@@ -81,6 +83,8 @@ class Parameter:
         for calibration, choices in self.limited:
             known = calibration in self.calibrations and set(choices) <= set(self.choices)
             yield not known, f"has choices in {calibration} that it does not have"
+        unknown = {choice for choice, _ in self.labels} - set(self.choices)
+        yield bool(unknown), f"has labels of choices that it does not have, {sorted(unknown)}"
         yield self.only_with is not None and self.only_with[0] == self.name, "depends on itself"
 
     def takes(self, value: Any) -> bool:
@@ -113,6 +117,23 @@ class Parameter:
         """The field of a `Parameters` class that holds this parameter's value."""
         return dataclasses.field(default=self.default, metadata={"declared": self})
 
+    def offering(self, choices: Sequence[str]) -> Self:
+        """The same parameter with these choices only, in any calibration."""
+        kept = tuple((choice, words) for choice, words in self.labels if choice in choices)
+        return dataclasses.replace(self, choices=tuple(choices), limited=(), labels=kept)
+
+    def label(self, choice: str) -> str:
+        """A choice, or "auto", for a list: plain words, and its name where they are not the same.
+
+        Example:
+            >>> from privcore.algorithms.search.parameters import SCORE
+            >>> SCORE.label("z-star"), SCORE.label("auto")
+            ('Bounded rank score (z-star)', 'Auto')
+        """
+        words = dict(self.labels).get(choice, (choice[:1].upper() + choice[1:]).replace("-", " "))
+        plain = words.replace("-", " ").casefold() == choice.replace("-", " ").casefold()
+        return words if plain else f"{words} ({choice})"
+
     @property
     def option(self) -> str:
         """The command-line spelling, such as `max-order`."""
@@ -131,6 +152,14 @@ class Parameter:
         if math.isfinite(self.high):
             parts.append(f"{'below' if self.open_high else 'at most'} {self.high:g}")
         return f"{noun} {' and '.join(parts)}".strip() + (", or auto" if self.optional else "")
+
+    def explained_range(self) -> str:
+        """As `range_text`, with what the choices are in plain words."""
+        if not self.labels:
+            return self.range_text()
+        words = dict(self.labels)
+        each = [f"{c} ({words[c]})" if c in words else c for c in self.choices]
+        return f"one of {', '.join(each)}" + (", auto" if self.optional else "")
 
     def parse(self, value: Any) -> Any:
         """`value`, or the text of it, checked; raises ParameterError with one sentence."""

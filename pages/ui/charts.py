@@ -48,6 +48,8 @@ def show(
         plot_bgcolor=palette.background,
         font_color=palette.text,
         margin=margin,
+        # Small, so that one above the chart ends before the button that saves it.
+        legend_font_size=11,
     )
     chosen: dict[str, Any] = (
         {"on_select": "rerun", "selection_mode": "points"} if selectable else {}

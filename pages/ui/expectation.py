@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.glossary import glossary_note
 from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
@@ -54,7 +55,8 @@ def quality(loaded: Loaded) -> None:
             shown,
             border=True,
             help=f"Skeleton F1: mean and standard deviation of {expected.runs} random models with "
-            "these columns, levels or bounds, and as many rows. Your data may be easier or harder.",
+            "these columns, levels or bounds, and as many rows. Your data may be easier or harder. "
+            f"{glossary_note('f1')}",
         )
 
 

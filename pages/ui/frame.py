@@ -58,9 +58,9 @@ def dress(*, presenting: bool) -> None:
         size="large",
         link=None,
     )
-    style = f":root {{ --muted: {palette.muted}; --accent: {palette.link}; }}\n" + (
-        _HERE / "frame.css"
-    ).read_text("utf-8")
+    colours = {"muted": palette.muted, "accent": palette.link, "page": palette.background}
+    named = " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+    style = f":root {{ {named} }}\n" + (_HERE / "frame.css").read_text("utf-8")
     if presenting:
         style += (_HERE / "frame_present.css").read_text("utf-8")
     st.html(f"<style>{style}</style>")

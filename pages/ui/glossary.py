@@ -5,6 +5,19 @@ from __future__ import annotations
 from pages.ui.texts import plain
 from privcore.teaching.glossary import Term, get_term, glossary
 
+_PEOPLE = ("Gaussian", "Laplace")
+
+
+def linked(text: str, **words: str) -> str:
+    """A sentence of the engine as Markdown, with the first place of each word as a link.
+
+    words: by the name of the term, as they stand in the sentence; those that do not are left out.
+    The sentence must hold no names that users chose.
+    """
+    for name, word in words.items():
+        text = text.replace(word, term_link(name, word), 1)
+    return text
+
 
 def address(name: str) -> str:
     """The glossary at that term, seen from any page; raises ParameterError for no term."""
@@ -18,8 +31,9 @@ def term_link(name: str, text: str = "") -> str:
     Raises ParameterError if the glossary has no such term.
     """
     title = get_term(name).title
-    # Names that begin with capitals keep them: CPDAG, Laplace, F1.
-    small = title[0].lower() + title[1:] if title[1:2].islower() else title
+    # Names that begin with capitals keep them: PC, Laplace, F1.
+    named = not title[1:2].islower() or title.startswith(_PEOPLE)
+    small = title if named else title[0].lower() + title[1:]
     return f"[{text or small}]({address(name)})"
 
 

@@ -1,30 +1,35 @@
 // The browser's history, and the keys of presenter mode: what only the browser can do.
 const here = () => location.pathname + location.search;
-const visit = (window.causalveil ??= { address: here(), moved: false });
+const visit = (window.causalveil ??= { address: here(), acted: false });
+// One step back undoes what one action of the user did.  Streamlit replaces the address when a
+// control that it binds moves, and adds an entry for each word that a run writes: both become one
+// entry for each action.
+function step(to) {
+  if (visit.acted) {
+    // The control may have replaced the address before it.
+    if (here() !== visit.address) history.replaceState({}, "", visit.address);
+    visit.push({}, "", to);
+  } else if (here() !== to) history.replaceState({}, "", to);
+  visit.acted = false;
+  visit.address = here();
+}
 if (!visit.watching) {
   visit.watching = true;
-  addEventListener("popstate", () => (visit.moved = true));
-  // Noted as it happens: how long a history is says nothing once it has its fifty entries.
-  const push = history.pushState.bind(history);
-  history.pushState = (...entry) => {
-    visit.moved = true;
-    push(...entry);
-  };
-  visit.push = push;
+  const act = () => (visit.acted = true);
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, act, true);
+  // A click without a pointer comes from assistive technology.
+  addEventListener("click", (event) => event.detail === 0 && act(), true);
+  addEventListener("popstate", () => {
+    visit.acted = false;
+    visit.address = here();
+  });
+  visit.push = history.pushState.bind(history);
+  history.pushState = (state, title, to) => step(to);
 }
 
-// Streamlit replaces the address when a control moves.  Back should go one step back, so the
-// address before it is put into the history again.
+// A control that Streamlit binds has moved.
 function remember() {
-  const now = here();
-  if (now !== visit.address) {
-    if (!visit.moved) {
-      history.replaceState({}, "", visit.address);
-      visit.push({}, "", now);
-    }
-    visit.address = now;
-  }
-  visit.moved = false;
+  if (here() !== visit.address) step(here());
 }
 
 export default function (component) {

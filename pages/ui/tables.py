@@ -46,7 +46,8 @@ def edges(graph: PDAG, comparisons: list[Comparison], tested: Discovery) -> pd.D
     order = ["edge", *sure]
     for c in reversed(comparisons):
         order += [f"against {c.reference_name}", f"in {c.reference_name}"]
-    columns = [*order, "separated by"]
+    # A search that never separates a pair by others, as of moments, has nothing to say there.
+    columns = [*order, *(["separated by"] if any(r["separated by"] for r in rows.values()) else [])]
     frame = pd.DataFrame([rows[key] for key in sorted(rows)], columns=columns, dtype=object)
     return frame.fillna("not adjacent")
 

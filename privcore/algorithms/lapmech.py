@@ -37,6 +37,7 @@ _NOISE = Parameter(
     kind="choice",
     default="discrete",
     choices=("discrete", "laplace"),
+    labels=(("discrete", "Whole numbers"), ("laplace", "Continuous Laplace")),
     help="discrete: whole numbers, with probability proportional to exp(−ε|k|/2). laplace: the "
     "continuous distribution of the same scale, as in the paper.",
     source=f"{_SOURCE}; Ghosh, Roughgarden & Sundararajan 2012",

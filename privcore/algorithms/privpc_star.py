@@ -82,6 +82,7 @@ CENTRING = Parameter(
     kind="choice",
     default="released",
     choices=("released", "middle"),
+    labels=(("released", "Noisy means"), ("middle", "Middle of the bounds")),
     help="released: the means get noise too, and covariances are centred with them. middle: the "
     "middle of the bounds is taken as the mean, with a little less noise, but wrong where it is "
     "not.",
@@ -96,6 +97,7 @@ NULL = Parameter(
     kind="choice",
     default=None,
     choices=("sampling", "sampling and noise"),
+    labels=(("sampling", "Sampling alone"), ("sampling and noise", "Sampling and noise")),
     optional=True,
     auto_help="sampling and noise when proven, sampling when published",
     help="Whether the threshold reckons with the variance of the noise beside that of sampling. "

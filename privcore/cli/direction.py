@@ -58,7 +58,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     generator = command.add_argument_group("of a generator")
     for parameter in _options().values():
         generator.add_argument(
-            f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"
+            f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
         )
     run = command.add_argument_group("run")
     run.add_argument("--seed", default="1", help="seed of the split and the simulated noise (1)")
@@ -66,7 +66,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     for parameter in PARAMETERS:
         if parameter.name in _DIRECT:
             run.add_argument(
-                f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"
+                f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
             )
     run.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"

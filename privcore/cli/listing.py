@@ -14,6 +14,7 @@ def parameter_dict(parameter: Parameter) -> dict[str, Any]:
         "symbol": parameter.symbol,
         "default": "auto" if parameter.default is None else parameter.default,
         "allowed": parameter.range_text(),
+        "labels": dict(parameter.labels),
         "unit": parameter.unit,
         "help": parameter.help,
         "source": parameter.source,

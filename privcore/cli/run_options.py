@@ -18,11 +18,13 @@ _PRIVACY = ("epsilon", "delta", "tweak", "calibration")
 
 def add_parameter_options(group: argparse._ArgumentGroup) -> None:
     for name in _DIRECT:
-        parameter = next(
-            p for a in reversed(ALGORITHMS.values()) for p in a.parameters if p.name == name
+        # Of several declarations, the one that offers most.
+        parameter = max(
+            (p for a in reversed(ALGORITHMS.values()) for p in a.parameters if p.name == name),
+            key=lambda p: len(p.choices),
         )
         group.add_argument(
-            f"--{parameter.option}", help=f"{parameter.title}: {parameter.range_text()}"
+            f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
         )
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"

@@ -59,6 +59,7 @@ def _no_tables(tables: Tables, n: int) -> float:
 class Score:
     """A score of the dependence of x and y given S, computed from contingency tables.
 
+    label: what it is in a few plain words, for lists.
     scale: "z" if the null distribution is (at most as spread as) standard normal,
         "chi2" if it is chi-squared with `degrees` degrees of freedom.
     statistic: tables, shape (strata, levels of x, levels of y), and n, to the value.
@@ -74,6 +75,7 @@ class Score:
 
     name: str
     title: str
+    label: str
     scale: Literal["z", "chi2"]
     citation: str
     help: str
@@ -89,8 +91,10 @@ class Score:
     def __post_init__(self) -> None:
         for wrong, sentence in (
             (
-                not all((self.name, self.title, self.citation, self.help.endswith("."))),
-                "does not say what it is: give it a name, a title, a citation and a help text",
+                not all((self.name, self.title, self.label, self.citation))
+                or not self.help.endswith("."),
+                "does not say what it is: give it a name, a title, a label, a citation and a help "
+                "text",
             ),
             (
                 (self.scale == "chi2") != (self.degrees is not None),

@@ -17,6 +17,7 @@ from __future__ import annotations
 import atexit
 import importlib
 import os
+from functools import cache
 from threading import Lock, Thread
 from typing import Any
 
@@ -47,6 +48,12 @@ def ready() -> Any:
 def loaded() -> Any:
     """The module of kernels, waited for; None where there is none on this machine."""
     return _state.kernels if _state.kernels is not None or start(wait=True) else None
+
+
+@cache
+def tests_on_noise() -> Any:
+    """The module of kernels for tests on noisy counts, which have no form in numpy."""
+    return importlib.import_module("privcore.kernels.noisy_tests")
 
 
 def note(visits: int) -> None:

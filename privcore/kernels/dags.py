@@ -7,32 +7,14 @@ every cell is done by numpy.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from math import lgamma, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from privcore.arrays import Matrix, Vector
-
-try:
-    if os.environ.get("CAUSALVEIL_KERNELS") == "0":
-        raise ImportError
-    from numba import njit
-
-    COMPILED = True
-except ImportError:
-    COMPILED = False
-
-    def njit(  # type: ignore[no-redef]
-        *_signature: Any, **_options: Any
-    ) -> Callable[[Any], Any]:
-        """Leave a function as it is."""
-        return lambda function: function
-
+from privcore.kernels.jit import COMPILED, njit
 
 Masks = NDArray[np.int64]
 Codes = NDArray[np.int64]

@@ -10,7 +10,7 @@ from privcore.kernels.dag_fits import fit_dag
 from privcore.kernels.dags import best_moves, walk
 from privcore.kernels.distance import greedy_removals
 from privcore.kernels.every import test_every
-from privcore.kernels.margins import fit_margins, margin_places, margin_products
+from privcore.kernels.margins import fit_margins, margin_places
 from privcore.kernels.rows import merge_keys, unique_keys, unique_small_keys
 from privcore.kernels.scan import DEPENDENT, UNDECIDED, scan_pairs
 from privcore.kernels.tables import (
@@ -32,7 +32,6 @@ __all__ = [
     "greedy_removals",
     "kendall_terms",
     "margin_places",
-    "margin_products",
     "merge_keys",
     "scan_pairs",
     "statistic",

@@ -31,6 +31,7 @@ DIRECTION = Parameter(
     kind="choice",
     default="x->y",
     choices=("x->y", "y->x"),
+    labels=(("x->y", "X causes Y"), ("y->x", "Y causes X")),
     help="Which of the two variables is the cause.",
     source=_KUSNER,
 )
@@ -51,6 +52,7 @@ CAUSE_LAW = Parameter(
     kind="choice",
     default="uniform",
     choices=("uniform", "mixture"),
+    labels=(("mixture", "Two Gaussians"),),
     help="Uniform on [−1, 1], or half and half two Gaussians of mean −0.4 and 0.4 and standard "
     "deviation 0.15, moved into [−1, 1].",
     source=_OURS,

@@ -25,6 +25,7 @@ CALIBRATION = Parameter(
     kind="choice",
     default="proven",
     choices=("proven", "published"),
+    labels=(("published", "As in the paper"),),
     help="Proven: noise derived and tested here, ε the total of both directions and all scores. "
     "Published: the paper's own constants and ε for each score, to reproduce its figures.",
     source="docs/guarantees.md",
@@ -38,6 +39,7 @@ PROTECTS = Parameter(
     optional=True,
     auto_help="both when proven, test when published",
     choices=("both", "test", "training"),
+    labels=(("both", "All records"), ("test", "Test records"), ("training", "Training records")),
     limited=(("proven", ("both", "test", "training")), ("published", ("test", "training"))),
     help="Which records the guarantee covers. The rows are split at random into training records, "
     "which the regressions are fitted to, and test records, which the scores are computed from. "
@@ -53,6 +55,15 @@ SCORE = Parameter(
     optional=True,
     auto_help="hsic-root when proven, hsic when published",
     choices=_PROVEN,
+    labels=(
+        ("spearman", "Spearman's rank correlation"),
+        ("kendall", "Kendall's rank correlation"),
+        ("hsic", "Kernel dependence"),
+        ("hsic-root", "Root of kernel dependence"),
+        ("iqr", "Spread of residuals"),
+        ("iqr-ptr", "Spread, tested first"),
+        ("all", "The paper's four"),
+    ),
     limited=(("proven", _PROVEN), ("published", _PUBLISHED)),
     help="How dependent a cause and what its regression leaves of the effect are; the direction "
     "with the smaller score wins. spearman and kendall see monotone dependence; hsic any (its root "

@@ -98,6 +98,12 @@ COMPOSITION = Panel(
             STEPS,
             "What is known of a step: only its ε, or the law of its noise.",
             _SOURCE,
+            labels=(
+                ("pure", "Only its ε"),
+                ("laplace", "Laplace noise"),
+                ("gaussian", "Gaussian noise"),
+                ("exponential", "Exponential mechanism"),
+            ),
         ),
         number(
             "epsilon",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from privcore.algorithms import Discovery, discover
+from privcore.algorithms import Discovery, discover, get_algorithm
 from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
 from privcore.evaluation.audits.algorithm_trial import AlgorithmTrial
@@ -182,6 +182,7 @@ MEMBERSHIP = Panel(
             tuple(ALGORITHMS),
             "What makes the private graph.",
             "Wang, Pang & Song 2020",
+            labels=tuple((name, get_algorithm(name).title) for name in ALGORITHMS),
         ),
         number(
             "runs",

@@ -146,7 +146,15 @@ NOISE = Panel(
     source="Dwork & Roth 2014, Theorem 3.6; Balle & Wang 2018, Theorem 8; Ghosh, Roughgarden & "
     "Sundararajan 2009; docs/proofs/laplace.md",
     parameters=(
-        choice("mechanism", "Noise", "laplace", KINDS, "The distribution of the noise.", _SOURCE),
+        choice(
+            "mechanism",
+            "Noise",
+            "laplace",
+            KINDS,
+            "The distribution of the noise.",
+            _SOURCE,
+            labels=(("discrete laplace", "Discrete Laplace"),),
+        ),
         epsilon_parameter(
             1.0, "The noise is made so that values 1 apart differ by at most e^ε.", _SOURCE
         ),

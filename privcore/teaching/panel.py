@@ -81,9 +81,16 @@ def number(
 
 
 def choice(
-    name: str, title: str, default: str, choices: tuple[str, ...], help_text: str, source: str
+    name: str,
+    title: str,
+    default: str,
+    choices: tuple[str, ...],
+    help_text: str,
+    source: str,
+    *,
+    labels: tuple[tuple[str, str], ...] = (),
 ) -> Parameter:
-    """One of several words."""
+    """One of several words; labels: plain ones for those that are not."""
     kind: Kind = "choice"
     return Parameter(
         name=name,
@@ -92,6 +99,7 @@ def choice(
         kind=kind,
         default=default,
         choices=choices,
+        labels=labels,
         help=help_text,
         source=source,
     )

@@ -196,7 +196,15 @@ SIEVE = Panel(
     "paper's bound on type II errors is too small.",
     source=f"{_SOURCE}, corrected in docs/proofs/sieve_errors.md",
     parameters=(
-        choice("against", "Horizontal axis", "epsilon", AXES, "Which setting varies.", _SOURCE),
+        choice(
+            "against",
+            "Horizontal axis",
+            "epsilon",
+            AXES,
+            "Which setting varies.",
+            _SOURCE,
+            labels=(("epsilon", "Privacy budget ε"), ("rate", "Sub-sampling rate")),
+        ),
         number(
             "n",
             "Rows",

@@ -72,6 +72,7 @@ def test_an_algorithm_checks_itself(algorithm, changed, message):
         (parameters.EPSILON, {"calibrations": ("proved",)}, "matters in"),
         (parameters.SCORE, {"limited": (("none", ("q",)),)}, "does not have"),
         (parameters.SCORE, {"limited": (("proven", ("z-star", "q")),)}, "does not have"),
+        (parameters.SPACE, {"labels": (("q", "No choice"),)}, "labels of choices that it does"),
         (parameters.SPACE, {"only_with": ("space", ("z",))}, "depends on itself"),
     ],
 )

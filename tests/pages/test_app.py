@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import texts
 from pages.ui.controls import params
 from pages.ui.data import upload as upload_module
+from pages.ui.glossary import linked
 from pages.ui.running import LiveHooks
 from privcore.algorithms import ALGORITHMS, Progress
 from privcore.data import ColumnSchema, read_table
@@ -84,12 +85,10 @@ def test_every_algorithm_runs_from_its_generated_controls(name, network):
     calibration = ALGORITHMS[name].calibrations[0]
     defaults = {p.name: p.default for p in ALGORITHMS[name].parameters}
     values = {**defaults, "calibration": calibration}
-    wanted = {
-        params.widget_key(ALGORITHMS[name], p, calibration)
-        for p in ALGORITHMS[name].parameters
-        if p.matters(values)
-    }
-    assert wanted <= drawn
+    for parameter in ALGORITHMS[name].parameters:
+        key = params.widget_key(ALGORITHMS[name], parameter, calibration)
+        # A choice of one is no choice.
+        assert (key in drawn) == (parameter.matters(values) and len(parameter.choices) != 1)
 
 
 def test_published_is_shown_as_not_proven():
@@ -134,10 +133,14 @@ def test_pc_alone_is_compared_with_the_truth():
 
 def test_only_scores_that_can_run_are_offered():
     app = clean(start(algorithm="priv-pc", rows="1000"))
-    assert "kendall" not in app.selectbox(key="score").options
+    assert "Kendall as published (kendall)" not in app.selectbox(key="score").options
     app.selectbox(key="calibration").set_value("published").run()
     clean(app)
-    assert app.selectbox(key="score_published").options == ["auto", "kendall", "spearman"]
+    assert app.selectbox(key="score_published").options == [
+        "Auto",
+        "Kendall as published (kendall)",
+        "Spearman as published (spearman)",
+    ]
     assert not app.error
 
 
@@ -353,6 +356,11 @@ def test_grids_are_sorted_and_hold_the_default(name):
             assert parameter.default in grid
             assert all(parameter.parse(v) == v for v in grid)
             assert len({params.number_text(v) for v in grid}) == len(grid)
+        if parameter.optional and parameter.kind != "choice":
+            grid = params.optional_grid(parameter)
+            assert len(grid) > 5
+            assert grid == sorted(set(grid))
+            assert all(parameter.parse(v) == v for v in grid)
 
 
 def test_the_odds_sentence():
@@ -397,13 +405,14 @@ def test_one_dag_is_not_called_a_cpdag():
     app = clean(start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true"))
     assert [m.label for m in app.metric][3] == "DAG F1"
     captions = " ".join(c.value for c in app.caption)
+    undirected = linked(texts.UNDIRECTED, cpdag="A line without an arrow")
     assert texts.ALL_DIRECTED in captions
-    assert texts.UNDIRECTED not in captions
+    assert undirected not in captions
     assert "Truth (DAG)" in [h.value for h in app.header]
     app = clean(start(algorithm="privpc-star", data="asia", rows="2000", discover_truth="true"))
     assert [m.label for m in app.metric][3] == "CPDAG F1"
     captions = " ".join(c.value for c in app.caption)
-    assert texts.UNDIRECTED in captions
+    assert undirected in captions
     assert texts.ALL_DIRECTED not in captions
     assert "Truth (CPDAG)" in [h.value for h in app.header]
 

@@ -105,7 +105,7 @@ def two_histograms(one: NDArray[np.float64], other: NDArray[np.float64], name: s
     figure.update_layout(
         height=340,
         title="How often each value comes out",
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0.72, "xanchor": "right"},
         xaxis={"title": label(thing(name), 90)},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
     )
@@ -128,7 +128,7 @@ def _how_often(one: NDArray[np.float64], other: NDArray[np.float64], name: str) 
         height=340,
         title="How often it is so",
         barmode="group",
-        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0.72, "xanchor": "right"},
         xaxis={"title": label(thing(name), 90), "type": "category"},
         yaxis={"title": "share of runs", "rangemode": "tozero"},
     )

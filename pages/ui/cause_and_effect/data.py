@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.ui.controls.address import choose
 from pages.ui.controls.data import UPLOAD, Loaded, choose_data, current_data
 from pages.ui.controls.params import declared_controls
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
@@ -35,11 +36,12 @@ Key = tuple[Hashable, ...]
 def choose_pair() -> tuple[Pair, Key] | None:
     """Draw the choice; the pair and its key, or None while it is incomplete."""
     with st.sidebar:
-        source = st.selectbox(
-            "Two variables",
+        source = choose(
             [GENERATED, CURRENT, FILE],
+            str.capitalize,
+            GENERATED,
+            label="Two variables",
             key="pair_source",
-            bind="query-params",
             persist_state="session",
             help="Generated: from a model whose direction is known.",
         )
@@ -51,11 +53,12 @@ def choose_pair() -> tuple[Pair, Key] | None:
 
 
 def _generated() -> tuple[Pair, Key]:
-    kind = st.selectbox(
-        "Mechanism",
-        list(GENERATORS),
+    kind = choose(
+        GENERATORS,
+        str.capitalize,
+        GENERATORS[0],
+        label="Mechanism",
         key="pair_generator",
-        bind="query-params",
         persist_state="session",
         help="How the effect follows from the cause, before noise is added.",
     )

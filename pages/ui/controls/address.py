@@ -7,14 +7,15 @@ with the wording.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from pages.ui.texts import plain
 
 _LEFT_OUT = "_left_out_of_address"
+_DRAWN, _EVER_DRAWN = "_choices_drawn", "_choices_ever_drawn"
 
 T = TypeVar("T")
 
@@ -63,6 +64,8 @@ def follow_choice(name: str, options: Sequence[str], key: str, default: str) -> 
 
 def write_choice(name: str, value: str, default: str) -> None:
     """After it is drawn: what a link to this view must say; nothing for the default."""
+    for noted in (_DRAWN, _EVER_DRAWN):
+        st.session_state.setdefault(noted, set()).add(name)
     st.session_state[f"_{name}_written"] = value
     if value != default:
         write_address(name, value)
@@ -70,8 +73,40 @@ def write_choice(name: str, value: str, default: str) -> None:
         del st.query_params[name]
 
 
+def choose(
+    names: Sequence[str], words: Callable[[str], str], default: str, *, key: str, **shown: Any
+) -> str:
+    """One of several names, shown in words; the address has the name, under the widget's key.
+
+    shown: the arguments of a selectbox.
+    """
+    follow_choice(key, names, key, default)
+    name: str = chosen(st.selectbox(options=names, format_func=words, key=key, **shown))
+    write_choice(key, name, default)
+    return name
+
+
+def forget(name: str) -> None:
+    """Before a link is followed: the control is as if it had never been drawn."""
+    st.session_state.pop(name, None)
+    st.session_state.pop(f"_{name}_written", None)
+
+
+def leave_out_undrawn() -> None:
+    """Once all controls are drawn: words of choices that are no longer there leave the address, as
+    Streamlit does with the controls that it binds.  What was chosen is kept.
+    """
+    ever: set[str] = st.session_state.get(_EVER_DRAWN, set())
+    for name in ever - st.session_state.get(_DRAWN, set()):
+        ever.discard(name)
+        st.session_state.pop(f"_{name}_written", None)
+        if name in st.query_params:
+            del st.query_params[name]
+
+
 def note_page(page: str) -> None:
     """Before any control is drawn: which page this run is of."""
+    st.session_state[_DRAWN] = set()
     st.session_state["_same_page"] = st.session_state.get("_last_page") == page
     st.session_state["_last_page"] = page
 

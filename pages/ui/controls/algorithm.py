@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.controls.address import follow_choice, write_choice
+from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
 from pages.ui.controls.params import controls
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
@@ -22,19 +22,16 @@ SEED = 6
 
 def pick_algorithm() -> None:
     """The choice of an algorithm, by its title; the address has its name."""
-    names = list(ALGORITHMS)
-    follow_choice("algorithm", names, "algorithm", default=DEFAULT)
-    st.selectbox(
-        "Algorithm",
-        names,
+    choose(
+        list(ALGORITHMS),
+        lambda name: ALGORITHMS[name].title,
+        DEFAULT,
+        label="Algorithm",
         key="algorithm",
         persist_state="session",
-        format_func=lambda name: ALGORITHMS[name].title,
         label_visibility="collapsed",
         width=230,
-        help=None,
     )
-    write_choice("algorithm", st.session_state["algorithm"], default=DEFAULT)
 
 
 def set_algorithm(*, seeded: bool = True, elsewhere: Sequence[str] = ()) -> None:

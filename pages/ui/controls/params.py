@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from pages.ui.controls.address import choose, forget
 from pages.ui.glossary import glossary_note
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 
@@ -104,7 +104,7 @@ def declared_controls(
     """
     values: dict[str, Any] = {p.name: p.default for p in parameters}
     declared = next((p for p in parameters if p.name == "calibration"), None)
-    if declared:
+    if declared and _has_choice(declared):
         values["calibration"] = control(declared, key_of(declared, ""))
     shown = [p for p in parameters if p is not declared and p.name not in elsewhere]
     _draw([p for p in shown if not p.advanced], values, key_of)
@@ -122,9 +122,14 @@ def _draw(
     for parameter in parameters:
         if parameter.matters(values):
             offered = dict(parameter.limited).get(calibration, parameter.choices)
-            values[parameter.name] = control(
-                replace(parameter, choices=offered, limited=()), key_of(parameter, calibration)
-            )
+            asked = parameter.offering(offered)
+            if _has_choice(asked):
+                values[parameter.name] = control(asked, key_of(parameter, calibration))
+
+
+def _has_choice(parameter: Parameter) -> bool:
+    """Whether there is more than one value to choose."""
+    return parameter.kind != "choice" or len(parameter.choices) + parameter.optional > 1
 
 
 def control(parameter: Parameter, key: str | None = None, *, bare: bool = False) -> Any:
@@ -133,7 +138,13 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
     bare: without its visible label, where something else says what it is.
     """
     label = f"{parameter.title}"
-    if parameter.symbol not in (parameter.name, parameter.option, parameter.title.lower()):
+    # A choice's symbol is a word, which would read as part of its title.
+    number = parameter.kind in ("float", "int")
+    if number and parameter.symbol not in (
+        parameter.name,
+        parameter.option,
+        parameter.title.lower(),
+    ):
         label += f" {parameter.symbol}"
     common: dict[str, Any] = {
         "label": label,
@@ -146,17 +157,14 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
     if parameter.kind == "bool":
         return st.toggle(value=parameter.default, **common)
     if parameter.kind == "choice":
-        choices = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
-        default = parameter.default or _AUTO
-        chosen = st.selectbox(options=choices, index=choices.index(default), **common)
-        return None if chosen == _AUTO else chosen
+        return _choice(parameter, common)
     if parameter.optional:
         return _optional(parameter, common)
     if parameter.scale == "log":
         grid = [number_text(v) for v in _with_current(log_grid(parameter), common["key"])]
         value = number_text(float(parameter.default))
-        chosen = float(st.select_slider(options=grid, value=value, **common))
-        return int(chosen) if parameter.kind == "int" else chosen
+        text = st.select_slider(options=grid, value=value, **common)
+        return int(float(text)) if parameter.kind == "int" else float(text)
     low, high = parameter.slider or (parameter.low, parameter.high)
     if parameter.kind == "int":
         return st.slider(min_value=int(low), max_value=int(high), value=parameter.default, **common)
@@ -168,6 +176,14 @@ def control(parameter: Parameter, key: str | None = None, *, bare: bool = False)
         step=step,
         **common,
     )
+
+
+def _choice(parameter: Parameter, common: dict[str, Any]) -> str | None:
+    """One of several names, each shown in plain words; the address has the name."""
+    names = ([_AUTO] if parameter.optional else []) + list(parameter.choices)
+    default = parameter.default or _AUTO
+    name = choose(names, parameter.label, default, **{**common, "bind": None})
+    return None if name == _AUTO else name
 
 
 def _with_current(grid: list[float], key: str) -> list[float]:
@@ -188,7 +204,7 @@ def preset(algorithm: Algorithm, values: Mapping[str, Any]) -> dict[str, str]:
     address = {"algorithm": algorithm.name}
     for parameter in algorithm.parameters:
         key = widget_key(algorithm, parameter, calibration)
-        st.session_state.pop(key, None)
+        forget(key)
         if parameter.name in values and values[parameter.name] != parameter.default:
             address[key] = _address_text(parameter, values[parameter.name])
     return address
@@ -208,18 +224,28 @@ def _address_text(parameter: Parameter, value: Any) -> str:
     return number_text(value) if parameter.kind == "float" else str(value)
 
 
-def _optional(parameter: Parameter, common: dict[str, Any]) -> int | None:
-    """A whole number, or "auto": a list of round numbers, so that auto is one of them."""
+def _optional(parameter: Parameter, common: dict[str, Any]) -> float | None:
+    """A number, or "auto": a list of round numbers, so that auto is one of them."""
+    grid = _with_current(optional_grid(parameter), common["key"])
+    options = [_AUTO, *map(number_text, grid)]
+    default = _AUTO if parameter.default is None else number_text(parameter.default)
+    text = st.select_slider(options=options, value=default, **common)
+    if text == _AUTO:
+        return None
+    return int(text) if parameter.kind == "int" else float(text)
+
+
+def optional_grid(parameter: Parameter) -> list[float]:
+    """Round values over the slider of a parameter that may also be "auto"."""
     low, high = parameter.slider or (parameter.low, parameter.high)
+    if parameter.scale == "log":
+        return log_grid(parameter)
+    if parameter.kind == "float":
+        return [round(low + (high - low) * k / 20, 6) for k in range(21)]
     if high - low <= 20:
-        numbers = list(range(int(low), int(high) + 1))
-    else:
-        round_ones = [m * 10**d for d in range(7) for m in (1, 2, 3, 5, 7)]
-        numbers = [v for v in round_ones if low <= v <= high]
-    options = [_AUTO, *map(str, numbers)]
-    default = _AUTO if parameter.default is None else str(parameter.default)
-    chosen = st.select_slider(options=options, value=default, **common)
-    return None if chosen == _AUTO else int(chosen)
+        return [float(v) for v in range(int(low), int(high) + 1)]
+    round_ones = [float(m * 10**d) for d in range(7) for m in (1, 2, 3, 5, 7)]
+    return [v for v in round_ones if low <= v <= high]
 
 
 def _help(parameter: Parameter) -> str:

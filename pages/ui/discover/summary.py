@@ -9,6 +9,7 @@ from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import Loaded
 from pages.ui.discover.answer import ReferenceKind, answer_sentence, promise_sentence
 from pages.ui.discover.power import seen_sentence
+from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
@@ -40,8 +41,12 @@ def header(
         with st.popover("What is promised", type="tertiary", key="promise"):
             st.markdown(f"**{texts.guarantee_sentence(guarantee, algorithm)}**")
             if guarantee.calibration == "proven":
-                st.markdown(texts.odds_sentence(guarantee.epsilon, guarantee.delta))
-            st.caption(f"{texts.SIMULATED} More stands in the tab Guarantee.")
+                odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta)
+                st.markdown(linked(odds, epsilon="ε", delta="δ"))
+            st.caption(
+                f"{texts.SIMULATED} More stands in the tab Guarantee: what a "
+                f"{term_link('guarantee')} is, and who {term_link('neighbours', 'neighbours')} are."
+            )
         if algorithm.private:
             st.button(
                 "Re-roll noise",
@@ -100,8 +105,9 @@ def metric_row(
     other = reference if base is None else base
     here, before = skeleton_metrics(graph, reference), skeleton_metrics(other, reference)
     marks, marks_before = cpdag_metrics(graph, reference), cpdag_metrics(other, reference)
+    f1 = f"2·TP / (2·TP + FP + FN) over adjacent pairs, the {term_link('skeleton')}."
     shown: list[tuple[str, str, Metrics, Metrics, str]] = [
-        ("Skeleton F1", "f1", here, before, "2·TP / (2·TP + FP + FN) over adjacent pairs."),
+        ("Skeleton F1", "f1", here, before, f1),
         ("Precision", "precision", here, before, "Share of the graph's pairs that are right."),
         ("Recall", "recall", here, before, "Share of the reference's pairs that are found."),
         (f"{form} F1", "f1", marks, marks_before, "As F1, but directions must be right too."),
@@ -118,6 +124,6 @@ def metric_row(
             f"same as {base_title}" if change and value == old else change,
             delta_color="off" if value == old else "inverse" if name == "shd" else "normal",
             delta_arrow="off" if value == old else "auto",
-            help=f"{text} Against {reference_name}.",
+            help=f"{text} Against {reference_name}. {glossary_note(name)}",
             border=True,
         )

@@ -7,17 +7,18 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.ui import tables
+from pages.ui.glossary import linked
 from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
 from privcore.algorithms.moment_search.posterior.sampler import APART
 from privcore.algorithms.search.result import Edge, PairFinding
-from privcore.releases.release import Release
 from privcore.releases.findings import (
     described_pairs,
     share_text,
     sure_columns,
     verdict_counts,
 )
+from privcore.releases.release import Release
 
 _OF_PROBABILITIES = (
     "Probability of an edge, and of its arrow if there is one: the share of DAGs with it, each "
@@ -95,4 +96,5 @@ def pair_panel(result: Discovery) -> None:
         alt="The finding on each pair",
     )
     probable = any(finding.probability is not None for finding in result.findings.values())
-    st.caption(_OF_PROBABILITIES if probable else _OF_CONFIDENCE)
+    described = _OF_PROBABILITIES if probable else _OF_CONFIDENCE
+    st.caption(linked(described, fdr="false discovery rate (FDR)"))

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.ui import charts, expectation
 from pages.ui.controls.data import Loaded
+from pages.ui.glossary import glossary_note, term_link
 from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
 from pages.ui.texts import odds_sentence, plain
@@ -61,7 +62,7 @@ def in_short(loaded: Loaded, ledger: Ledger, budget: str | None, check: Check | 
         st.markdown("**What leaves**")
         st.markdown(
             f"One graph over the {dataset.p:,} columns of “{plain(dataset.name)}”, made once by "
-            f"{title}, with a signed certificate. No row leaves."
+            f"{title}, with a {term_link('certificate', 'signed certificate')}. No row leaves."
         )
     with whom:
         st.markdown("**For whom**")
@@ -133,7 +134,8 @@ def _new_budget(ledger: Ledger, names: list[str]) -> None:
                 get_args(Unit),
                 key="release_unit",
                 format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
-                help="zCDP allows more releases in the long run; ε and δ suit a few large ones.",
+                help="zCDP allows more releases in the long run; ε and δ suit a few large ones. "
+                f"{glossary_note('zcdp')}",
             )
         if not st.form_submit_button("Make this budget"):
             return
@@ -253,7 +255,8 @@ def accountants(check: Check) -> None:
         alt="This plan under each accountant",
     )
     st.caption(
-        f"All steps of the plan at δ = {delta:g}, each a valid bound; what is promised and charged "
+        f"All steps of the plan at δ = {delta:g}, each {term_link('accountant', 'accountant')}'s "
+        "a valid bound; what is promised and charged "
         f"is ε = {check.epsilon:g}{'' if check.delta else ', with no δ at all'}."
     )
     event = max(check.planned, key=lambda e: e.count)
@@ -296,7 +299,7 @@ def history(ledger: Ledger) -> None:
     st.header("Ledger")
     charges = ledger.charges()
     if not charges:
-        st.caption("Nothing has been released yet.")
+        st.caption(f"Nothing has been released yet; the {term_link('ledger')} is empty.")
         return
     st.dataframe(
         pd.DataFrame(
@@ -337,4 +340,7 @@ def history(ledger: Ledger) -> None:
                 on_click="ignore",
                 key=f"ledger-{ending}",
             )
-    st.caption("A charge stays, whatever became of the release: charged first, then computed.")
+    st.caption(
+        f"A charge stays in the {term_link('ledger')}, whatever became of the release: charged "
+        "first, then computed."
+    )

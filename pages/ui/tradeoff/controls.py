@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.ui.controls.data import Loaded
 from pages.ui.controls.params import log_grid, number_text, preset
+from pages.ui.glossary import glossary_note, term_link
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import EPSILON
@@ -123,7 +124,8 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         bind="query-params",
         persist_state="session",
         help="Published: a paper's own constants, which are not proven; their ε may be the "
-        "cost of one round only, so it cannot be compared along this axis.",
+        "cost of one round only, so it cannot be compared along this axis. "
+        f"{glossary_note('calibration')}",
     )
     if not chosen:
         return None
@@ -187,6 +189,9 @@ def choose_view(has_truth: bool) -> View:
             bind="query-params",
             persist_state="session",
             format_func=MEASURES.__getitem__,
+            help="Precision: which share of the graph's pairs is right. Recall: which share of the "
+            f"right pairs it has. F1 is between the two. {term_link('shd')}: pairs whose edge "
+            "differs.",
         )
     against = "the truth" if reference == "truth" else "the non-private graph"
     name = "Hamming distance" if measure == "shd" else f"{_KINDS[kind]} {MEASURES[measure]}"

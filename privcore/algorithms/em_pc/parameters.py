@@ -18,6 +18,7 @@ SELECTION = Parameter(
     kind="choice",
     default="exponential",
     choices=("exponential", "permute-and-flip"),
+    labels=(("exponential", "Exponential mechanism"), ("permute-and-flip", "Permute and flip")),
     help="How a candidate is chosen. Permute-and-flip errs less at the same ε; the exponential "
     "mechanism costs a quarter of it where many choices are added up with δ above 0.",
     source="McSherry & Talwar 2007; McKenna & Sheldon 2020",
@@ -58,14 +59,12 @@ DIRECTION_SHARE = Parameter(
     calibrations=("proven",),
 )
 SCORE = replace(
-    parameters.STREAM_SCORE,
+    parameters.STREAM_SCORE.offering(dict(parameters.STREAM_SCORE.limited)["proven"]),
     default=None,
     auto_help="z-star",
-    choices=dict(parameters.STREAM_SCORE.limited)["proven"],
     help="How dependence is measured; each has a proven sensitivity. The published form always "
     "uses the greedy distance of G².",
     calibrations=("proven",),
-    limited=(),
 )
 MAX_ORDER = replace(
     parameters.MAX_ORDER,

@@ -74,6 +74,7 @@ UNITS = Parameter(
     kind="choice",
     default="original",
     choices=("original", "bounds"),
+    labels=(("original", "As they are"), ("bounds", "Scaled by their bounds")),
     help="original: columns as they are, only centred; weights are in units of effect per cause. "
     "bounds: each column scaled to −1 … 1 by its public bounds. Least squares tells directions "
     "by the columns' variances, so the choice matters. Levels are coded −1 … 1 in their order.",
@@ -93,6 +94,7 @@ DEGENERATE = Parameter(
     kind="choice",
     default="refuse",
     choices=("refuse", "keep"),
+    labels=(("refuse", "End the run"), ("keep", "Let the penalty decide")),
     help="refuse: such a column is named, and the run ends, because weights are not unique. keep: "
     "the penalty chooses among weights that explain the columns equally well; so it is for the "
     "reference of private runs, which cannot look for such columns.",
@@ -231,6 +233,7 @@ CENTRING = Parameter(
     kind="choice",
     default="released",
     choices=("released", "middle"),
+    labels=(("released", "Noisy means"), ("middle", "Middle of the bounds")),
     help="released: a tenth of the budget goes to noisy means and mean squares, by which columns "
     "are centred and scaled. middle: the middle of the bounds is taken as the mean, with a little "
     "less noise, but wrong where it is not, as for levels of which one is rare.",

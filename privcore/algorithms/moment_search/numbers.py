@@ -20,7 +20,7 @@ from typing import Any
 
 from privcore.algorithms.moment_search.dags.arrow_confidence import ON_NUMBERS
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
-from privcore.algorithms.moment_search.dags.order_search import search_orders
+from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -113,7 +113,8 @@ def _by_moments(
     releases = len(plan.shares)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
 
-    dag = search_orders(evidence.gains, range(len(names)), lambda moves: between(run, moves))
+    search = OrderSearch(evidence.gains, len(names))
+    dag = search.best(range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, dag, parameters.false_edges)
     tested = edge_p_values(evidence, dag)
     for (cause, effect), p_value in tested.items():

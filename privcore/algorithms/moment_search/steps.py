@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from math import nan
 from typing import NamedTuple
 
@@ -16,8 +17,14 @@ from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
-from privcore.algorithms.search.result import Margin, Spent, Step
-from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
+from privcore.algorithms.search.result import Edge, Margin, Spent, Step
+from privcore.algorithms.search.skeleton import (
+    Answer,
+    Decision,
+    Skeleton,
+    conditioning_sets,
+    search_skeleton,
+)
 from privcore.arrays import Columns
 from privcore.errors import Cancelled
 
@@ -41,6 +48,10 @@ class Found(NamedTuple):
     moments: Moments
 
 
+# Pairs that are asked about together.
+_AT_ONCE = 512
+
+
 class _NoiseAware(Decision):
     """Independent when the test that knows the noise does not reject, and could have.
 
@@ -54,14 +65,48 @@ class _NoiseAware(Decision):
         self._recorder = recorder
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
-        needs_table = self._tabulated and len(conditioning_set) > 1
-        if needs_table and not self._evidence.tabulated(x, y, *conditioning_set):
-            return False
         tested = self._evidence.test(x, y, conditioning_set)
-        p_value = tested.p_value
-        verdict = p_value > self._level and tested.informative
-        self._recorder.add(Step.noiseless(x, y, conditioning_set, p_value, self._level, verdict))
-        return verdict
+        return tested.p_value > self._level and tested.informative
+
+    def whole_order(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer]:
+        for first in range(0, len(pairs), _AT_ONCE):
+            yield from self._answered(order, pairs[first : first + _AT_ONCE], adjacent)
+
+    def _answered(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer]:
+        """All pairs given the first set of each, then those left given the next, and so on."""
+        needs_table = self._tabulated and order > 1
+        sets = [conditioning_sets(adjacent, x, y, order) for x, y in pairs]
+        separating: list[Columns | None] = [None] * len(pairs)
+        steps: list[list[Step]] = [[] for _ in pairs]
+        tests = [0] * len(pairs)
+        waiting = list(range(len(pairs)))
+        while waiting:
+            asked = []
+            for k in waiting:
+                for others in sets[k]:
+                    tests[k] += 1
+                    if not needs_table or self._evidence.tabulated(*pairs[k], *others):
+                        asked.append((k, others))
+                        break
+            made = self._evidence.tests([(*pairs[k], others) for k, others in asked])
+            verdicts, waiting = (made.p_values > self._level) & made.informative, []
+            for (k, others), p_value, verdict in zip(asked, made.p_values, verdicts, strict=True):
+                if verdict:
+                    separating[k] = others
+                else:
+                    waiting.append(k)
+                if self._recorder.keep:
+                    x, y = pairs[k]
+                    step = Step.noiseless(x, y, others, float(p_value), self._level, bool(verdict))
+                    steps[k].append(step)
+        for made_here, separating_set, number in zip(steps, separating, tests, strict=True):
+            for step in made_here:
+                self._recorder.add(step)
+            yield Answer(separating_set, number)
 
 
 def record_release(recorder: common.Recorder, sigma: float, share: float, number: int) -> None:

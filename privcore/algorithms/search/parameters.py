@@ -14,7 +14,21 @@ MEDIAN_SCORES = ("g2-median", "chi2-median")
 _PROVEN = tuple(name for name, score in SCORES.items() if score.proven)
 _PUBLISHED = tuple(name for name, score in SCORES.items() if score.published)
 _STREAM = tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *_PUBLISHED)))
+_SIEVE = tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES, *_PUBLISHED)))
 _TABLE_SCORES = tuple(name for name, score in SCORES.items() if score.needs_levels)
+
+
+_SCORE_LABELS = (
+    *((name, score.label) for name, score in SCORES.items()),
+    ("g2-votes", "Blocks vote with G²"),
+    ("chi2-votes", "Blocks vote with χ²"),
+    ("g2-median", "Median block, G²"),
+    ("chi2-median", "Median block, χ²"),
+)
+
+
+def _labels(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in _SCORE_LABELS if pair[0] in names)
 
 
 def _titled(names: tuple[str, ...]) -> str:
@@ -105,6 +119,12 @@ COLLIDER_RULE = Parameter(
     kind="choice",
     default="majority",
     choices=("majority", "conservative", "union", "first"),
+    labels=(
+        ("majority", "Majority of the sets"),
+        ("conservative", "All sets agree"),
+        ("union", "Sets of one size"),
+        ("first", "First set found"),
+    ),
     help="Two columns that are not adjacent point at a common neighbour unless the sets that "
     "separate them hold it. majority: of all sets of neighbours, more than half must not hold it, "
     "and with half of them it stays open. conservative: none may, and where only some do it stays "
@@ -121,6 +141,13 @@ CONFLICT_RULE = Parameter(
     kind="choice",
     default="strength",
     choices=("strength", "drop", "bi-directed", "keep first", "overwrite"),
+    labels=(
+        ("strength", "The surer one stays"),
+        ("drop", "None stays"),
+        ("bi-directed", "Both, as a ↔ b"),
+        ("keep first", "The first stays"),
+        ("overwrite", "The last stays"),
+    ),
     help="strength: the one whose ends depend on each other more surely given the middle stays (by "
     "the first sets alone: the one whose ends fewer columns separate). "
     "drop: none stays. bi-directed: an edge that is wanted both ways is drawn a ↔ b. keep first, "
@@ -153,6 +180,7 @@ ANY_SCORE = Parameter(
     optional=True,
     auto_help="g2 for levels, fisher-z for numbers",
     choices=tuple(SCORES),
+    labels=_labels(tuple(SCORES)),
     help="How dependence is measured. G² and χ² see any dependence between categories; the rank "
     "scores are what private algorithms can afford; Fisher's z is for numeric columns.",
     source=f"{_WANG}, Appendix D–F; Kalisch & Bühlmann 2007",
@@ -165,6 +193,7 @@ TABLE_SCORE = Parameter(
     kind="choice",
     default="g2",
     choices=_TABLE_SCORES,
+    labels=_labels(_TABLE_SCORES),
     help="How dependence is measured on the noisy counts: any score will do, since looking at them "
     "costs nothing more.",
     source="Xu, Yuan & Wu 2017, Section III-A",
@@ -179,6 +208,7 @@ STREAM_SCORE = Parameter(
     optional=True,
     auto_help="z-star when proven, kendall when published",
     choices=_STREAM,
+    labels=_labels(_STREAM),
     limited=(("proven", (*_PROVEN, *BLOCK_SCORES)), ("published", _PUBLISHED)),
     help="How dependence is measured. With a proven sensitivity: "
     f"{_titled(_PROVEN)}; {' and '.join(BLOCK_SCORES)}: blocks of the rows vote with G² or χ². "
@@ -194,7 +224,8 @@ SCORE = Parameter(
     default=None,
     optional=True,
     auto_help="z-star when proven, kendall when published",
-    choices=tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES, *_PUBLISHED))),
+    choices=_SIEVE,
+    labels=_labels(_SIEVE),
     limited=(
         ("proven", (*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES)),
         ("published", (*_PUBLISHED, *MEDIAN_SCORES)),
@@ -228,6 +259,7 @@ SPACE = Parameter(
     kind="choice",
     default="z",
     choices=("z", "p"),
+    labels=(("z", "The score |Z|"), ("p", "Its p-value")),
     help="z: on |Z|. p: on its p-value, as in the papers' codes. A p-value moves most where Z is "
     "0, so its noise must be large, but little where the decision is made: at level 0.05 the same "
     "budget sees less than a sixth of what it sees in z.",
@@ -285,14 +317,14 @@ CALIBRATION = Parameter(
     kind="choice",
     default="proven",
     choices=("proven", "published"),
+    labels=(("published", "As in the paper"),),
     help="Proven: noise derived and tested here, total (ε, δ) fixed before the run. Published: "
     "the paper's own constants, to reproduce its figures; its guarantee does not hold.",
     source="docs/guarantees.md",
 )
 
 PROVEN_ONLY = replace(
-    CALIBRATION,
-    choices=("proven",),
+    CALIBRATION.offering(("proven",)),
     help="Proven: noise derived and tested here, total (ε, δ) fixed before the run.",
 )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.dags.dag_search import Move, leads, made, search_dag, total
-from privcore.algorithms.moment_search.dags.order_search import search_orders
+from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.work import large_work_sentence, moment_search_work
@@ -87,11 +87,11 @@ def test_no_column_has_a_better_place_in_the_order(seed):
             gained[other] = score(column, parents | {other}) - score(column, parents)
         return gained
 
-    found = search_orders(gains, range(columns), candidates=around)
+    found = OrderSearch(gains, columns, around).best(range(columns))
     everyone = {c: set(range(columns)) - {c} for c in range(columns)}
     # Gains of columns that are no candidates are −∞, so that all may be looked at as well.
-    assert search_orders(gains, range(columns), candidates=everyone) == found
-    assert search_orders(gains, range(columns)) == found
+    assert OrderSearch(gains, columns, everyone).best(range(columns)) == found
+    assert OrderSearch(gains, columns).best(range(columns)) == found
     assert total(score, found) >= 0
     assert any(
         all(order.index(p) < order.index(c) for c, ps in enumerate(found) for p in ps)

@@ -11,6 +11,7 @@ from scipy.stats import chi2
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.kernels import compiled
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples
 
@@ -98,20 +99,23 @@ def test_variances_are_those_of_least_squares(sigma):
             assert np.diag(of_cells) == pytest.approx(found.cell_variance(columns))
 
 
-def test_noise_of_strata_is_that_of_least_squares():
+@pytest.mark.parametrize(("within", "fixed"), [((1,), (0, 2)), ((0, 1), (2,)), ((1, 2), (0,))])
+def test_noise_of_strata_is_that_of_least_squares(within, fixed):
     sigma, sets = 20.0, (((0, 1, 2), 7.0), ((0, 2), 3.0))
     found = released(drawn(2), 0, sigma, sets)
     expected = covariance(sigma, sets)
-    codes = np.kron(np.eye(3), np.kron(sum_zero_basis(2), sum_zero_basis(2)).T)
-    # Strata of column 1, then columns 0 and 2.
-    order = np.arange(CELLS).reshape(LEVELS).transpose(1, 0, 2).ravel()
+    levels = np.array([LEVELS[c] for c in within])
+    codes = np.eye(levels.prod())
+    for column in fixed:
+        codes = np.kron(codes, sum_zero_basis(LEVELS[column]).T)
+    order = np.arange(CELLS).reshape(LEVELS).transpose(*within, *fixed).ravel()
     of_strata = codes @ expected[np.ix_(order, order)] @ codes.T
-    strata = np.arange(3)
-    (covariances,) = found.strata_covariances((1,), strata, [(0, 2)])
-    assert covariances == pytest.approx(of_strata)
-    assert np.diag(covariances) == pytest.approx(found.stratum_variance((1,), (0, 2)))
-    (some,) = found.strata_covariances((1,), strata[[2, 0]], [(0, 2)])
-    assert some == pytest.approx(of_strata[np.ix_([2, 0], [2, 0])])
+    variances = found.variances((*fixed, *within))[(1,) * len(fixed)].reshape(1, -1)
+    ((*between,),) = compiled.tests_on_noise().between_strata(variances, levels)
+    strata = np.array(np.unravel_index(np.arange(levels.prod()), levels)).T
+    agreeing = (strata[:, None] == strata) @ (1 << np.arange(len(levels))[::-1])
+    assert np.array(between)[agreeing] == pytest.approx(of_strata)
+    assert between[-1] == pytest.approx(found.stratum_variance(within, fixed))
 
 
 def test_noise_is_of_the_size_that_is_said():

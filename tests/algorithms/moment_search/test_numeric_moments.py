@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
-from privcore.algorithms.moment_search.dags.order_search import search_orders
+from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.release.numeric_moments import (
     NumericMoments,
     released_scales,
@@ -252,7 +252,7 @@ def best_by_brute_force(evidence, columns):
 @pytest.mark.parametrize("seed", range(12))
 def test_orders_lead_to_the_best_of_all_dags(seed):
     evidence = quiet(rows(seed, n=20_000, p=4), penalty=10.0)
-    found = search_orders(evidence.gains, range(4))
+    found = OrderSearch(evidence.gains, 4).best(range(4))
     best, expected = best_by_brute_force(evidence, 4)
     total = sum(evidence.score(c, parents) for c, parents in enumerate(found))
     assert total == pytest.approx(best, abs=1.0)
@@ -272,4 +272,4 @@ def test_a_search_over_orders_asks_whether_to_go_on():
         raise Enough
 
     with pytest.raises(Enough):
-        search_orders(quiet(rows(1)).gains, range(5), between)
+        OrderSearch(quiet(rows(1)).gains, 5).best(range(5), between)

@@ -164,7 +164,7 @@ def test_tests_of_a_column_with_all_others_are_those_of_each_pair():
                     assert row.one(x).p_value == row.p_values[x] == 1.0
                     continue
                 # Other tests know nothing of the row.
-                alone = LinearTests(released)._made((x,), y, conditioning_set).one(0)
+                alone = LinearTests(released)._made(np.array([x]), y, conditioning_set).one(0)
                 assert row.one(x) == pytest.approx(alone)
                 assert row.p_values[x] == pytest.approx(alone.p_value)
                 assert together.test(x, y, conditioning_set) == pytest.approx(alone)

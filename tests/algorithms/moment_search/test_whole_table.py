@@ -7,6 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from privcore.algorithms.moment_search.likelihood.table_model import TableModel
+from privcore.algorithms.moment_search.likelihood.table_search import (
+    search_table,
+    search_table_again,
+    worth,
+)
 from scipy.stats import binom, dlaplace, poisson
 
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
@@ -14,12 +20,6 @@ from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     cell_information,
 )
 from privcore.algorithms.moment_search.likelihood.table_climb import MOST_STEPS
-from privcore.algorithms.moment_search.likelihood.table_model import TableModel
-from privcore.algorithms.moment_search.likelihood.table_search import (
-    search_table,
-    search_table_again,
-    worth,
-)
 from privcore.algorithms.moment_search.likelihood.whole_evidence import (
     LikelihoodRatios,
     WholeEvidence,

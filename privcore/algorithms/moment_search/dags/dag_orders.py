@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.dags.dag_search import (
     Parents,
@@ -19,7 +18,7 @@ from privcore.algorithms.moment_search.dags.dag_search import (
     search_dag,
     total,
 )
-from privcore.algorithms.moment_search.dags.order_search import search_orders
+from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.graphs import topological_order
 
 # Square roots whose multiples mix the columns: orders that have little to do with each other, and
@@ -45,21 +44,30 @@ def best_of_orders(
     columns = len(candidates)
 
     @cache
-    def gains(column: int, parents: frozenset[int]) -> NDArray[np.float64]:
-        gained = np.full(columns, -np.inf)
-        if len(parents) < max_parents:
-            worth = score(column, parents)
-            for other in candidates[column] - parents:
-                gained[other] = score(column, parents | {other}) - worth
-        return gained
+    def gains(column: int, parents: frozenset[int]) -> Mapping[int, float]:
+        return _Gains(score, column, parents, full=len(parents) == max_parents)
 
     empty: Parents = (frozenset(),) * columns
     first = search_dag(score, candidates, empty, max_parents=max_parents, between=between)
     met = [first] if start is None else [first, start]
     orders = [*map(_causes_first, met), *(_mixed(columns, root) for root in _ROOTS)]
-    dags = [*met, *(search_orders(gains, order, between, candidates) for order in orders)]
+    search = OrderSearch(gains, columns, candidates)
+    dags = [*met, *(search.best(order, between) for order in orders)]
     best = max(dags, key=lambda dag: total(score, dag))
     return search_dag(score, candidates, best, max_parents=max_parents, between=between)
+
+
+class _Gains(dict[int, float]):
+    """What each further parent of a column gains, once it is looked up; full: none may."""
+
+    def __init__(self, score: Scorer, column: int, parents: frozenset[int], *, full: bool) -> None:
+        self._score, self._column, self._parents, self._full = score, column, parents, full
+
+    def __missing__(self, other: int) -> float:
+        more, known = self._parents | {other}, self._parents
+        gained = self._score(self._column, more) - self._score(self._column, known)
+        self[other] = -np.inf if self._full else gained
+        return self[other]
 
 
 def _causes_first(dag: Parents) -> list[int]:

@@ -9,41 +9,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 
-import numpy as np
-from numpy.typing import NDArray
-
 from privcore.algorithms.moment_search.dags.dag_search import Parents
+from privcore.arrays import Vector
 
-# What adding each column to the parents of a column would gain, shape (p,).
-Gains = Callable[[int, frozenset[int]], NDArray[np.float64]]
+# What adding each column to the parents of a column would gain, by column.
+Gains = Callable[[int, frozenset[int]], Mapping[int, float] | Vector]
 _TOO_SMALL = 1e-6
 
 
-def search_orders(
-    gains: Gains,
-    start: Sequence[int],
-    between: Callable[[int], None] = lambda moves: None,
-    candidates: Mapping[int, Set[int]] | None = None,
-) -> Parents:
-    """The parents of each column in the best DAG that was met.
+class OrderSearch:
+    """Searches over orders, each from a first one; what one has met, the next ones know."""
 
-    gains: of a column and a set of parents.  start: the first order.  between: called before each
-    column is moved with the number of moves made; it may raise.  candidates: per column, those that
-    may be its parents; None for any.
-    """
-    search = _Grown(gains, len(start), candidates)
-    order, moves = _Order(start), 0
-    improved = True
-    while improved:
-        improved = False
-        for column in start:
-            between(moves)
-            moved = _best_place(search, order, column)
-            if moved is not None:
-                order.move(column, moved)
-                improved = True
-                moves += 1
-    return tuple(search.parents(column, before)[0] for column, before in enumerate(order.before))
+    def __init__(
+        self, gains: Gains, columns: int, candidates: Mapping[int, Set[int]] | None = None
+    ) -> None:
+        """gains: of a column and a set of parents.  candidates: per column, those that may be its
+        parents; None for any."""
+        self._grown = _Grown(gains, columns, candidates)
+
+    def best(
+        self, start: Sequence[int], between: Callable[[int], None] = lambda moves: None
+    ) -> Parents:
+        """The parents of each column in the best DAG that was met.
+
+        start: the first order.  between: called before each column is moved with the number of
+        moves made; it may raise.
+        """
+        order, moves = _Order(start), 0
+        improved = True
+        while improved:
+            improved = False
+            for column in start:
+                between(moves)
+                moved = _best_place(self._grown, order, column)
+                if moved is not None:
+                    order.move(column, moved)
+                    improved = True
+                    moves += 1
+        return tuple(
+            self._grown.parents(column, before)[0] for column, before in enumerate(order.before)
+        )
 
 
 class _Order:
@@ -125,26 +130,25 @@ class _Grown:
         (those, near), known = self._near[column], self._found[column]
         possible = earlier & those
         if possible not in known:
-            among = frozenset(c for c in near if possible >> c & 1)
+            among = [c for c in near if possible >> c & 1]
             known[possible] = self._grow_and_shrink(column, among)
         return known[possible]
 
-    def _grow_and_shrink(
-        self, column: int, earlier: frozenset[int]
-    ) -> tuple[frozenset[int], float]:
+    def _grow_and_shrink(self, column: int, left: list[int]) -> tuple[frozenset[int], float]:
+        """left: columns that may be parents, in order."""
         chosen: frozenset[int] = frozenset()
         worth = 0.0
-        while left := sorted(earlier - chosen):
-            gained = self._gains(column, chosen)[left]
-            best = int(np.argmax(gained))
+        while left:
+            gained = self._gains(column, chosen)
+            best = max(left, key=gained.__getitem__)
             if gained[best] <= 0:
                 break
-            chosen, worth = chosen | {left[best]}, worth + float(gained[best])
+            left.remove(best)
+            chosen, worth = chosen | {best}, worth + float(gained[best])
         while len(chosen) > 1:
-            kept = sorted(chosen)
-            held = [float(self._gains(column, chosen - {other})[other]) for other in kept]
-            least = min(range(len(kept)), key=lambda k: held[k])
+            held = {c: self._gains(column, chosen - {c})[c] for c in sorted(chosen)}
+            least = min(held, key=held.__getitem__)
             if held[least] >= 0:
                 break
-            chosen, worth = chosen - {kept[least]}, worth - held[least]
+            chosen, worth = chosen - {least}, worth - float(held[least])
         return chosen, worth

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
-from privcore.algorithms.moment_search.likelihood.strata_tests import CLEAR, StrataTests
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
+from privcore.kernels import compiled
 
 
 class Evidence:
@@ -39,6 +41,20 @@ class Evidence:
         """On a table that covers the columns, its strata clear of noise; else linear, on pairs."""
         return self._counted(x, y, conditioning_set) or self.pairs.test(x, y, conditioning_set)
 
+    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+        """As `test`, all of them given as many columns."""
+        counted = [self._counted(*each) for each in asked]
+        made = Statistics(*np.empty((4, len(asked))))
+        left = np.array([k for k, statistic in enumerate(counted) if statistic is None], np.int64)
+        if left.size:
+            for field, part in zip(made, self.pairs.tests([asked[k] for k in left]), strict=True):
+                field[left] = part
+        for k, statistic in enumerate(counted):
+            if statistic is not None:
+                for field, number in zip(made, statistic[:4], strict=True):
+                    field[k] = number
+        return made
+
     def _counted(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         if conditioning_set and self.moments.covers((x, y, *conditioning_set)):
             return self._strata.test(x, y, conditioning_set)
@@ -63,27 +79,14 @@ class Evidence:
         return self._tabulated_score(column, sorted(parents))
 
     def _tabulated_score(self, column: int, parents: list[int]) -> float:
-        """G² of the column against its parents' levels, less `penalty` per degree of freedom.
-
-        Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell
-        had 1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` in the
-        place of log n.
-        """
+        """Deviance of the column's counts by its parents' levels; see `family_score`."""
         counts = self.moments.table([*parents, column])
-        variance = self.moments.cell_variance([*parents, column], of=column)
-        r = self.moments.levels[column]
-        strata = counts.reshape(-1, r)
-        unclear = CLEAR * math.sqrt(self.moments.cell_variance(parents))
-        clear = strata.sum(axis=1) > max(1.0, unclear)
-        # Strata too small to be told from noise count as one, if they can together.
-        rest = strata[~clear].sum(axis=0, keepdims=True)
-        together = rest.sum() > max(1.0, unclear * math.sqrt(len(clear) - clear.sum()))
-        strata = np.maximum(np.concatenate([strata[clear], rest[: int(together)]]), 0.0)
-        if not strata.size:
-            return 0.0
-        sizes = strata.sum(axis=1, keepdims=True)
-        expected = sizes * self.pairs.probabilities(column)
-        deviance = 2 * float((strata * np.log(np.maximum(strata, 1e-300) / expected)).sum())
-        each = 1 + variance / np.maximum(strata, max(math.sqrt(variance), 1.0))
-        dof = float((each.sum(axis=1) - each.mean(axis=1)).sum()) - (r - 1)
-        return deviance - self._penalty * dof
+        return float(
+            compiled.tests_on_noise().family_score(
+                np.ascontiguousarray(counts).reshape(-1, self.moments.levels[column]),
+                self.pairs.probabilities(column),
+                math.sqrt(self.moments.cell_variance(parents)),
+                self.moments.cell_variance([*parents, column], of=column),
+                self._penalty,
+            )
+        )

@@ -13,107 +13,59 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from privcore.algorithms.moment_search.likelihood.margins import (
+    LIMITS,
     Axes,
     fitted,
+    layout_of,
     margin,
     nearest_probabilities,
-    products,
 )
-from privcore.algorithms.moment_search.likelihood.statistic import (
-    Statistic,
-    statistic,
-    whitening,
-)
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.arrays import Columns, Matrix
-
-# What the moments of a table vary by about those that a log-linear model of it predicts.
-#
-# A model's terms are fitted to the released moments, so what a further moment is off by is its
-# own error less its regression on theirs: the efficient score of the term that is left out.
+from privcore.algorithms.moment_search.release.moments import Moments, turned_by
+from privcore.arrays import Columns, Integers, Matrix, Vector
+from privcore.kernels import compiled
 
 
-# For codes that the others nearly say.
-_RIDGE = 1e-9
+class Difference(NamedTuple):
+    """What moments are off a model's by, and the test that it is chance.
 
+    table: the model's probabilities.  sampling, noise: covariances times n, of the rows and of the
+    noise.  floor: smallest variance distinct from 0.
+    """
 
-class ModelError(NamedTuple):
-    """Covariances of a mean of codes over n rows, times n: of the rows, and of the noise."""
-
+    table: Matrix
+    moments: Matrix
+    statistic: Statistic
     sampling: Matrix
     noise: Matrix
+    n: int
+    floor: float
 
 
-def model_error(
-    table: Matrix, terms: Sequence[Axes], asked: Axes, noise: Callable[[Axes], float]
-) -> ModelError:
-    """Error of the model's moments over the axes `asked`, which none of its terms holds.
-
-    table: its probabilities.  noise: n times the noise variance of a mean of codes of some axes.
-    """
-    margins = [*terms, asked]
-    # Each code once, in the first margin that holds its axes, and 1 in the first of all.
-    held: list[list[Axes]] = [[] for _ in margins]
-    for subset in ((), *closed(terms)):
-        held[next(k for k, term in enumerate(terms) if set(subset) <= set(term))].append(subset)
-    held[-1] = [asked]
-    blocks = [
-        _code_products(
-            tuple(table.shape[axis] for axis in axes),
-            tuple(tuple(axis in subset for axis in axes) for subset in own),
-        )
-        for axes, own in zip(margins, held, strict=True)
-    ]
-    turned = block_diag(*blocks)
-    together = turned @ products(table, margins) @ turned.T
-    split = len(blocks[-1])
-    among, across = together[:-split, :-split], together[-split:, :-split]
-    ridge = _RIDGE * np.eye(len(among))
-    slopes = np.linalg.solve(among + ridge, across.T).T
-    sampling = together[-split:, -split:] - slopes @ across.T
-    variances = [
-        noise(subset) if subset else 0.0
-        for own in held[:-1]
-        for subset in own
-        for _ in range(math.prod(table.shape[axis] - 1 for axis in subset))
-    ]
-    entering = (slopes * variances) @ slopes.T + noise(asked) * np.eye(split)
-    return ModelError((sampling + sampling.T) / 2, entering)
-
-
-def tested(difference: Matrix, error: ModelError, n: int, floor: float) -> Statistic:
-    """The test that a mean of codes is as predicted.  floor: smallest variance distinct from 0."""
-    whiten = whitening(error.sampling, floor)
-    parts = np.sqrt(n) * (whiten.T @ difference.reshape(-1))
-    return statistic(parts, whiten.T @ error.noise @ whiten, 1.0)
-
-
-def shrunken(
-    difference: Matrix, error: ModelError, n: int, floor: float, statistic: Statistic
-) -> tuple[Matrix, float]:
+def shrunken(off: Difference) -> tuple[Matrix, float]:
     """The difference as far as it is significant beside both errors (empirical Bayes).
 
     And what these add to a deviance all the same, in degrees of freedom.
-    statistic: of its test, which says how large differences are beside the errors.
     """
+    statistic = off.statistic
     if statistic.value <= statistic.first:
-        return np.zeros_like(difference), 0.0
+        return np.zeros_like(off.moments), 0.0
     signal = (statistic.value - statistic.first) / statistic.second
     # In units in which the rows' errors are independent, and the noise's, too.
-    whiten = whitening(error.sampling, floor)
-    noise, turn = np.linalg.eigh(whiten.T @ error.noise @ whiten)
-    whiten = whiten @ turn
+    whiten = compiled.tests_on_noise().whitening(off.sampling, off.floor)
+    noise, turn = np.linalg.eigh(whiten @ off.noise @ whiten.T)
+    whiten = turn.T @ whiten
     both = 1 + np.maximum(noise, 0.0)
     share = signal / (signal + both)
-    kept = np.linalg.solve(whiten.T, share * (whiten.T @ difference.reshape(-1)))
-    return np.asarray(kept.reshape(difference.shape)), float((share * share * both).sum())
+    kept = np.linalg.solve(whiten, share * (whiten @ off.moments.reshape(-1)))
+    return np.asarray(kept.reshape(off.moments.shape)), float((share * share * both).sum())
 
 
-def closed(terms: Sequence[Axes]) -> list[Axes]:
+@lru_cache(maxsize=4096)
+def closed(terms: tuple[Axes, ...]) -> list[Axes]:
     """All subsets of the terms but the empty one, the smallest first."""
     subsets = {
         subset
@@ -124,16 +76,51 @@ def closed(terms: Sequence[Axes]) -> list[Axes]:
     return sorted(subsets, key=lambda subset: (len(subset), subset))
 
 
-@lru_cache(maxsize=1024)
-def _code_products(levels: tuple[int, ...], subsets: tuple[tuple[bool, ...], ...]) -> Matrix:
-    """Products of the codes of each subset of the axes, one row each, by cell of the margin."""
-    rows = [np.empty((0, math.prod(levels)))]
-    for subset in subsets:
-        codes: Matrix = np.ones((1, 1))
-        for r, within in zip(levels, subset, strict=True):
-            codes = np.asarray(np.kron(codes, sum_zero_basis(r).T if within else np.ones((1, r))))
-        rows.append(codes)
-    return np.concatenate(rows)
+@lru_cache(maxsize=4096)
+def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
+    """Subsets of two axes and more."""
+    return [subset for subset in closed(terms) if len(subset) > 1]
+
+
+class Codes(NamedTuple):
+    """Products of codes that the margins of a model hold; see `model_test`.
+
+    subsets: their axes, one after the other.  codes: by the margins' cells, flat.  ends: how many
+    there are up to each margin.
+    """
+
+    subsets: tuple[Axes, ...]
+    codes: Vector
+    ends: Integers
+
+
+@lru_cache(maxsize=256)
+def _codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> Codes:
+    """Each once, in the first margin that holds its axes, 1 in the first of all; `asked` last."""
+    held: list[list[Axes]] = [[] for _ in terms] + [[asked]]
+    for subset in ((), *closed(terms)):
+        held[next(k for k, term in enumerate(terms) if set(subset) <= set(term))].append(subset)
+    blocks = [
+        np.concatenate(
+            [np.empty((0, math.prod([levels[axis] for axis in axes])))]
+            + [_codes_by_cell([levels[axis] for axis in axes], axes, subset) for subset in own]
+        )
+        for axes, own in zip((*terms, asked), held, strict=True)
+    ]
+    return Codes(
+        tuple(subset for own in held for subset in own),
+        np.concatenate([block.reshape(-1) for block in blocks]),
+        np.cumsum([0, *map(len, blocks)]),
+    )
+
+
+def _codes_by_cell(levels: Sequence[int], axes: Axes, subset: Axes) -> Matrix:
+    """Products of the codes of a subset of the axes (rows), by the cells of their margin."""
+    codes: Matrix = np.ones((1, 1))
+    for r, axis in zip(levels, axes, strict=True):
+        own = sum_zero_basis(r).T if axis in subset else np.ones((1, r))
+        codes = np.asarray(np.kron(codes, own))
+    return codes
 
 
 # Sets of more combinations of levels have no model.
@@ -142,6 +129,7 @@ _MOST_CELLS = 30_000
 _MOST_CODES = 1_200
 # Level at which three columns interact.
 _SEEN = 1e-3
+_PAIRS: tuple[Axes, ...] = ((0, 1), (0, 2), (1, 2))
 _TINY = 1e-9
 
 
@@ -172,23 +160,20 @@ class LogLinear:
         return None if explained is None else explained[columns.index(column)]
 
     def _explain(self, columns: Columns) -> list[Explained] | None:
-        terms = self._terms(columns)
-        table = self._model(columns, terms)
-        if table is None:
+        levels = tuple([self._moments.levels[c] for c in columns])
+        if math.prod(levels) > _MOST_CELLS:
             return None
-        axes = tuple(range(len(columns)))
-        whole, held = _entropy(table), closed(terms)
-        shown = []
-        for axis in axes:
-            rest = _entropy(margin(table, (*axes[:axis], *axes[axis + 1 :])))
-            information = _entropy(margin(table, (axis,))) + rest - whole
-            dof = math.fsum(
-                self._dof(columns_of(columns, term))
-                for term in held
-                if axis in term and len(term) > 1
-            )
-            shown.append(Explained(2 * self._moments.n * max(information, 0.0), dof))
-        return shown
+        terms = self._terms(columns)
+        layout = layout_of(levels, terms)
+        wanted = np.concatenate([self._known(columns_of(columns, t)).reshape(-1) for t in terms])
+        shown = compiled.tests_on_noise().informations(*layout, wanted, *LIMITS)
+        dofs = [0.0] * len(columns)
+        for term in _dependences(terms):
+            dof = self._dof(columns_of(columns, term))
+            for axis in term:
+                dofs[axis] += dof
+        deviances = (2 * self._moments.n * shown).tolist()
+        return [Explained(*both) for both in zip(deviances, dofs, strict=True)]
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test that x and y have the moments of the model with no term of both.
@@ -203,21 +188,42 @@ class LogLinear:
     def _test(self, pair: Columns, conditioning_set: Columns) -> Statistic | None:
         columns = tuple(sorted({*pair, *conditioning_set}))
         asked = tuple(columns.index(c) for c in pair)
-        terms = self._terms(columns, apart=asked)
-        if _codes([self._moments.levels[c] for c in columns], [*terms, asked]) > _MOST_CODES:
+        off = self._difference(columns, self._terms(columns, asked), asked)
+        return None if off is None else off.statistic
+
+    def _difference(
+        self, columns: Columns, terms: tuple[Axes, ...], asked: Axes
+    ) -> Difference | None:
+        """What the moments of the axes `asked` are off the model by, which none of its terms holds;
+        None where the columns are too many."""
+        released, axes = self._moments, (*terms, asked)
+        if _codes([released.levels[c] for c in columns], axes) > _MOST_CODES:
             return None
         table = self._model(columns, terms)
         if table is None:
             return None
-        released = self._moments
-        difference = released.sums(*pair) / released.n - _moments_of(margin(table, asked))
-        error = model_error(table, terms, asked, lambda axes: self._noise(columns, axes))
-        floor = max(math.sqrt(released.variance(*pair)) / released.n, _TINY)
-        return tested(difference, error, released.n, floor)
-
-    def _noise(self, columns: Columns, axes: Axes) -> float:
-        """Variance of that on a mean of codes, times n."""
-        return self._moments.variance(*columns_of(columns, axes)) / self._moments.n
+        n, about = released.n, columns_of(columns, asked)
+        expected = margin(table, asked)
+        codes = turned_by(expected, [sum_zero_basis(r).T for r in expected.shape])
+        moments = released.sums(*about) / n - codes
+        held = _codes_of(table.shape, terms, asked)
+        variances = [
+            released.variance(*columns_of(columns, subset)) / n if subset else 0.0
+            for subset in held.subsets
+        ]
+        sizes = [math.prod(table.shape[axis] - 1 for axis in subset) for subset in held.subsets]
+        floor = max(math.sqrt(released.variance(*about)) / n, _TINY)
+        *statistic, sampling, noise = compiled.tests_on_noise().model_test(
+            table.reshape(-1),
+            *layout_of(table.shape, axes),
+            held.codes,
+            held.ends,
+            np.repeat(variances, sizes),
+            moments.reshape(-1),
+            float(n),
+            floor,
+        )
+        return Difference(table, moments, Statistic(*statistic), sampling, noise, n, floor)
 
     def _dof(self, columns: Columns) -> float:
         """Degrees of freedom of the term of two columns, or of three that interact.
@@ -232,46 +238,38 @@ class LogLinear:
             self._dofs[columns] = math.prod(r - 1 for r in levels) + float(noise.sum())
         return self._dofs[columns]
 
-    def _terms(self, columns: Columns, apart: Axes = ()) -> list[Axes]:
+    def _terms(self, columns: Columns, apart: Axes = ()) -> tuple[Axes, ...]:
         """Axes of the margins that the model has, the largest ones; apart: in none of them."""
-        axes = range(len(columns))
-        held: list[Axes] = [
+        held = tuple(
             three
-            for three in combinations(axes, 3)
-            if not (apart and apart[0] in three and apart[1] in three)
-            and self._interaction(columns_of(columns, three)) is not None
-        ]
-        within = {apart, *(pair for three in held for pair in combinations(three, 2))}
-        held += [pair for pair in combinations(axes, 2) if pair not in within]
-        alone = set(axes).difference(*held)
-        return held + [(axis,) for axis in sorted(alone)]
+            for three, those in zip(_threes(len(columns)), combinations(columns, 3), strict=True)
+            if self._interaction(those) is not None
+            and not (apart and apart[0] in three and apart[1] in three)
+        )
+        return _largest(len(columns), held, apart)
 
-    def _model(self, columns: Columns, terms: list[Axes]) -> Matrix | None:
+    def _model(self, columns: Columns, terms: tuple[Axes, ...]) -> Matrix | None:
         levels = [self._moments.levels[c] for c in columns]
-        if math.prod(levels) > _MOST_CELLS:
+        cells = math.prod(levels)
+        if cells > _MOST_CELLS:
             return None
         margins = {term: self._known(columns_of(columns, term)) for term in terms}
-        return fitted(np.full(levels, 1 / math.prod(levels)), margins)
+        return fitted(np.full(levels, 1 / cells), margins)
 
     def _known(self, columns: Columns) -> Matrix:
         """Shares of one or two columns, or of three that interact."""
+        known = self._margins.get(columns)
+        if known is not None:
+            return known
         if len(columns) == 1:
             return self._probabilities(columns[0])
-        if len(columns) == 3:
-            known = self._interaction(columns)
-            assert known is not None
-            return known
-        if columns not in self._margins:
-            least = _TINY + 0.1 / self._moments.n / math.prod(
-                self._moments.levels[c] for c in columns
-            )
-            probabilities = nearest_probabilities(self._moments.table(columns), least)
-            alone: dict[Axes, Matrix] = {
-                (axis,): self._probabilities(c) for axis, c in enumerate(columns)
-            }
-            self._margins[columns] = fitted(probabilities, alone)
-        known = self._margins[columns]
-        assert known is not None
+        cells = math.prod([self._moments.levels[c] for c in columns])
+        least = _TINY + 0.1 / self._moments.n / cells
+        probabilities = nearest_probabilities(self._moments.table(columns), least)
+        alone: dict[Axes, Matrix] = {
+            (axis,): self._probabilities(c) for axis, c in enumerate(columns)
+        }
+        known = self._margins[columns] = fitted(probabilities, alone)
         return known
 
     def _interaction(self, columns: Columns) -> Matrix | None:
@@ -284,25 +282,26 @@ class LogLinear:
         released = self._moments
         if not released.covers(columns):
             return None
-        levels = [released.levels[c] for c in columns]
-        terms: list[Axes] = [(0, 1), (0, 2), (1, 2)]
-        if _codes(levels, [*terms, (0, 1, 2)]) > _MOST_CODES:
+        off = self._difference(columns, _PAIRS, (0, 1, 2))
+        if off is None or off.statistic.p_value > _SEEN:
             return None
-        table = self._model(columns, terms)
-        if table is None:
-            return None
-        difference = released.sums(*columns) / released.n - _moments_of(table)
-        error = model_error(table, terms, (0, 1, 2), lambda axes: self._noise(columns, axes))
-        floor = max(math.sqrt(released.variance(*columns)) / released.n, _TINY)
-        statistic = tested(difference, error, released.n, floor)
-        if statistic.p_value > _SEEN:
-            return None
-        more, dof = shrunken(difference, error, released.n, floor, statistic)
-        self._dofs[columns] = dof
-        for axis, r in enumerate(levels):
-            more = np.moveaxis(np.tensordot(sum_zero_basis(r), more, axes=(1, axis)), 0, axis)
-        pairs = {term: self._known(columns_of(columns, term)) for term in terms}
-        return fitted(np.maximum(table + more, _TINY), pairs)
+        more, self._dofs[columns] = shrunken(off)
+        more = turned_by(more, [sum_zero_basis(released.levels[c]) for c in columns])
+        pairs = {term: self._known(columns_of(columns, term)) for term in _PAIRS}
+        return fitted(np.maximum(off.table + more, _TINY), pairs)
+
+
+@lru_cache(maxsize=64)
+def _threes(columns: int) -> list[Axes]:
+    return list(combinations(range(columns), 3))
+
+
+@lru_cache(maxsize=4096)
+def _largest(columns: int, threes: tuple[Axes, ...], apart: Axes) -> tuple[Axes, ...]:
+    """Terms of all pairs but `apart`, of those three, and of single columns in none of these."""
+    within = {apart, *(pair for three in threes for pair in combinations(three, 2))}
+    held = [*threes, *(pair for pair in combinations(range(columns), 2) if pair not in within)]
+    return (*held, *((axis,) for axis in sorted(set(range(columns)).difference(*held))))
 
 
 def _codes(levels: Sequence[int], margins: Sequence[Axes]) -> int:
@@ -311,17 +310,4 @@ def _codes(levels: Sequence[int], margins: Sequence[Axes]) -> int:
 
 
 def columns_of(columns: Columns, axes: Axes) -> Columns:
-    return tuple(columns[axis] for axis in axes)
-
-
-def _moments_of(table: Matrix) -> Matrix:
-    """Means of the products of the codes of all axes."""
-    for axis, r in enumerate(table.shape):
-        turned = np.tensordot(sum_zero_basis(r).T, table, axes=(1, axis))
-        table = np.moveaxis(turned, 0, axis)
-    return table
-
-
-def _entropy(table: Matrix) -> float:
-    probabilities = table.reshape(-1)
-    return -float((probabilities * np.log(np.maximum(probabilities, 1e-300))).sum())
+    return tuple([columns[axis] for axis in axes])

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.arrays import Matrix
+from privcore.arrays import Integers, Matrix
 from privcore.kernels import compiled
 
 Axes = tuple[int, ...]
@@ -21,6 +22,7 @@ Axes = tuple[int, ...]
 # cut one by one may be those of no table.
 _ENOUGH = 1e-5
 _MOST_ROUNDS = 40
+LIMITS = (_ENOUGH, _MOST_ROUNDS)
 # What one margin costs in numpy, in visits of a row, and each of its cells.
 _VISITS = 3_000
 _VISITS_OF_CELL = 2
@@ -32,11 +34,10 @@ def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
     margins: by axes, ascending; they add up to 1.
     """
     if kernels := compiled.ready():
-        cells = np.ascontiguousarray(start.reshape(-1)).copy()
-        places, starts = _places(kernels, start.shape, tuple(margins))
+        cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
         wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
-        kernels.fit_margins(cells, places, wanted, starts, _ENOUGH, _MOST_ROUNDS)
-        return np.asarray(cells.reshape(start.shape))
+        kernels.fit_margins(cells, *layout, wanted, *LIMITS)
+        return cells.reshape(start.shape)
     return _in_numpy(start, margins)
 
 
@@ -66,28 +67,6 @@ def margin(table: Matrix, axes: Axes) -> Matrix:
     return np.asarray(table.sum(axis=others))
 
 
-def products(table: Matrix, margins: Sequence[Axes]) -> Matrix:
-    """The probability of both of each two cells of margins.
-
-    Shape (m, m), m the cells of all margins, one after the other.
-    """
-    if kernels := compiled.ready():
-        places, starts = _places(kernels, table.shape, tuple(margins))
-        cells = np.ascontiguousarray(table.reshape(-1))
-        return np.asarray(kernels.margin_products(cells, places, starts))
-    compiled.note(len(margins) ** 2 * (_VISITS + _VISITS_OF_CELL * table.size))
-    within = [_places_of(table.shape, axes) for axes in margins]
-    sizes = [int(places.max()) + 1 for places in within]
-    rows = [
-        [
-            np.bincount(one * width + other, table.reshape(-1), height * width).reshape(height, -1)
-            for other, width in zip(within, sizes, strict=True)
-        ]
-        for one, height in zip(within, sizes, strict=True)
-    ]
-    return np.block(rows)
-
-
 def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
     """The table of probabilities, none below `least`, that is nearest to counts in sum of squares.
 
@@ -109,11 +88,18 @@ def _places_of(shape: Sequence[int], axes: Axes) -> NDArray[np.intp]:
     return np.broadcast_to(places, shape).reshape(-1)
 
 
-def _places(
-    kernels: Any, shape: Sequence[int], margins: tuple[Axes, ...]
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The place of each cell in each margin, and where each margin begins."""
-    members = np.array([[axis in axes for axis in range(len(shape))] for axes in margins])
-    places = kernels.margin_places(np.array(shape, dtype=np.int64), members)
+class Layout(NamedTuple):
+    """levels: of the axes of a table.  members: of each margin (row) and axis, whether the axis is
+    one of the margin's.  starts: where the cells of each margin start, one after the other, and the
+    last ones end."""
+
+    levels: Integers
+    members: NDArray[np.bool_]
+    starts: Integers
+
+
+@lru_cache(maxsize=4096)
+def layout_of(shape: tuple[int, ...], margins: tuple[Axes, ...]) -> Layout:
     sizes = [math.prod(shape[axis] for axis in axes) for axes in margins]
-    return places, np.cumsum([0, *sizes])
+    members = [[axis in axes for axis in range(len(shape))] for axes in margins]
+    return Layout(np.array(shape, np.int64), np.array(members), np.cumsum([0, *sizes]))

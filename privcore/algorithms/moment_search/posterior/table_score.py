@@ -31,8 +31,8 @@ from privcore.algorithms.moment_search.posterior.masks import Masks, bits, class
 from privcore.arrays import Matrix, Vector
 from privcore.kernels import compiled
 
-# With noise of a smaller scale a count is wrong with a probability below 1e-8; the likelihood, which
-# is made for noise, loses its digits there.
+# With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood,
+# which is made for noise, loses its digits.
 _LEAST_SCALE = 0.05
 # What is so much below what is wanted after so few steps of a climb does not come up to it.
 _HOPELESS, _FEW_STEPS = 60.0, 4

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
+from functools import lru_cache
+from itertools import combinations, compress, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.arrays import Columns, Matrix
@@ -28,6 +28,7 @@ class Moments:
         self._sums: dict[Columns, Matrix] = {(): np.array(float(n))}
         self._variances: dict[Columns, float] = {(): 0.0}
         self._tables: dict[Columns, Matrix] = {}
+        self._subsets: dict[Columns, Matrix] = {}
         self._cells: dict[tuple[Columns, int | None], float] = {}
 
     def add(self, columns: Columns, sums: Matrix, variance: float) -> None:
@@ -39,18 +40,16 @@ class Moments:
             variance *= share
         self._sums[columns], self._variances[columns] = sums, variance
         self._tables.clear()
+        self._subsets.clear()
         self._cells.clear()
 
     def add_table(self, columns: Columns, counts: Matrix, variance: float) -> None:
         """counts: shape = levels of the columns, ascending, each with noise of that variance."""
-        turned = counts
-        for axis, column in enumerate(columns):
-            turned = _turned(turned, axis, full_basis(self.levels[column]).T)
-        for subset in _subsets(columns):
-            if subset:
-                others = math.prod(self.levels[c] for c in columns if c not in subset)
-                kept = tuple(slice(1, None) if c in subset else 0 for c in columns)
-                self.add(subset, turned[kept] * math.sqrt(others), variance * others)
+        turned = turned_by(counts, [full_basis(r).T for r in counts.shape])
+        for axes, place, others in _parts(counts.shape):
+            if axes:
+                subset = tuple(columns[axis] for axis in axes)
+                self.add(subset, turned[place] * math.sqrt(others), variance * others)
 
     def covers(self, columns: Sequence[int]) -> bool:
         return tuple(sorted(columns)) in self._sums
@@ -71,13 +70,9 @@ class Moments:
 
     def _built(self, kept: Columns) -> Matrix:
         turned = np.zeros([self.levels[c] for c in kept])
-        for subset in _subsets(kept):
-            others = math.prod(self.levels[c] for c in kept if c not in subset)
-            place = tuple(slice(1, None) if c in subset else 0 for c in kept)
-            turned[place] = self._sums[subset] / math.sqrt(others)
-        for axis, column in enumerate(kept):
-            turned = _turned(turned, axis, full_basis(self.levels[column]))
-        return turned
+        for axes, place, others in _parts(turned.shape):
+            turned[place] = self._sums[tuple([kept[axis] for axis in axes])] / math.sqrt(others)
+        return turned_by(turned, [full_basis(r) for r in turned.shape])
 
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
         """Noise variance of a count over the columns; of: only the part of moments with it."""
@@ -94,49 +89,54 @@ class Moments:
 
     def stratum_variance(self, within: Sequence[int], fixed: Sequence[int]) -> float:
         """Noise variance of a moment of `fixed` within any one stratum of `within`."""
-        return math.fsum(
-            self.variance(*fixed, *subset)
-            * math.prod(
-                1 - 1 / self.levels[c] if c in subset else 1 / self.levels[c] ** 2 for c in within
-            )
-            for subset in _subsets(tuple(within))
-        )
+        left = self.variances([*fixed, *within])[(1,) * len(fixed)]
+        for c in within:
+            left = left[0] / self.levels[c] ** 2 + left[1] * (1 - 1 / self.levels[c])
+        return float(left)
 
-    def strata_covariances(
-        self, within: Sequence[int], strata: NDArray[np.intp], fixed: Sequence[Columns]
-    ) -> list[Matrix]:
-        """Noise covariance of moments of each of `fixed` between strata, each shape (s, s).
-
-        strata: s positions in a flat table over `within`.
-        """
-        places = np.unravel_index(strata, [self.levels[c] for c in within]) if within else ()
-        size = len(strata)
-        parts: list[tuple[Columns, Matrix]] = [((), np.ones((size, size)))]
-        for c, place in zip(within, places, strict=True):
-            r = self.levels[c]
-            differing = (place[:, None] == place) - 1 / r
-            parts = [
-                (subset + more, part * factor)
-                for subset, part in parts
-                for more, factor in (((), 1 / r**2), ((c,), differing))
+    def variances(self, columns: Sequence[int]) -> Matrix:
+        """Noise variances of the moments of all subsets of the columns, an axis of two for each:
+        1 where it is in the subset."""
+        kept = tuple(sorted(columns))
+        if kept not in self._subsets:
+            each = [
+                self._variances[tuple(compress(kept, inside))] for inside in _insides(len(kept))
             ]
-        return [
-            sum(
-                (self.variance(*kind, *subset) * part for subset, part in parts),
-                start=np.zeros((size, size)),
-            )
-            for kind in fixed
-        ]
+            self._subsets[kept] = np.array(each).reshape((2,) * len(kept))
+        return self._subsets[kept].transpose([kept.index(c) for c in columns])
 
 
+@lru_cache(maxsize=32)
+def _insides(columns: int) -> list[tuple[bool, ...]]:
+    """Which columns are in each subset."""
+    return list(product((False, True), repeat=columns))
+
+
+@lru_cache(maxsize=1024)
+def _parts(levels: tuple[int, ...]) -> list[tuple[Columns, tuple[slice | int, ...], int]]:
+    """Where the moments of each subset of axes are in a table in orthonormal bases: the axes, the
+    place, and the combinations of levels of all others.  Smaller subsets first."""
+    axes = range(len(levels))
+    return [
+        (
+            subset,
+            tuple(slice(1, None) if axis in subset else 0 for axis in axes),
+            math.prod(levels[axis] for axis in axes if axis not in subset),
+        )
+        for size in range(len(levels) + 1)
+        for subset in combinations(axes, size)
+    ]
+
+
+@lru_cache(maxsize=256)
 def full_basis(levels: int) -> Matrix:
     """(levels, levels), orthonormal: 1/√levels and the columns of Q."""
     return np.column_stack([np.full(levels, 1 / math.sqrt(levels)), sum_zero_basis(levels)])
 
 
-def _turned(table: Matrix, axis: int, matrix: Matrix) -> Matrix:
-    return np.moveaxis(np.tensordot(matrix, table, axes=(1, axis)), 0, axis)
-
-
-def _subsets(columns: Columns) -> list[Columns]:
-    return [s for size in range(len(columns) + 1) for s in combinations(columns, size)]
+def turned_by(table: Matrix, bases: Sequence[Matrix]) -> Matrix:
+    """Each axis by its matrix.  The first goes last each time, so that all are in order then."""
+    turned = table
+    for basis in bases:
+        turned = (basis @ turned.reshape(basis.shape[1], -1)).T
+    return np.ascontiguousarray(turned).reshape([len(basis) for basis in bases])

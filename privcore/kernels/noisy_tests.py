@@ -1,0 +1,625 @@
+"""Compiled tests of independence on noisy moments and tables: `linear_tests` and `strata_tests`.
+
+Each makes a covariance of x and y, whitens it by its sampling variance, and weighs its parts by
+the noise on them; see `likelihood.statistic`.  Any whitening leads to the same statistic, so that
+it is a triangular one, and eigenvalues are looked for only where one may be below a floor.
+"""
+
+from __future__ import annotations
+
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from privcore.arrays import Integers, Matrix, Vector
+from privcore.kernels.jit import njit
+from privcore.kernels.margins import fit_margins, margin_places
+
+# Smallest variance distinct from 0.
+_TINY = 1e-9
+# Of so many parts the covariances of the noise are all used; of parts in different strata, of so
+# many.
+_MOST_TOGETHER = 512
+_MOST_STRATA = 150
+# Up to this size loops are faster than LAPACK.
+_SMALL = 20
+# A stratum is used where it has so many rows, and so many standard deviations of its noise.
+_LEAST_EXPECTED = 5.0
+_CLEAR = 4.0
+# Share of the rows that a stratum lost in the noise may have.
+_MOST_HIDDEN = 0.002
+
+
+@njit(cache=True, nogil=True)
+def _factor(matrix: Matrix, less: float, root: Matrix) -> bool:
+    """Lower triangular `root` with root rootᵀ = matrix − less; whether that is positive."""
+    for i in range(matrix.shape[0]):
+        for j in range(i + 1):
+            left = matrix[i, j]
+            for k in range(j):
+                left -= root[i, k] * root[j, k]
+            if i > j:
+                root[i, j] = left / root[j, j]
+            elif left > less:
+                root[i, i] = sqrt(left - less)
+            else:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _inverted(root: Matrix) -> Matrix:
+    """The inverse of a lower triangular matrix."""
+    size = root.shape[0]
+    inverse = np.zeros((size, size))
+    for j in range(size):
+        inverse[j, j] = 1 / root[j, j]
+        for i in range(j + 1, size):
+            total = 0.0
+            for k in range(j, i):
+                total -= root[i, k] * inverse[k, j]
+            inverse[i, j] = total / root[i, i]
+    return inverse
+
+
+@njit(cache=True, nogil=True)
+def whitening(covariance: Matrix, floor: float) -> Matrix:
+    """T with T C Tᵀ = 1, where eigenvalues of C are at least `floor`."""
+    if covariance.shape[0] <= _SMALL:
+        root = np.zeros(covariance.shape)
+        if _factor(covariance, floor, root):
+            _factor(covariance, 0.0, root)
+            return _inverted(root)
+    values, vectors = np.linalg.eigh(covariance)
+    return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, floor))).T)
+
+
+@njit(cache=True, nogil=True)
+def _inverse(matrix: Matrix) -> Any:
+    """The inverse of a positive matrix."""
+    if matrix.shape[0] > _SMALL:
+        return np.linalg.inv(matrix)
+    root = np.zeros(matrix.shape)
+    _factor(matrix, 0.0, root)
+    return _crossed(_inverted(root))
+
+
+@njit(cache=True, nogil=True)
+def _crossed(root: Matrix) -> Matrix:
+    """rootᵀ root of a lower triangular matrix."""
+    size = root.shape[0]
+    product = np.empty((size, size))
+    for i in range(size):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(i, size):
+                total += root[k, i] * root[k, j]
+            product[i, j] = product[j, i] = total
+    return product
+
+
+@njit(cache=True, nogil=True)
+def _product(one: Matrix, other: Matrix) -> Matrix:
+    """one @ other.T"""
+    product = np.empty((one.shape[0], other.shape[0]))
+    for i in range(one.shape[0]):
+        for j in range(other.shape[0]):
+            total = 0.0
+            for k in range(one.shape[1]):
+                total += one[i, k] * other[j, k]
+            product[i, j] = total
+    return product
+
+
+@njit(cache=True, nogil=True)
+def _weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
+    """value, first and second of parts; covariance: of them, noise included; see `statistic`."""
+    weight = _inverse(covariance)
+    value = first = second = 0.0
+    for i in range(parts.size):
+        total = 0.0
+        for j in range(parts.size):
+            total += weight[i, j] * parts[j]
+            second += weight[i, j] * weight[i, j]
+        value += total * total
+        first += weight[i, i]
+    return value, first, second
+
+
+@njit(cache=True, nogil=True)
+def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, float, float]:
+    """value, first and second of parts (a, b) whose noise has the covariance Σ A ⊗ B.
+
+    ones, others: A and B, shapes (k, a, a) and (k, b, b).  With many parts no matrix of all pairs
+    is formed: each part is weighed by its own noise, as if that of different parts were
+    independent, but mean and variance of the statistic are those with the noise as it is.
+    """
+    a, b = parts.shape
+    if a * b <= _MOST_TOGETHER:
+        covariance = np.eye(a * b)
+        for k in range(len(ones)):
+            for i in range(a):
+                for other in range(a):
+                    one = ones[k, i, other]
+                    for j in range(b):
+                        for m in range(b):
+                            covariance[i * b + j, other * b + m] += one * others[k, j, m]
+        return _weighed(parts.copy().reshape(-1), covariance)
+    own = np.ones((a, b))
+    for k in range(len(ones)):
+        own += np.outer(np.diag(ones[k]), np.diag(others[k]))
+    # With C = 1 + N the covariance of the parts and W the weights, of WCW: trace, and that of its
+    # square, in which off the diagonal only N is.
+    square = 1 / (own * own)
+    first = (square * own).sum()
+    second = (square * square * (2 * own - 1)).sum()
+    for k in range(len(ones)):
+        for m in range(k + 1):
+            both = (ones[k] * ones[m]) @ square @ (others[k] * others[m])
+            second += (1 if m == k else 2) * (square * both).sum()
+    return (square * parts * parts).sum(), first, second
+
+
+@njit(cache=True, nogil=True)
+def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix, Matrix]:
+    """The inverse P of the moments M of what is given; 2P − PMP.
+
+    Below the noise, an eigenvalue says nothing, and its inverse would be huge, so P is that of
+    larger ones.
+    """
+    condition = np.empty((known.size, known.size))
+    for i in range(known.size):
+        for j in range(known.size):
+            condition[i, j] = moments[known[i], known[j]]
+    least = max(3 * unsure, _TINY)
+    root = np.zeros(condition.shape)
+    if _factor(condition, least, root):
+        inverse = _inverse(condition)
+        return inverse, inverse
+    values, vectors = np.linalg.eigh(condition)
+    larger = np.maximum(values, least)
+    turned = np.ascontiguousarray(vectors.T)
+    inverse = np.ascontiguousarray(vectors / larger) @ turned
+    return inverse, np.ascontiguousarray(vectors * (2 / larger - values / larger**2)) @ turned
+
+
+@njit(cache=True, nogil=True)
+def _side(
+    moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
+) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
+    """A column regressed on those given: its moments with them, slopes, what turns their moments
+    with another column into those explained, the covariance that is left, and its part of all."""
+    size = last - first
+    across, left = np.empty((size, known.size)), np.empty((size, size))
+    for i in range(size):
+        for j in range(known.size):
+            across[i, j] = moments[first + i, known[j]]
+    slopes, onto = _product(across, inverse), _product(across, twice)
+    explained = _product(onto, across)
+    before = after = 0.0
+    for i in range(size):
+        for j in range(size):
+            both = (explained[i, j] + explained[j, i]) / 2
+            left[i, j] = moments[first + i, first + j] - both
+        before += moments[first + i, first + i] - moments[0, first + i] ** 2
+        after += left[i, i]
+    return across, slopes, onto, left, max(after, 0.0) / max(before, _TINY)
+
+
+@njit(cache=True, nogil=True)
+def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
+    """For the column, for 1 and for each column given EEᵀ, E what noise on its codes enters by."""
+    entering = np.empty((ends.size, *whiten.shape))
+    entering[0] = _product(whiten, whiten)
+    turned = _product(whiten, slopes.T)
+    for k in range(ends.size - 1):
+        part = turned[:, ends[k] : ends[k + 1]]
+        entering[k + 1] = _product(part, part)
+    return entering
+
+
+@njit(
+    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1], int64,"
+    "int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def linear_tests(
+    moments: Matrix,
+    starts: Integers,
+    variances: Matrix,
+    n: float,
+    xs: Integers,
+    y: int,
+    condition: Integers,
+) -> Matrix:
+    """value, first, second and left (columns) of the linear tests of each of xs and y.
+
+    moments: of 1 and the codes of all columns.  starts: where those of each column start, and the
+    last ones end.  variances: of the noise on the moments of 1 and each column.
+    """
+    groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
+    unsure = 0.0
+    ends[1] = 1
+    for k in range(condition.size):
+        groups[k + 1] = condition[k] + 1
+        ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
+        unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
+    known = np.zeros(ends[-1], np.int64)
+    for k in range(condition.size):
+        for place in range(ends[k + 1], ends[k + 2]):
+            known[place] = starts[condition[k]] + place - ends[k + 1]
+    inverse, twice = _regression(moments, known, unsure)
+    first_y, last_y = starts[y], starts[y + 1]
+    across_y, slopes_y, _, left_y, share_y = _side(moments, first_y, last_y, known, inverse, twice)
+    made = np.zeros((xs.size, 4))
+    noise = np.empty((1 + groups.size, 1 + groups.size))
+    for test in range(xs.size):
+        x = xs[test]
+        passed = x == y
+        for k in range(condition.size):
+            passed = passed or x == condition[k]
+        if passed:
+            continue
+        floor = max(sqrt(variances[x + 1, y + 1]) / n, _TINY)
+        first, last = starts[x], starts[x + 1]
+        _, slopes_x, onto, left_x, share_x = _side(moments, first, last, known, inverse, twice)
+        of_x, of_y = whitening(left_x, floor), whitening(left_y, floor)
+        # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
+        noise[0, 0] = variances[x + 1, y + 1]
+        for k in range(groups.size):
+            noise[0, k + 1] = variances[x + 1, groups[k]]
+            noise[k + 1, 0] = variances[groups[k], y + 1]
+            for m in range(groups.size):
+                noise[k + 1, m + 1] = variances[groups[k], groups[m]]
+        by_x, by_y = _entering(of_x, slopes_x, ends), _entering(of_y, slopes_y, ends)
+        weighted = np.zeros(by_y.shape)
+        for k in range(len(noise)):
+            for m in range(len(noise)):
+                for i in range(last_y - first_y):
+                    for j in range(last_y - first_y):
+                        weighted[k, i, j] += noise[k, m] / n * by_y[m, i, j]
+        covariance = _product(onto, across_y)
+        for i in range(last - first):
+            for j in range(last_y - first_y):
+                covariance[i, j] = sqrt(n) * (moments[first + i, first_y + j] - covariance[i, j])
+        # T_x C T_yᵀ
+        parts = _product(of_x, _product(of_y, covariance))
+        made[test, 0], made[test, 1], made[test, 2] = paired_statistic(parts, by_x, weighted)
+        made[test, 3] = share_x * share_y
+    return made
+
+
+@njit(
+    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
+    "int64[::1], int64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def linear_tests_each(
+    moments: Matrix,
+    starts: Integers,
+    variances: Matrix,
+    n: float,
+    xs: Integers,
+    ys: Integers,
+    condition: Integers,
+) -> Matrix:
+    """As `linear_tests`, of each x and its y given its own columns (rows)."""
+    made = np.empty((xs.size, 4))
+    for k in range(xs.size):
+        one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])
+        made[k] = one[0]
+    return made
+
+
+@njit(cache=True, nogil=True)
+def between_strata(variances: Matrix, levels: Integers) -> Matrix:
+    """Noise covariance of moments of some columns in two strata, by which columns given agree.
+
+    variances: of the moments of these and of each subset of those given (columns, a bit for each,
+    the first one highest); the same shape comes back, a bit for each that is the same in both.
+    """
+    covariances = variances.copy()
+    for place in range(levels.size):
+        bit, r = 1 << (levels.size - 1 - place), levels[place]
+        for kind in range(covariances.shape[0]):
+            for subset in range(covariances.shape[1]):
+                if subset & bit == 0:
+                    without = covariances[kind, subset] / (r * r)
+                    with_it = covariances[kind, subset | bit]
+                    covariances[kind, subset] = without - with_it / r
+                    covariances[kind, subset | bit] = without + with_it * (1 - 1 / r)
+    return covariances
+
+
+@njit(cache=True, nogil=True)
+def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vector]:
+    """Whitening of the codes of one column in a stratum, and their means, whitened too."""
+    r, a = basis.shape
+    share = np.empty(r)
+    total = 0.0
+    for i in range(r):
+        share[i] = max(counts[i], max(deviation, 0.5))
+        total += share[i]
+    mean, sampling = np.zeros(a), np.zeros((a, a))
+    for i in range(r):
+        for k in range(a):
+            weighted = share[i] / total * basis[i, k]
+            mean[k] += weighted
+            for m in range(k + 1):
+                sampling[k, m] += weighted * basis[i, m]
+    for k in range(a):
+        for m in range(k + 1):
+            sampling[k, m] -= mean[k] * mean[m]
+            sampling[m, k] = sampling[k, m]
+    whiten = whitening(sampling, _TINY)
+    return whiten, _product(whiten, mean.reshape(1, -1))[:, 0].copy()
+
+
+@njit(cache=True, nogil=True)
+def _variety(counts: Vector) -> float:
+    """1 − Σ p²: the variance of the codes of a column, summed."""
+    total = squares = 0.0
+    for count in counts:
+        if count > 0:
+            total += count
+            squares += count * count
+    return 1 - squares / (total * total) if total > 0 else 1.0
+
+
+@njit(
+    "Tuple((boolean, float64, float64, float64, float64))(float64[:, :, ::1], int64[::1],"
+    'float64[:, ::1], float64, Array(float64, 2, "C", readonly=True),'
+    'Array(float64, 2, "C", readonly=True))',
+    cache=True,
+    nogil=True,
+)
+def strata_test(
+    tables: Matrix,
+    levels: Integers,
+    variances: Matrix,
+    n: float,
+    basis_x: Matrix,
+    basis_y: Matrix,
+) -> tuple[bool, float, float, float, float]:
+    """Whether anything can be said; value, first, second and left of the test within strata.
+
+    tables: of x and y in each stratum of columns with so many levels, the first slowest.
+    variances: of the moments of both, of x, of y and of neither (rows), each with every subset of
+    the columns given; see `between_strata`.
+    """
+    covariances = between_strata(variances, levels)
+    same = covariances.shape[1] - 1
+    rx, ry = basis_x.shape[0], basis_y.shape[0]
+    a, b = rx - 1, ry - 1
+    unclear = _CLEAR * sqrt(covariances[3, same])
+    of_x = sqrt(covariances[1, same] * (1 - 1 / rx) + covariances[3, same] / (rx * rx))
+    of_y = sqrt(covariances[2, same] * (1 - 1 / ry) + covariances[3, same] / (ry * ry))
+    clear = np.empty(len(tables), np.int64)
+    strata = 0
+    for stratum in range(len(tables)):
+        if tables[stratum].sum() > max(_LEAST_EXPECTED, unclear):
+            clear[strata] = stratum
+            strata += 1
+    if strata < len(tables) and unclear > _MOST_HIDDEN * n:
+        return False, 0.0, 0.0, 0.0, 0.0
+    if strata == 0:
+        return True, 0.0, 0.0, 0.0, 0.0
+    sizes, parts = np.empty(strata), np.empty((strata, a, b))
+    codes_x, codes_y = np.empty((strata, a, a)), np.empty((strata, b, b))
+    means_x, means_y = np.empty((strata, a)), np.empty((strata, b))
+    all_x, all_y = np.zeros(rx), np.zeros(ry)
+    within = 0.0
+    for s in range(strata):
+        table = tables[clear[s]]
+        rows, columns = np.zeros(rx), np.zeros(ry)
+        for i in range(rx):
+            for j in range(ry):
+                rows[i] += table[i, j]
+                columns[j] += table[i, j]
+        sizes[s] = rows.sum()
+        all_x += rows
+        all_y += columns
+        within += _variety(rows) * _variety(columns) * sizes[s]
+        codes_x[s], means_x[s] = _coded(rows, of_x, basis_x)
+        codes_y[s], means_y[s] = _coded(columns, of_y, basis_y)
+        half = np.zeros((a, ry))
+        for i in range(rx):
+            for j in range(ry):
+                apart = (table[i, j] - rows[i] * columns[j] / sizes[s]) / sqrt(sizes[s])
+                for k in range(a):
+                    half[k, j] += basis_x[i, k] * apart
+        covariance = _product(half, basis_y.T)
+        parts[s] = _product(codes_x[s], _product(codes_y[s], covariance))
+    left = within / sizes.sum() / max(_variety(all_x) * _variety(all_y), 1e-12)
+    if strata * a * b > _MOST_STRATA:
+        # The noise of different strata taken as independent.
+        value = first = second = 0.0
+        ones, others = np.empty((2, a, a)), np.empty((2, b, b))
+        for s in range(strata):
+            both, mean = _product(codes_y[s], codes_y[s]), np.outer(means_y[s], means_y[s])
+            ones[0], ones[1] = _product(codes_x[s], codes_x[s]), np.outer(means_x[s], means_x[s])
+            others[0] = (covariances[0, same] * both + covariances[1, same] * mean) / sizes[s]
+            others[1] = (covariances[2, same] * both + covariances[3, same] * mean) / sizes[s]
+            more = paired_statistic(parts[s], ones, others)
+            value, first, second = value + more[0], first + more[1], second + more[2]
+        return True, value, first, second, left
+    total = np.eye(strata * a * b)
+    for s in range(strata):
+        for t in range(s + 1):
+            agreeing, place, other = 0, clear[s], clear[t]
+            for k in range(levels.size - 1, -1, -1):
+                if place % levels[k] == other % levels[k]:
+                    agreeing |= 1 << (levels.size - 1 - k)
+                place, other = place // levels[k], other // levels[k]
+            scale = sqrt(sizes[s] * sizes[t])
+            of_both, x_alone = covariances[0, agreeing] / scale, covariances[1, agreeing] / scale
+            y_alone, neither = covariances[2, agreeing] / scale, covariances[3, agreeing] / scale
+            # With N the noise in the basis (1/√r, Q) of x and of y, it enters a covariance as
+            # (−√r m_x, 1) N (−√s m_y, 1)ᵀ, first order in N.
+            x_codes, y_codes = _product(codes_x[s], codes_x[t]), _product(codes_y[s], codes_y[t])
+            for i in range(a):
+                for k in range(a):
+                    code, mean = x_codes[i, k], means_x[s, i] * means_x[t, k]
+                    by_code = of_both * code + y_alone * mean
+                    by_mean = x_alone * code + neither * mean
+                    for j in range(b):
+                        row = (s * a + i) * b + j
+                        for m in range(b):
+                            column = (t * a + k) * b + m
+                            more = by_code * y_codes[j, m]
+                            more += by_mean * means_y[s, j] * means_y[t, m]
+                            total[row, column] += more
+                            if s != t:
+                                total[column, row] += more
+    value, first, second = _weighed(parts.reshape(-1), total)
+    return True, value, first, second, left
+
+
+@njit(
+    "Tuple((float64, float64, float64, float64[:, ::1], float64[:, ::1]))(float64[::1],"
+    "int64[::1], boolean[:, ::1], int64[::1], float64[::1], int64[::1], float64[::1],"
+    "float64[::1], float64, float64)",
+    cache=True,
+    nogil=True,
+)
+def model_test(
+    cells: Vector,
+    levels: Integers,
+    members: Any,
+    starts: Integers,
+    codes: Vector,
+    ends: Integers,
+    variances: Vector,
+    difference: Vector,
+    n: float,
+    floor: float,
+) -> tuple[float, float, float, Matrix, Matrix]:
+    """value, first and second of the test that moments are off a model by chance; their errors.
+
+    Those errors are covariances times n, of the rows and of the noise.  The model's terms are
+    fitted to released moments, so what a further moment is off by is its own error less its
+    regression on theirs: the efficient score of the term that is left out.
+
+    cells: the model's probabilities.  levels, members, starts: of the margin of each term, and of
+    that of the moments in the end; see `margins.Layout`.  codes: of each margin those products of
+    codes that it holds and none before (rows) by its cells, flat, one after the other; ends: how
+    many there are up to each.  variances: n times the noise variance of each of them; difference:
+    what the last of them are off by.
+    """
+    places = margin_places(levels, members)
+    margins = places.shape[0]
+    size, known = ends[-1], ends[-2]
+    together = np.empty((size, size))
+    begin = np.zeros(margins, np.int64)
+    for k in range(margins - 1):
+        begin[k + 1] = begin[k] + (ends[k + 1] - ends[k]) * (starts[k + 1] - starts[k])
+    for one in range(margins):
+        height, rows = starts[one + 1] - starts[one], ends[one + 1] - ends[one]
+        turn = codes[begin[one] : begin[one] + height * rows].reshape(rows, height)
+        for other in range(one + 1):
+            width, columns = starts[other + 1] - starts[other], ends[other + 1] - ends[other]
+            both = np.zeros((height, width))
+            for cell in range(cells.size):
+                both[places[one, cell], places[other, cell]] += cells[cell]
+            opposite = codes[begin[other] : begin[other] + width * columns].reshape(columns, width)
+            block = _product(turn, _product(opposite, both))
+            for i in range(rows):
+                for j in range(columns):
+                    together[ends[one] + i, ends[other] + j] = block[i, j]
+                    together[ends[other] + j, ends[one] + i] = block[i, j]
+    across = together[:known, known:].copy()
+    # For codes that the others nearly say.
+    slopes: Any = np.linalg.solve(together[:known, :known] + 1e-9 * np.eye(known), across).T.copy()
+    sampling = together[known:, known:] - _product(slopes, across.T)
+    noise = _product(slopes * variances[:known], slopes)
+    for i in range(size - known):
+        noise[i, i] += variances[known + i]
+        for j in range(i):
+            sampling[i, j] = sampling[j, i] = (sampling[i, j] + sampling[j, i]) / 2
+    whiten = whitening(sampling, floor)
+    parts = sqrt(n) * _product(whiten, difference.reshape(1, -1))[:, 0].copy()
+    covariance = np.eye(size - known) + _product(_product(whiten, noise), whiten)
+    value, first, second = _weighed(parts, covariance)
+    return value, first, second, sampling, noise
+
+
+@njit(
+    "float64[::1](int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64)",
+    cache=True,
+    nogil=True,
+)
+def informations(
+    levels: Integers,
+    members: Any,
+    starts: Integers,
+    wanted: Vector,
+    enough: float,
+    most: int,
+) -> Vector:
+    """Mutual information of each axis and all others together, in the table of largest entropy with
+    the margins; see `fit_margins`."""
+    cells = np.full(levels.prod(), 1 / levels.prod())
+    fit_margins(cells, levels, members, starts, wanted, enough, most)
+    whole = 0.0
+    for cell in cells:
+        whole += cell * log(max(cell, 1e-300))
+    shown = np.empty(levels.size)
+    width = 1
+    for axis in range(levels.size - 1, -1, -1):
+        own, r = np.zeros(levels[axis]), levels[axis]
+        information = whole
+        for first in range(0, cells.size, r * width):
+            for place in range(first, first + width):
+                total = 0.0
+                for level in range(r):
+                    own[level] += cells[place + level * width]
+                    total += cells[place + level * width]
+                information -= total * log(max(total, 1e-300))
+        for total in own:
+            information -= total * log(max(total, 1e-300))
+        shown[axis] = max(information, 0.0)
+        width *= r
+    return shown
+
+
+@njit("float64(float64[:, ::1], float64[::1], float64, float64, float64)", cache=True, nogil=True)
+def family_score(
+    strata: Matrix, probabilities: Vector, deviation: float, variance: float, penalty: float
+) -> float:
+    """G² of a column against its parents' levels, less `penalty` per degree of freedom.
+
+    strata: counts by the parents' levels (rows).  probabilities: of its levels, all rows together.
+    deviation: of the noise on a stratum.  variance: of that on a cell, as far as it matters.
+
+    Noise of variance v on a cell of m counts adds about v/m to the deviance, as if the cell had
+    1 + v/m degrees of freedom.  Without noise this is BIC's form, with `penalty` for log n.
+    """
+    r = strata.shape[1]
+    unclear = _CLEAR * deviation
+    # Strata too small to be told from noise count as one, if they can together.
+    rest, hidden, used = np.zeros(r), 0, 0
+    deviance, dof = 0.0, 0.0
+    for stratum in range(len(strata) + 1):
+        if stratum < len(strata):
+            counts = strata[stratum]
+            if not counts.sum() > max(1.0, unclear):
+                rest += counts
+                hidden += 1
+                continue
+        else:
+            counts = rest
+            if not rest.sum() > max(1.0, unclear * sqrt(hidden)):
+                continue
+        used += 1
+        size = 0.0
+        for count in counts:
+            size += max(count, 0.0)
+        for level in range(r):
+            count = max(counts[level], 0.0)
+            if count > 0.0:
+                deviance += 2 * count * log(count / (size * probabilities[level]))
+            dof += (1 - 1 / r) * (1 + variance / max(count, max(sqrt(variance), 1.0)))
+    return deviance - penalty * (dof - (r - 1)) if used else 0.0

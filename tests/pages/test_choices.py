@@ -1,0 +1,93 @@
+"""Choices are shown in plain words, and stand in the address under their names."""
+
+import re
+
+import pytest
+
+from pages.ui.controls.params import preset
+from privcore.algorithms import ALGORITHMS
+from privcore.pairwise import GENERATORS, generator_parameters
+from privcore.pairwise.parameters import PARAMETERS
+from privcore.teaching import PANELS
+from tests.pages.opening import open_page
+
+DATA = {"data": "cancer", "rows": "1000"}
+CHOICES = [
+    (owner, parameter)
+    for owner, declared in {
+        **{a.name: a.parameters for a in ALGORITHMS.values()},
+        **{p.name: p.parameters for p in PANELS.values()},
+        **{kind: generator_parameters(kind) for kind in GENERATORS},
+        "direction": PARAMETERS,
+    }.items()
+    for parameter in declared
+    if parameter.kind == "choice"
+]
+
+
+@pytest.mark.parametrize(
+    ("owner", "parameter"), CHOICES, ids=[f"{owner}-{p.name}" for owner, p in CHOICES]
+)
+def test_every_choice_has_plain_words_of_its_own(owner, parameter):
+    shown = [parameter.label(choice) for choice in parameter.choices]
+    assert len(set(shown)) == len(shown)
+    for choice, text in zip(parameter.choices, shown, strict=True):
+        words = text.removesuffix(f" ({choice})")
+        assert words[0].isupper()
+        # No short option name: no digits but in symbols, no arrow of code, no single letter.
+        assert re.fullmatch(r"(?!\w+-\w+$)[^0-9>_]{2,}", words), text
+
+
+def test_words_are_shown_and_the_name_stands_in_the_address():
+    app = open_page("discover", **DATA, algorithm="priv-pc")
+    box = app.selectbox(key="score")
+    assert "Bounded rank score (z-star)" in box.options
+    box.set_value("z-star").run()
+    assert app.query_params["score"] == "z-star"
+    assert app.session_state["parameters"]["score"] == "z-star"
+    app.selectbox(key="score").set_value("auto").run()
+    assert "score" not in app.query_params
+
+
+def test_a_link_made_before_sets_the_choice():
+    app = open_page("discover", **DATA, algorithm="priv-pc", score="g2-votes")
+    assert app.session_state["parameters"]["score"] == "g2-votes"
+    assert app.query_params["score"] == "g2-votes"
+    assert not any("means nothing here" in w.value for w in app.warning if "score" in w.value)
+    app = open_page("discover", **DATA, algorithm="priv-pc", score="g3")
+    assert app.session_state["parameters"]["score"] is None
+    assert any("score=g3" in w.value for w in app.warning)
+
+
+def test_a_name_leaves_the_address_with_its_control_and_comes_back_with_it():
+    app = open_page("discover", **DATA, algorithm="priv-pc", score="g2-votes")
+    app.selectbox(key="algorithm").set_value("moment-search").run()
+    assert "score" not in app.query_params
+    app.selectbox(key="algorithm").set_value("priv-pc").run()
+    assert not app.exception
+    assert app.session_state["parameters"]["score"] == "g2-votes"
+    assert app.query_params["score"] == "g2-votes"
+
+
+def test_a_choice_goes_back_where_its_name_has_gone_from_the_address():
+    app = open_page("discover", **DATA, algorithm="priv-pc", calibration="published")
+    del app.query_params["calibration"]
+    app.run()
+    assert app.session_state["parameters"]["calibration"] == "proven"
+
+
+def test_a_run_of_another_page_is_opened_with_its_choices(monkeypatch):
+    """Also where the address has said the same before, and another choice was made since."""
+    held = {"score": "auto", "_score_written": "g2-votes"}
+    monkeypatch.setattr("streamlit.session_state", held)
+    address = preset(ALGORITHMS["priv-pc"], {"calibration": "proven", "score": "g2-votes"})
+    assert address == {"algorithm": "priv-pc", "score": "g2-votes"}
+    assert held == {}
+
+
+def test_a_choice_of_one_is_not_asked():
+    app = open_page("discover", **DATA, algorithm="moment-search")
+    assert "Calibration" not in [box.label for box in app.selectbox]
+    assert app.session_state["parameters"]["calibration"] == "proven"
+    app = open_page("discover", **DATA, algorithm="priv-pc")
+    assert "Calibration" in [box.label for box in app.selectbox]
