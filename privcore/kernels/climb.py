@@ -111,7 +111,7 @@ def score(
     "Tuple((float64[::1], float64[::1], float64[::1], float64))("
     "float64[::1], float64[:, ::1], float64[::1], float64, float64, float64,"
     "float64[::1], int64[:, ::1], int64[::1], float64[::1],"
-    "float64, float64, float64, float64, int64, float64, float64, float64, float64)",
+    "int64, float64, float64, float64, float64, float64, float64, float64, float64)",
     cache=True,
     nogil=True,
 )
@@ -126,11 +126,11 @@ def climb(
     codes: Codes,
     groups: Codes,
     probabilities: Vector,
+    most_steps: int,
+    converged: float,
     least_share: float,
     least_expected: float,
     longest: float,
-    converged: float,
-    most_steps: int,
     ridge: float,
     smooth: float,
     growth: float,
@@ -138,7 +138,8 @@ def climb(
 ) -> tuple[Vector, Vector, Vector, float]:
     """The result of `table_climb.climbed`: probabilities, expectations, slopes and log-likelihood.
 
-    counts to least: of the likelihood.  base to probabilities: as there.  The rest: its constants.
+    counts to least: of the likelihood.  base to probabilities: as there.  The rest:
+    `table_climb.NUMBERS`.
     """
     probabilities, moved = probabilities.copy(), np.empty_like(probabilities)
     expected, then = np.empty_like(base), np.empty_like(base)

@@ -100,7 +100,7 @@ def fit_dag(
 
     counts to least: of the likelihood.  places: see `kernels.dags`.  start: counts of cells to
     begin with.  wanted: a fit that is `hopeless` below it after `few_steps` ends there; −∞ for
-    none.  The rest: constants of `table_climb`.
+    none.  The rest: `table_climb.NUMBERS`.
     """
     p, size = places.shape
     codes = np.empty((p, size), np.int64)
@@ -135,11 +135,11 @@ def fit_dag(
             codes,
             groups,
             shares,
+            steps,
+            converged,
             least_share,
             least_expected,
             longest,
-            converged,
-            steps,
             ridge,
             smooth,
             growth,

@@ -5,7 +5,6 @@ Each has a path in numpy (`encoding`, `projections`, `frequencies`, `ranks`, `gr
 is the same, to the last bit; of `table_climb` up to rounding, so that kernels are waited for there.
 """
 
-from privcore.kernels.climb import climb
 from privcore.kernels.dag_fits import fit_dag
 from privcore.kernels.dags import best_moves, walk
 from privcore.kernels.distance import greedy_removals
@@ -25,7 +24,6 @@ __all__ = [
     "DEPENDENT",
     "UNDECIDED",
     "best_moves",
-    "climb",
     "concordance",
     "fit_dag",
     "fit_margins",

@@ -8,23 +8,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
 
-from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.likelihood import table_climb
-from privcore.algorithms.moment_search.likelihood.cell_likelihood import CellLikelihood
-from privcore.algorithms.moment_search.likelihood.table_climb import Layout, climbed
-from privcore.data import load_network
-from privcore.kernels import compiled
-from tests.counts.kernel_switch import counting_with
+from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
+    CellLikelihood,
+    Likelihood,
+)
+from privcore.algorithms.moment_search.likelihood.table_climb import Climbed, Layout, climbed
+from privcore.kernels.cells import cells_likelihood
+from privcore.kernels.cells import log_ndtr as compiled_log_ndtr
+from privcore.kernels.climb import climb
 from tests.examples import examples
 
 SCALES = [0.05, 0.4, 2.0, 4.9, 20.0, 50.0]
-
-
-def loaded():
-    with counting_with(True):
-        from privcore.kernels import cells as kernels_cells
-
-        return kernels_cells
 
 
 def random_families(generator):
@@ -64,14 +59,17 @@ def problem(seed, scale, n):
 
 
 def both_ways(given):
-    found = []
-    for kernels in (True, False):
-        before = [part.copy() for part in given[1:2] + given[3:]]
-        with counting_with(kernels), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(table_climb, "FEW_CELLS", 0)
-            found.append(climbed(*given))
-        assert all((a == b).all() for a, b in zip(before, given[1:2] + given[3:], strict=True))
-    return found
+    """By kernel and in numpy; neither changes its input."""
+    likelihood, base, layout, start = given
+    before = base.copy(), start.copy()
+    *parts, slopes, total = climb(
+        *likelihood.numbers, base, layout.codes, layout.groups, start, *table_climb.NUMBERS
+    )
+    fast = Climbed(*parts, Likelihood(total, slopes))
+    slow = climbed(*given)
+    assert (base == before[0]).all()
+    assert (start == before[1]).all()
+    return fast, slow
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -113,7 +111,7 @@ def test_they_agree_where_the_climb_is_over_at_once():
 def test_likelihoods_of_a_cell_are_the_same(noisy, log_expected, scale):
     cells, expected = CellLikelihood(np.array([float(noisy)]), scale), np.array([10**log_expected])
     slopes = np.empty(1)
-    total = loaded().cells_likelihood(*cells.numbers, expected, slopes)
+    total = cells_likelihood(*cells.numbers, expected, slopes)
     slow = cells.at(expected)
     # Terms as large as these cancel, in numpy as here.
     terms = expected[0] / (2 * scale**2) + abs(noisy - expected[0]) / scale
@@ -129,32 +127,4 @@ def test_likelihoods_of_a_cell_are_the_same(noisy, log_expected, scale):
 @example(x=9.0)
 @example(x=np.nextafter(9.0, 10.0))
 def test_the_logarithm_of_the_normal_law(x):
-    assert loaded().log_ndtr(x) == pytest.approx(float(log_ndtr(x)), rel=2e-14, abs=2e-16)
-
-
-def test_numpy_climbs_in_few_cells_and_where_kernels_are_off(monkeypatch):
-    with counting_with(True):
-        kernels = compiled.ready()
-    compiled_climb, calls = kernels.climb, []
-
-    def climb(*numbers):
-        calls.append(numbers)
-        return compiled_climb(*numbers)
-
-    monkeypatch.setattr(kernels, "climb", climb)
-    given = problem(1, 2.0, 1_000)
-    for kernels, most, expected in ((True, 48, 0), (False, 47, 0), (True, 47, 1)):
-        monkeypatch.setattr(table_climb, "FEW_CELLS", most + 1)
-        with counting_with(kernels):
-            climbed(*given)
-        assert len(calls) == expected
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_moment_search_finds_the_same_graph(epsilon):
-    source = count(load_network("survey").sample(5_000, 2))
-    graphs = []
-    for kernels in (True, False):
-        with counting_with(kernels):
-            graphs.append(discover(source, "moment-search", {"epsilon": epsilon}, seed=3).graph)
-    assert graphs[0] == graphs[1]
+    assert compiled_log_ndtr(x) == pytest.approx(float(log_ndtr(x)), rel=2e-14, abs=2e-16)

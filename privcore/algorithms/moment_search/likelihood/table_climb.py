@@ -3,8 +3,7 @@
 A cell's expectation is a base times one probability of each family, a column with its parents.  A
 step moves their logarithms along the score, by the information on each alone (Fisher scoring);
 where that does not help, a step of expectation and maximisation (Dempster, Laird & Rubin 1977)
-does.  A compiled kernel climbs in large tables, and is waited for; numpy does in small ones, and
-where there is no kernel.  The two agree up to rounding, so that timing must not choose.
+does.  `kernels.dag_fits` takes the same steps, and agrees up to rounding.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     cell_information,
 )
 from privcore.arrays import Vector
-from privcore.kernels import compiled
 
 Codes = NDArray[np.intp]
 
@@ -39,8 +37,6 @@ MOST_STEPS = 60
 # For probabilities on which the counts say nothing.
 RIDGE = 0.01
 _SMOOTH = 1e-3
-# From so many cells a search in numpy takes about as long as waiting for the kernels.
-FEW_CELLS = 128
 # What the compiled climb needs of these, in its order.
 NUMBERS = (
     MOST_STEPS,
@@ -126,42 +122,13 @@ class Climbed(NamedTuple):
 
 
 def climbed(
-    likelihood: CellLikelihood,
-    base: Vector,
-    layout: Layout,
-    probabilities: Vector,
-    most_steps: int = MOST_STEPS,
+    likelihood: CellLikelihood, base: Vector, layout: Layout, probabilities: Vector
 ) -> Climbed:
-    """The most likely probabilities near the start, or those after so many steps."""
-    kernels = compiled.loaded() if base.size >= FEW_CELLS else None
-    if kernels:
-        probabilities, expected, slopes, total = kernels.climb(
-            *likelihood.numbers,
-            base,
-            layout.codes,
-            layout.groups,
-            probabilities,
-            _LEAST_PROBABILITY,
-            _LEAST_EXPECTED,
-            _LONGEST,
-            _CONVERGED,
-            most_steps,
-            RIDGE,
-            _SMOOTH,
-            _GROWTH,
-            _MOST_STRETCH,
-        )
-        return Climbed(probabilities, expected, Likelihood(total, slopes))
-    return _in_numpy(likelihood, base, layout, probabilities, most_steps)
-
-
-def _in_numpy(
-    likelihood: CellLikelihood, base: Vector, layout: Layout, probabilities: Vector, most_steps: int
-) -> Climbed:
+    """The most likely probabilities near the start, in numpy."""
     expected = layout.expected(base, probabilities)
     reached = likelihood.at(expected)
     scoring, stretch, small = True, 1.0, 0
-    for _ in range(most_steps):
+    for _ in range(MOST_STEPS):
         if scoring:
             information = expected * expected * cell_information(expected, likelihood.scale)
             moved = layout.scored(probabilities, expected * reached.slopes, information, stretch)

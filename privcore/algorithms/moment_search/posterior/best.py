@@ -31,7 +31,7 @@ _TURNS = 10
 _TOO_SMALL = 0.01
 # Parts of the noisy counts in the expectations, of which the first searches start: see
 # `TableScore.near`.
-_MIXED = (0.0, 0.01, 0.05)
+_MIXED = (0.0, 0.01, 0.05, 1.0)
 _COOLING = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1)
 _ANY = (-1, -1)
 
@@ -47,8 +47,9 @@ class BestDag:
         # Which members of a class are looked at must not depend on secret noise: any will do.
         self._random = np.random.default_rng(0)
         empty = (0,) * score.columns
-        starts = [self._cooled(empty, mixed) for mixed in _MIXED]
-        self.dag, self.fit = self._climbed(*max(starts, key=lambda found: found[1].value))
+        starts = dict(self._cooled(empty, mixed) for mixed in _MIXED)
+        ends = [self._climbed(*start) for start in starts.items()]
+        self.dag, self.fit = max(ends, key=lambda end: end[1].value)
         self._begin_again()
 
     def polished(self, dag: Masks, fit: Fit) -> tuple[Masks, Fit]:

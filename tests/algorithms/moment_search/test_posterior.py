@@ -1,0 +1,205 @@
+"""The best DAG and the posterior of DAGs, against all DAGs where there are few."""
+
+import numpy as np
+import pytest
+
+from privcore.algorithms import count, discover
+from privcore.algorithms.moment_search.posterior import sampler
+from privcore.algorithms.moment_search.posterior.best import BestDag
+from privcore.algorithms.moment_search.posterior.masks import (
+    class_of,
+    covered,
+    edges,
+    leads,
+    masks_of,
+    parents_of,
+)
+from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
+from privcore.algorithms.moment_search.posterior.table_score import TableScore
+from privcore.algorithms.moment_search.release.plan import plan_whole
+from privcore.algorithms.moment_search.release.releases import release_whole
+from privcore.algorithms.moment_search.whole import drawn, likely_edges
+from privcore.data import load_network
+from privcore.privacy.mechanisms import SimulatedNoise
+from tests.algorithms.moment_search.noisy_tables import (
+    CHAIN,
+    COLLIDER,
+    EMPTY,
+    every_dag,
+    random_network,
+    score_of,
+)
+from tests.algorithms.moment_search.noisy_tables import sampled as drawn_table
+from tests.counts.kernel_switch import counting_with
+
+
+def enumerated(score):
+    """P(i → j) over all 25 DAGs."""
+    dags = every_dag()
+    values = np.array([score.fit(dag).value for dag in dags])
+    weights = np.exp((values - values.max()) / 2)
+    weights /= weights.sum()
+    directed = np.zeros((3, 3))
+    for dag, weight in zip(dags, weights, strict=True):
+        for cause, effect in edges(dag):
+            directed[cause, effect] += weight
+    return directed
+
+
+def test_masks_and_sets_say_the_same():
+    assert parents_of(COLLIDER) == (frozenset(), frozenset({0, 2}), frozenset())
+    assert all(masks_of(parents_of(dag)) == dag for dag in every_dag())
+    assert list(edges(COLLIDER)) == [(0, 1), (2, 1)]
+    assert leads(CHAIN, 0, 2)
+    assert not leads(CHAIN, 2, 0)
+
+
+def test_classes_of_three_columns():
+    """11 classes of 25 DAGs (Andersson, Madigan & Perlman 1997), met by turns of covered edges."""
+    dags = every_dag()
+    assert len(dags) == 25
+    assert len({class_of(dag) for dag in dags}) == 11
+    for dag in dags:
+        for cause, effect in covered(dag):
+            other = list(dag)
+            other[effect] ^= 1 << cause
+            other[cause] |= 1 << effect
+            assert class_of(tuple(other)) == class_of(dag)
+    assert covered(COLLIDER) == []
+    assert covered(CHAIN) == [(0, 1)]
+
+
+@pytest.mark.parametrize("kind", ["collider", "chain", "none"])
+@pytest.mark.parametrize("scale", [1.0, 20.0, 80.0])
+def test_it_ends_at_the_best_of_all_dags(scale, kind):
+    score = score_of(drawn_table(4_000, 4, kind), scale, 5)
+    most = max(score.fit(dag).value for dag in every_dag())
+    assert BestDag(score).fit.value == pytest.approx(most, abs=0.1)
+
+
+@pytest.mark.parametrize("kind", ["collider", "chain", "none"])
+@pytest.mark.parametrize("scale", [1.0, 20.0, 60.0])
+def test_probabilities_are_those_of_all_dags(scale, kind):
+    """192 draws of two samplers: a standard error of .04 where each is independent of the last."""
+    for seed in range(3):
+        score = score_of(drawn_table(2_000, seed, kind), scale, seed)
+        posterior = sampled(score)
+        assert posterior.settled
+        assert posterior.directed == pytest.approx(enumerated(score), abs=0.2)
+
+
+@pytest.mark.long
+def test_on_average_probabilities_are_those_of_all_dags():
+    """Differences of 60 tables average out: each entry within 4 standard errors."""
+    apart = []
+    for seed in range(60):
+        score = score_of(drawn_table(1_000, seed, ("collider", "chain", "none")[seed % 3]), 25.0)
+        apart.append(sampled(score).directed - enumerated(score))
+    mean, spread = np.mean(apart, axis=0), np.std(apart, axis=0) / np.sqrt(len(apart))
+    assert (np.abs(mean) < 4 * spread + 0.005).all()
+
+
+def test_runs_are_the_same_again_and_settle_where_the_counts_say_much():
+    _, table = random_network(8, 50_000)
+    one, two = (sampled(score_of(table, 4.0)) for _ in range(2))
+    assert (one.directed == two.directed).all()
+    assert one.dag == two.dag
+    assert one.settled
+    assert one.apart <= sampler.APART
+    assert one.edges == pytest.approx(one.edges.T)
+    assert one.edges.max() <= 1
+
+
+def test_without_kernels_the_posterior_is_nearly_the_same():
+    table = drawn_table(4_000, 4)
+    found = []
+    for kernels in (True, False):
+        with counting_with(kernels):
+            found.append(sampled(score_of(table, 20.0, 5)))
+    assert found[0].fit.value == pytest.approx(found[1].fit.value, abs=0.1)
+    assert found[0].edges == pytest.approx(found[1].edges, abs=0.2)
+
+
+def test_a_column_has_no_more_parents_than_it_may():
+    score = score_of(drawn_table(20_000, 4), 4.0, most=1)
+    posterior = sampled(score)
+    assert max(mask.bit_count() for mask in posterior.dag) == 1
+    both = posterior.directed[0, 1] + posterior.directed[2, 1]
+    assert both <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("many", [0, 3, 150])
+def test_steps_can_be_ended(many):
+    """In the search and in the sampler."""
+    calls = []
+
+    def ended(moves):
+        calls.append(moves)
+        if len(calls) > many:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sampled(score_of(drawn_table(500, 4), 1.0), ended)
+    assert len(calls) == many + 1
+
+
+def test_asia_s_run_that_ended_914_units_below_the_true_dag_ends_at_its_top():
+    """The edges of all pairs but those of asia → tub, which the budget hides, are as they are."""
+    network = load_network("asia")
+    source = count(network.sample(100_000, 1))
+    plan = plan_whole(source.n, source.levels, 1.0, cells=256)
+    table = release_whole(source, plan, SimulatedNoise(1))
+    score = TableScore(table, plan.n, plan.scale, max_parents=4)
+    names = source.names
+    true = [0] * len(names)
+    for cause, effect in network.edges:
+        true[names.index(effect)] |= 1 << names.index(cause)
+    found = BestDag(score)
+    assert found.fit.value > score.fit(tuple(true)).value - 2
+
+
+@pytest.mark.long
+def test_no_run_ends_below_the_true_dag():
+    """By more than 2 units of its own score: 300 runs of up to 10 columns; at most 6 may."""
+    below = 0
+    for seed in range(300):
+        n, scale = ((5_000, 2.0), (20_000, 20.0), (100_000, 2.0))[seed % 3]
+        dag, table = random_network(seed, n, (4, 11), most_cells=2_048)
+        score = score_of(table, scale, seed)
+        below += score.fit(dag).value > BestDag(score).fit.value + 2
+    assert below <= 6
+
+
+def posterior_of(directed, dag):
+    return Posterior(np.array(directed), dag, None, 0.0)
+
+
+def test_as_many_edges_stay_as_may_with_that_share_of_false_ones():
+    posterior = posterior_of([[0, 0.9, 0], [0.1, 0, 0.45], [0, 0.45, 0]], (0, 1, 2))
+    assert likely_edges(posterior, 0.0) == {(0, 1)}
+    assert likely_edges(posterior, 0.04) == {(0, 1)}
+    assert likely_edges(posterior, 0.051) == {(0, 1), (1, 2)}
+    assert likely_edges(posterior_of(np.zeros((3, 3)), EMPTY), 0.05) == set()
+
+
+def test_arrows_that_are_not_probable_are_lines():
+    names = ("a", "b", "c")
+    kept = {(0, 1), (2, 1)}
+    sure = posterior_of([[0, 0.9, 0], [0.1, 0, 0.2], [0, 0.8, 0]], COLLIDER)
+    assert drawn(names, sure, kept).directed == kept
+    unsure = posterior_of([[0, 0.4, 0], [0.6, 0, 0.2], [0, 0.8, 0]], COLLIDER)
+    graph = drawn(names, unsure, kept)
+    assert graph.directed == {(2, 1)}
+    assert graph.undirected == {(0, 1)}
+
+
+def test_a_run_says_probabilities_and_whether_it_is_settled():
+    source = count(load_network("cancer").sample(20_000, 1))
+    run = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
+    assert run.settled in (True, False)
+    for pair, finding in run.findings.items():
+        assert 0 <= finding.probability <= 1
+        if pair in run.graph.skeleton:
+            assert finding.verdict == "edge"
+        elif finding.verdict == "no edge seen":
+            assert finding.probability <= 0.1
