@@ -38,7 +38,7 @@ def run(
         settings_key(values),
         seed if ALGORITHMS[name].private else 0,
     )
-    return kept(key, f"Running {ALGORITHMS[name].title}", compute)
+    return kept(key, f"Running {ALGORITHMS[name].title}", compute, shared=loaded.is_network)
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
@@ -50,4 +50,5 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
         key,
         f"Running non-private {base_name(result)}",
         lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
+        shared=loaded.is_network,
     )
