@@ -1,5 +1,6 @@
 """CausalVeil: the frame of all pages, with the menu and the shared controls."""
 
+import gc
 from pathlib import Path
 
 import streamlit as st
@@ -11,6 +12,17 @@ from pages.ui.controls.data import choose_data
 from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
 from pages.ui.keys import keys, presenting
 from privcore.kernels import compiled
+
+
+@st.cache_resource(show_spinner=False)
+def keep_out_of_collections(*, kernels: bool) -> None:
+    """Leave what was imported alone when Streamlit collects garbage, as it does after each run.
+
+    Else a collection takes longer than most runs.  Once at first, and once with the kernels.
+    """
+    gc.collect()
+    gc.freeze()
+
 
 ICON = Path(__file__).parent / "assets" / "icon.png"
 
@@ -72,3 +84,4 @@ leave_out_undrawn()
 name_unknown(notes, page.url_path)
 # After the page, which would otherwise wait for part of it: loading goes on in the background.
 compiled.start()
+keep_out_of_collections(kernels=compiled.ready() is not None)

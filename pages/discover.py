@@ -16,7 +16,7 @@ from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
 from pages.ui.discover.answer import CLASS_WORDS, ReferenceKind, answer_sentence
-from pages.ui.discover.background import background_of
+from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import power_panel
 from pages.ui.discover.runs import base_name, reference_run, run
@@ -97,8 +97,9 @@ def results(loaded: Loaded) -> None:
         key = epsilon.key_of(algorithm, values)
     place = st.container(gap="xxsmall")
     after = st.container(key="after")
+    background = background_of(loaded, name, values) if key else None
     with place:
-        shown = show_run(loaded, name, values, seed, words, after)
+        shown = show_run(loaded, name, values, seed, background, words, after)
     if shown is None:
         return
     private = algorithm.private
@@ -106,12 +107,11 @@ def results(loaded: Loaded) -> None:
     if private:
         with actions():
             picture_buttons("graphs", pictures_of(loaded, shown, seed).pair, "save-graphs")
-    if key:
+    if background:
         against = shown.references[shown.kind]
         base = None
         if shown.kind == "truth":
             base = (shown.base_title, skeleton_metrics(shown.base.graph, against).f1)
-        background = background_of(loaded, name, values)
         background.add(shown.result, values["epsilon"], seed)
         around = epsilon.Around(
             loaded,
@@ -209,19 +209,21 @@ def show_run(
     name: str,
     values: dict[str, Any],
     seed: int,
+    background: Background | None,
     words: DeltaGenerator,
     choices: DeltaGenerator,
 ) -> Shown | None:
     """The answer in words, and the graphs; None while the run is cancelled.
 
-    words, choices: where the answer goes, and the choices of view.
+    background: runs made beside the page.  words, choices: where the answer goes, and the choices
+    of view.
     """
     algorithm = ALGORITHMS[name]
     if isinstance(loaded.source, InMemoryCounts):
         ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
         if ahead:
             choices.caption(ahead)
-    result = run(loaded, name, values, seed)
+    result = run(loaded, name, values, seed, background)
     base = reference_run(loaded, result) if result else None
     if result is None or base is None:
         return None

@@ -1,10 +1,11 @@
-"""Runs that show progress when they take long, can be cancelled, and are kept for the session."""
+"""Runs that show progress when they take long, can be cancelled, and are kept."""
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from threading import Lock
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -18,6 +19,7 @@ Value = TypeVar("Value")
 _KEPT = 24
 _QUIET_SECONDS = 0.5
 _STEP_SECONDS = 0.2
+_LOCK = Lock()
 
 
 class LiveHooks:
@@ -94,12 +96,20 @@ def settings_key(values: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(sorted(values.items()))
 
 
-def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Value | None:
-    """`compute` with progress, or its result from earlier in this session; None if cancelled."""
-    results: OrderedDict[Hashable, Value] = st.session_state.setdefault("_results", OrderedDict())
-    if key in results:
-        results.move_to_end(key)
-        return results[key]
+def kept(
+    key: Hashable, title: str, compute: Callable[[LiveHooks], Value], *, shared: bool = False
+) -> Value | None:
+    """`compute` with progress, or its result from earlier in this session; None if cancelled.
+
+    shared: whether results serve all sessions of this server.  Only where they are of a network
+    that everybody has.
+    """
+    results: OrderedDict[Hashable, Value]
+    results = _of_all() if shared else st.session_state.setdefault("_results", OrderedDict())
+    with _LOCK:
+        if key in results:
+            results.move_to_end(key)
+            return results[key]
     if st.session_state.get("_cancelled") == key:
         st.info("The run was cancelled. Change a setting, or start it again.")
         st.button("Run again", on_click=forget_cancelled, key=f"again-{title}")
@@ -111,10 +121,16 @@ def kept(key: Hashable, title: str, compute: Callable[[LiveHooks], Value]) -> Va
     hooks = LiveHooks(title, cancel)
     value = compute(hooks)
     hooks.done()
-    results[key] = value
-    while len(results) > _KEPT:
-        results.popitem(last=False)
+    with _LOCK:
+        results[key] = value
+        while len(results) > _KEPT:
+            results.popitem(last=False)
     return value
+
+
+@st.cache_resource(show_spinner=False)
+def _of_all() -> OrderedDict[Hashable, Any]:
+    return OrderedDict()
 
 
 def forget_cancelled() -> None:

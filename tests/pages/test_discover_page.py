@@ -4,7 +4,10 @@ import time
 
 import pytest
 
+from pages.ui.discover import epsilon
 from pages.ui.discover.background import Background
+from pages.ui.discover.epsilon import STRIP
+from pages.ui.discover.runs import run
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.evaluation.repeat import Repeat, Roll
@@ -67,6 +70,31 @@ def test_what_the_page_has_made_is_not_made_again(data):
     background.add(result, 1.0, 4)
     background._first = [Roll(1.0, 4, trace=True)]
     assert not background.pending
+
+
+def test_what_was_made_beside_the_page_is_shown(data):
+    """Where it holds all that the page shows, at the same ε and with the same noise."""
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    whole = discover(count(data), "svt-pc", {}, seed=4)
+    background.add(whole, 1.0, 4)
+    background.add(discover(count(data), "svt-pc", {}, seed=5, keep_trace=False), 1.0, 5)
+    assert run(None, "svt-pc", {"epsilon": 1.0}, 4, background) is whole
+    assert background.made(1.0, 5) is None
+    assert background.made(2.0, 4) is None
+
+
+def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
+    wanted = []
+    monkeypatch.setattr(Background, "want", lambda self, first, more: wanted.append((first, more)))
+    monkeypatch.setattr(epsilon, "runs_beside_allowed", lambda: True)
+    app = clean(start(data="cancer", rows="1000", epsilon="10"))
+    grid = [float(text) for text in app.select_slider(key="epsilon").options]
+    first, more = wanted[-1]
+    here = grid.index(10)
+    near = [grid[here + step] for step in (-1, 1, -2, 2) if here + step < len(grid)]
+    assert [roll.epsilon for roll in first] == [*STRIP, *near]
+    assert all(roll.trace for roll in first)
+    assert not any(roll.trace for roll in more)
 
 
 def warnings(app):

@@ -55,6 +55,11 @@ class Background:
         """A run that the page itself has made."""
         self.answers.setdefault((epsilon, seed), result)
 
+    def made(self, epsilon: float, seed: int) -> Discovery | None:
+        """A run that is there with all that a page shows of it, else None."""
+        answer = self.answers.get((epsilon, seed))
+        return answer if isinstance(answer, Discovery) and answer.trace else None
+
     def want(self, first: Sequence[Roll], more: Sequence[Roll]) -> None:
         """Say which runs are looked at: `first` in any case, then `more` while time allows."""
         with self._lock:

@@ -100,6 +100,13 @@ class Around:
         return [e for e in STRIP if e in self.grid]
 
     @property
+    def beside(self) -> list[float]:
+        """The values of the slider next to the shown one, nearest first, two on each side."""
+        here = self.grid.index(self.epsilon)
+        around = (here + step for step in (-1, 1, -2, 2))
+        return [self.grid[k] for k in around if 0 <= k < len(self.grid)]
+
+    @property
     def lively(self) -> bool:
         """Whether further runs are quick enough to be made unasked."""
         asked: set[tuple[Any, ...]] = st.session_state.setdefault("_strip_asked", set())
@@ -110,7 +117,8 @@ class Around:
         """Name the runs that the strip, the curve and the sentence need."""
         if not self.lively:
             return
-        first = [Roll(e, self.seed, trace=True) for e in self.strip]
+        # Where an arrow key leads comes after where a click on the strip does.
+        first = [Roll(e, self.seed, trace=True) for e in (*self.strip, *self.beside)]
         rolls = [Roll(self.epsilon, self.seed + k) for k in range(1, ROLLS + 1)]
         others = [
             Roll(e, self.seed + k) for k in range(1, FEW) for e in self.strip if e != self.epsilon

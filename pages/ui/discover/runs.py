@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pages.ui.controls.data import Loaded
+from pages.ui.discover.background import Background
 from pages.ui.running import LiveHooks, kept, settings_key
 from privcore.algorithms import ALGORITHMS, Discovery, discover
 from privcore.releases import non_private_reference
@@ -15,8 +16,16 @@ def base_name(result: Discovery) -> str:
     return {"pc": "PC", "notears": "NOTEARS"}[ALGORITHMS[result.algorithm].reference_algorithm]
 
 
-def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discovery | None:
-    """The run that the controls describe; None while it is cancelled."""
+def run(
+    loaded: Loaded, name: str, values: dict[str, Any], seed: int, background: Background | None
+) -> Discovery | None:
+    """The run that the controls describe; None while it is cancelled.
+
+    background: where it may have been made already.
+    """
+    made = background.made(values["epsilon"], seed) if background else None
+    if made:
+        return made
 
     def compute(hooks: LiveHooks) -> Discovery:
         chosen = seed if ALGORITHMS[name].private else None
@@ -29,7 +38,7 @@ def run(loaded: Loaded, name: str, values: dict[str, Any], seed: int) -> Discove
         settings_key(values),
         seed if ALGORITHMS[name].private else 0,
     )
-    return kept(key, f"Running {ALGORITHMS[name].title}", compute)
+    return kept(key, f"Running {ALGORITHMS[name].title}", compute, shared=loaded.is_network)
 
 
 def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
@@ -41,4 +50,5 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
         key,
         f"Running non-private {base_name(result)}",
         lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
+        shared=loaded.is_network,
     )
