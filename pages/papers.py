@@ -32,6 +32,7 @@ from privcore.evaluation.papers.results import (
     series_of,
     shipped,
 )
+from privcore.evaluation.reliability import shipped_reliability
 from privcore.text import short
 
 require_frame("pages/papers.py")
@@ -268,6 +269,28 @@ def unmade(item: Reproduction) -> None:
     st.code(f"python -m privcore reproduce {item.name} --table FILE", language="bash")
 
 
+def our_probabilities() -> None:
+    """Whether what our own algorithm says of edges comes true."""
+    held = shipped_reliability()
+    st.header("Do our probabilities hold?")
+    st.markdown(
+        "Moment search says how probable each edge and each arrow is, where all combinations of "
+        "levels are counted. Of edges that it calls 80 % probable, about 80 of 100 should be true: "
+        "the closer to the dotted line, the better."
+    )
+    charts.show(
+        paper_charts.reliability_figure(held.edges, held.arrows),
+        key="paper-reliability",
+        alt="The share of stated edges and arrows that are true, by their stated probability",
+    )
+    st.caption(
+        f"On {held.about}. Expected calibration error {held.edges.error:.3f} of edges and "
+        f"{held.arrows.error:.3f} of arrows. An arrow is true where the true graph has it. "
+        f"Computed from simulated data: not private. Version {held.version}, made by"
+    )
+    st.code(f"{held.command}", language="bash")
+
+
 st.title("Papers")
 st.caption(
     "The tables and figures of the papers that the algorithms come from: what they print, and what "
@@ -277,3 +300,4 @@ try:
     show(choose())
 except PrivcoreError as error:
     problem(error)
+our_probabilities()

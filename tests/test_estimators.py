@@ -108,8 +108,8 @@ def test_what_a_run_says_of_an_edge_stands_beside_it(frame, numbers):
     (edge,) = found.edges_.to_dict("records")
     assert {edge["from"], edge["to"]} == {"rain", "wet"}
     finding = found.result_.findings[0, 1]
-    assert (edge["confidence"], edge["effect"]) == (finding.confidence, finding.effect)
-    assert np.isnan(edge["direction"])
+    assert (edge["probability"], edge["effect"]) == (finding.probability, finding.effect)
+    assert np.isnan([edge["direction"], edge["confidence"]]).all()
     weighted = privcore.NOTEARS().fit(numbers)
     assert weighted.edges_["weight"].abs().max() > 0.3
     assert list(privcore.PC().fit(frame).edges_.columns) == ["from", "to", "kind"]

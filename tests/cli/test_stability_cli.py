@@ -30,7 +30,7 @@ def test_figures_and_frequencies_are_printed(capsys, path):
     edges = [line for line in lines if " -- " in line]
     assert len(edges) == 2
     assert all(
-        line.endswith("; in 100 % of the re-rolls, 100 % of the halves") and "confidence" in line
+        line.endswith("; in 100 % of the re-rolls, 100 % of the halves") and "probability" in line
         for line in edges
     )
     assert (

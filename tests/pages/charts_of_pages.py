@@ -43,6 +43,7 @@ from privcore.evaluation.audits import AuditResult
 from privcore.evaluation.audits.events import TestedEvent
 from privcore.evaluation.papers import REPRODUCTIONS
 from privcore.evaluation.papers.results import shipped
+from privcore.evaluation.reliability import shipped_reliability
 from privcore.pairwise import ScoreRelease
 from privcore.privacy.accounting.events import Event
 from privcore.teaching import PANELS
@@ -199,6 +200,9 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     ),
     "mechanisms/subsampling.py:subsampling": lambda: subsampling.subsampling(
         _panel("sub-sampling")
+    ),
+    "papers/charts.py:reliability_figure": lambda: papers.reliability_figure(
+        shipped_reliability().edges, shipped_reliability().arrows
     ),
     "papers/charts.py:small_panels": lambda: papers.small_panels(
         [

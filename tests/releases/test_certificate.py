@@ -94,10 +94,11 @@ def test_what_was_found_of_each_pair_is_certified(with_pairs, document):
     assert [p["verdict"] for p in pairs] == [
         with_pairs.findings[k].verdict for k in sorted(with_pairs.findings)
     ]
-    edges = sum(p["confidence"] is not None for p in pairs)
+    assert all(0 <= p["probability"] <= 1 for p in pairs)
+    edges = sum(p["verdict"] == "edge" for p in pairs)
     assert edges == len(with_pairs.graph.skeleton) > 0
     page = certificate_html(signed_as)
-    assert page.count("confidence ") == edges
+    assert page.count("probability ") == edges
     assert "not enough budget to tell" in page
     # Certificates of algorithms that say nothing of pairs keep the form that they had.
     assert "pairs" not in document["released"]

@@ -40,9 +40,10 @@ def test_pairs_are_counted_in_words(result):
 def test_no_probability_is_rounded_up_to_certainty():
     assert share_text(0.99999) == "over 0.9999"
     assert share_text(0.87654) == "0.877"
-    told = confidence_text({"confidence": 0.99, "direction": None})
-    assert told == "confidence 0.99"
-    assert confidence_text({"confidence": None, "direction": None}) == ""
+    told = confidence_text({"verdict": "edge", "probability": 0.99, "direction": None})
+    assert told == "probability 0.99"
+    assert confidence_text({"verdict": "edge", "confidence": 0.9}) == "confidence 0.9"
+    assert confidence_text({"verdict": "no edge seen", "probability": 0.01}) == ""
 
 
 def test_the_edge_table_has_a_column_for_each(result):
@@ -54,8 +55,8 @@ def test_the_edge_table_has_a_column_for_each(result):
     for row in rows:
         pair = tuple(sorted((nodes.index(row["source"]), nodes.index(row["target"]))))
         found = result.findings[pair]
-        assert float(row["confidence"]) == pytest.approx(found.confidence, abs=1e-5)
-        assert (row["direction confidence"] == "") == (row["kind"] == "undirected")
+        assert float(row["probability"]) == pytest.approx(found.probability, abs=1e-5)
+        assert (row["probability of the arrow"] == "") == (row["kind"] == "undirected")
     plain = to_edge_csv(result.graph, *edge_notes({}))
     assert plain.splitlines()[0] == "source,target,kind"
 
@@ -78,7 +79,7 @@ def test_the_command_line_says_how_sure_edges_are(capsys):
     lines = capsys.readouterr().out.splitlines()
     edges = [line for line in lines if " -> " in line or " -- " in line]
     assert edges
-    assert all("confidence " in line for line in edges)
+    assert all("probability " in line for line in edges)
     assert all(("direction " in line) == (" -> " in line) for line in edges)
     assert any("no edge seen;" in line for line in lines)
 

@@ -15,6 +15,7 @@ from pages.ui.theme import PALETTES, current
 from pages.ui.tradeoff.charts import series_name
 from pages.ui.tradeoff.styles import DASHES, style_of
 from privcore.evaluation.papers import Line, Reproduction
+from privcore.evaluation.reliability import Reliability
 
 _PANEL_HEIGHT = 270
 _DASH = {"proven": "solid", "published": "dash", "exact": "dot"}
@@ -168,3 +169,40 @@ def sweep_figure(table: pd.DataFrame, title: str, names: Mapping[str, str]) -> g
     panels = list(names.values())
     curves.sort(key=lambda curve: panels.index(curve.panel))
     return small_panels(curves, x_title="total ε", y_title=title, bounded=True)
+
+
+def reliability_figure(edges: Reliability, arrows: Reliability) -> go.Figure:
+    """The share of statements that are true against what they say; on the diagonal they hold.
+
+    Markers are larger where there are more statements.
+    """
+    palette = PALETTES[current()]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name="as stated",
+        line={"color": palette.muted, "dash": "dot", "width": 1},
+        hoverinfo="skip",
+    )
+    for number, (name, told) in enumerate((("edges", edges), ("arrows", arrows))):
+        most = max(r.many for r in told.ranges)
+        figure.add_scatter(
+            x=[r.stated for r in told.ranges],
+            y=[r.true for r in told.ranges],
+            customdata=[r.many for r in told.ranges],
+            mode="lines+markers",
+            name=name,
+            line={"color": palette.series[number], "width": 1.5},
+            marker={
+                "size": [7 + 11 * math.sqrt(r.many / most) for r in told.ranges],
+                "symbol": _SYMBOLS[number],
+            },
+            hovertemplate="stated %{x:.3f}, true %{y:.3f}<br>%{customdata:,} statements"
+            f"<extra>{name}</extra>",
+        )
+    figure.update_xaxes(title_text="stated probability", range=[-0.03, 1.03])
+    figure.update_yaxes(title_text="share that is true", range=[-0.03, 1.06])
+    figure.update_layout(height=380, showlegend=True, hovermode="closest")
+    return figure

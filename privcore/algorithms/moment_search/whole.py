@@ -58,8 +58,9 @@ def run_on_whole_table(
     posterior = sampled(score, lambda moves: between(run, moves))
     kept = likely_edges(posterior, parameters.false_edges)
     graph = drawn(names, posterior, kept)
+    stated = posterior.stated + posterior.stated.T
     for i, j in combinations(range(len(names)), 2):
-        probability, apart = float(posterior.edges[i, j]), (i, j) not in graph.skeleton
+        probability, apart = float(stated[i, j]), (i, j) not in graph.skeleton
         recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
     return Outcome(
         graph=graph,
@@ -108,15 +109,16 @@ def _findings(
     dag: Masks = posterior.dag
     columns = range(len(dag))
     seen = WholeEvidence(score.levels, score.scale, posterior.fit.expected, parameters.false_edges)
+    stated = posterior.stated
     findings = {}
     for pair in combinations(columns, 2):
         i, j = pair
-        probability, effect = float(posterior.edges[pair]), seen.effect(*pair)
+        probability, effect = float(stated[i, j] + stated[j, i]), seen.effect(*pair)
         if pair in graph.skeleton:
             arrow = next((e for e in (pair, (j, i)) if e in graph.directed), None)
             direction = None
             if arrow is not None:
-                direction = float(posterior.directed[arrow]) / probability
+                direction = float(stated[arrow]) / probability
             findings[pair] = PairFinding(
                 "edge", effect, probability=probability, direction=direction
             )

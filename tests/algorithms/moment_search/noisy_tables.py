@@ -3,6 +3,7 @@
 from itertools import combinations, product
 
 import numpy as np
+from scipy.special import gammaln
 
 from privcore.algorithms.moment_search.posterior.table_score import TableScore
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -75,3 +76,18 @@ def random_network(seed, n, columns=(4, 8), levels=(2, 5), most_cells=1_024):
     table = np.zeros(tuple(sizes))
     np.add.at(table, tuple(values), 1)
     return tuple(dag), table
+
+
+def bdeu(table, dag):
+    """Twice the log of it, by its closed form."""
+    score = 0.0
+    for column, mask in enumerate(dag):
+        family = [c for c in range(table.ndim) if mask >> c & 1 or c == column]
+        away = tuple(c for c in range(table.ndim) if c not in family)
+        counts = np.moveaxis(table.sum(axis=away), family.index(column), -1)
+        counts = counts.reshape(-1, table.shape[column])
+        each = 1 / counts.size
+        whole = each * counts.shape[1]
+        score += (gammaln(whole) - gammaln(whole + counts.sum(axis=1))).sum()
+        score += (gammaln(each + counts) - gammaln(each)).sum()
+    return 2 * score

@@ -181,8 +181,9 @@ def test_findings_of_a_run():
     unclear = [
         sum(f.verdict == "not enough budget" for f in r.findings.values()) for r in (poor, rich)
     ]
-    assert unclear[0] > 15
-    assert unclear[1] == 0
+    assert unclear[0] > 10
+    # Beside what nearly tells their values, no number of rows shows some dependences.
+    assert unclear[1] < unclear[0] / 2
 
 
 def test_the_reference_moves_no_edge():

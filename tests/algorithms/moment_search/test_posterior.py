@@ -174,6 +174,25 @@ def posterior_of(directed, dag):
     return Posterior(np.array(directed), dag, None, 0.0)
 
 
+def test_where_samplers_are_apart_nothing_extreme_is_stated():
+    met = np.array([[0, 0.6, 0.0], [0.39, 0, 0.002], [0.0, 0.002, 0]])
+    sure, doubtful = (Posterior(met, EMPTY, None, apart) for apart in (0.1, 0.5))
+    assert sure.stated == pytest.approx(met)
+    stated = doubtful.stated + doubtful.stated.T
+    # A doubt of 0.2: so much of each probability is ½.
+    assert stated[0, 1] == pytest.approx(0.8 * 0.99 + 0.1)
+    assert stated[1, 2] == pytest.approx(0.8 * 0.004 + 0.1)
+    assert doubtful.stated[0, 1] / stated[0, 1] == pytest.approx(0.6 / 0.99)
+    assert not doubtful.settled
+
+
+def test_never_met_is_not_impossible():
+    _, table = random_network(8, 50_000)
+    edges_met = sampled(score_of(table, 1.0)).edges[np.triu_indices(table.ndim, 1)]
+    assert edges_met.min() == pytest.approx(0.5 / 193)
+    assert edges_met.max() == pytest.approx(1 - 0.5 / 193)
+
+
 def test_as_many_edges_stay_as_may_with_that_share_of_false_ones():
     posterior = posterior_of([[0, 0.9, 0], [0.1, 0, 0.45], [0, 0.45, 0]], (0, 1, 2))
     assert likely_edges(posterior, 0.0) == {(0, 1)}

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import gammaln
 
 from privcore.algorithms.moment_search.likelihood import table_climb
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import CellLikelihood
@@ -18,6 +17,7 @@ from tests.algorithms.moment_search.noisy_tables import (
     CHAIN,
     COLLIDER,
     EMPTY,
+    bdeu,
     every_dag,
     noisy,
     random_network,
@@ -26,21 +26,6 @@ from tests.algorithms.moment_search.noisy_tables import (
 )
 from tests.counts.kernel_switch import counting_with
 from tests.examples import examples
-
-
-def bdeu(table, dag):
-    """Twice the log of it, by its closed form."""
-    score = 0.0
-    for column, mask in enumerate(dag):
-        family = [c for c in range(table.ndim) if mask >> c & 1 or c == column]
-        away = tuple(c for c in range(table.ndim) if c not in family)
-        counts = np.moveaxis(table.sum(axis=away), family.index(column), -1)
-        counts = counts.reshape(-1, table.shape[column])
-        each = 1 / counts.size
-        whole = each * counts.shape[1]
-        score += (gammaln(whole) - gammaln(whole + counts.sum(axis=1))).sum()
-        score += (gammaln(each + counts) - gammaln(each)).sum()
-    return 2 * score
 
 
 def test_without_noise_expectations_are_those_of_the_counts():

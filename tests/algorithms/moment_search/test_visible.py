@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, ncx2
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -13,6 +13,7 @@ from privcore.algorithms.moment_search.power import (
 )
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
+from tests.algorithms.moment_search.noisy_tables import bdeu
 
 
 def parameters(epsilon, **more):
@@ -142,18 +143,20 @@ def test_given_other_columns_less_is_seen():
     assert visible_effects(PublicShape(100_000, (2, 2), 2), parameters(3.0))[1:] == (None, None)
 
 
-def test_without_noise_it_is_the_power_of_the_classical_test():
-    """Cohen 1988: w = √(λ/n), λ = 7.849 for 80 %; here by the same formula for 90 %."""
+def test_without_noise_it_is_the_power_of_the_test_that_bdeu_makes():
+    """By 90 % a noncentral χ² is above what an edge costs and the odds that are wanted."""
     found = visible_effects(
         PublicShape(10_000, (2, 2), 2), parameters(1e6, false_edges=0.05, table_share=0.01)
     )
-    assert found.alone == pytest.approx(np.sqrt(10.507 / 10_000), rel=1e-3)
+    even = np.full((2, 2), 2_500.0)
+    threshold = bdeu(even, (0, 0)) - bdeu(even, (0, 1)) + 2 * np.log(0.95 / 0.05 / 2)
+    assert ncx2.sf(threshold, 1, 10_000 * found.alone**2) == pytest.approx(0.9, abs=1e-3)
 
 
 def test_the_sentence_says_it_in_plain_words():
     sentence = visible_sentence(PublicShape(100_000, (2,) * 8, 8), parameters(0.1))
-    assert "Cramér's V 0.023 or more" in sentence
-    assert "2.3 percentage points" in sentence
+    assert "Cramér's V 0.027 or more" in sentence
+    assert "2.7 percentage points" in sentence
     assert "raise ε" in visible_sentence(PublicShape(500, (2,) * 8, 8), parameters(0.01))
     numbers = visible_sentence(PublicShape(100_000, (), 8), parameters(1.0))
     assert "a correlation of" in numbers

@@ -24,14 +24,18 @@ _ROUNDS, _BURN = 120, 24
 _LONGER, _SHORTER, _LONGEST = 1.25, 0.9, 200
 # A sampler that meets a DAG so much better begins again from it, so many times at most.
 _BETTER, _MOST_BEGINNINGS = 1.0, 4
-# How far the two samplers may be apart on a pair.
-APART = 0.3
+# How far the two samplers may be apart on a pair; and how far so few draws are apart by chance.
+APART, _CHANCE = 0.3, 0.1
+# What two samplers disagree about, others may too: of what is beyond chance so much is doubt of all
+# that they say.
+_DOUBT = 0.5
+_HALF, _TINY = 0.25, 1e-12
 
 
 class Posterior(NamedTuple):
-    """directed: P(i → j), shape (p, p).  dag: the best one that was met, with its fit.
+    """directed: how often i → j was met, shape (p, p).  dag: the best one that was met, its fit.
 
-    apart: the largest difference between the samplers in the probability of an edge.
+    apart: the largest difference between the samplers in how often an edge was met.
     """
 
     directed: NDArray[np.float64]
@@ -46,8 +50,14 @@ class Posterior(NamedTuple):
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """P(edge) of each pair, shape (p, p)."""
+        """How often an edge of each pair was met, shape (p, p)."""
         return self.directed + self.directed.T
+
+    @property
+    def stated(self) -> NDArray[np.float64]:
+        """P(i → j) as it can be told: nearer to even, the more the samplers are apart."""
+        doubt = _DOUBT * max(self.apart - _CHANCE, 0.0)
+        return self.directed * (1 - doubt + doubt / 2 / np.maximum(self.edges, _TINY))
 
 
 def sampled(score: TableScore, between: Between = lambda moves: None) -> Posterior:
@@ -60,7 +70,10 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Posteri
     for seed in (1, 2):
         sampler = _Sampler(score, best, np.random.default_rng(seed), between)
         samples.append(sampler.run())
-    directed = (samples[0] + samples[1]) / 2
+    many = 2 * (_ROUNDS - _BURN)
+    # Half a draw with the edge and half a draw without: none of so many is not never.
+    met = many * (samples[0] + samples[1]) / 2 + _HALF * (1 - np.eye(score.columns))
+    directed = met / (many + 1)
     apart = np.abs(samples[0] + samples[0].T - samples[1] - samples[1].T)
     return Posterior(directed, best.dag, best.fit, float(apart.max()))
 

@@ -1,0 +1,114 @@
+"""Whether the probabilities that `moment-search` states of edges and arrows hold.
+
+    python -m benchmarks.edge_probabilities [--random 16] [--first 9000] [--cells 0,2048]
+        [--rows 5000,20000,100000] [--epsilons 0.1,0.3,1,3,10] [--write]
+
+As many random networks as --random says, their seeds from --first, with more combinations of levels
+than the first number of --cells and no more than the second; one run for each number of rows and
+each ε, data seed 1000, noise seed 500.  Of all pairs of columns by the probability of an edge that
+is stated: how many there are and the share with one in the truth; the expected calibration error
+and the Brier score; of the arrows that are drawn the same, an arrow being true where the true DAG
+has it.  --write ships the result with the product (`privcore.evaluation.reliability`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.random_networks import networks_from, random_network
+from privcore.algorithms import count, discover
+from privcore.evaluation import reliability as shipped
+from privcore.evaluation.reliability import Reliability, reliability, reliability_json
+from privcore.threads import one_thread
+
+
+class Task(NamedTuple):
+    """One network, by its seed, with every number of rows and ε."""
+
+    seed: int
+    rows: tuple[int, ...]
+    epsilons: tuple[float, ...]
+
+
+class Said(NamedTuple):
+    """One statement and whether it is true."""
+
+    epsilon: float
+    arrow: bool
+    probability: float
+    true: bool
+
+
+def said(task: Task) -> list[Said]:
+    network, statements = random_network(task.seed), []
+    for rows in task.rows:
+        data = network.sample(rows, 1000)
+        arrows = set(data.true_edges or ())
+        with one_thread():
+            source = count(data)
+            for epsilon in task.epsilons:
+                run = discover(source, "moment-search", {"epsilon": epsilon}, seed=500)
+                names = run.graph.nodes
+                for (i, j), finding in run.findings.items():
+                    there = (names[i], names[j]) in arrows or (names[j], names[i]) in arrows
+                    if finding.probability is None:
+                        continue
+                    statements.append(Said(epsilon, False, finding.probability, there))
+                    if finding.direction is not None:
+                        cause, effect = (i, j) if (i, j) in run.graph.directed else (j, i)
+                        right = (names[cause], names[effect]) in arrows
+                        stated = finding.probability * finding.direction
+                        statements.append(Said(epsilon, True, stated, right))
+    return statements
+
+
+def table(title: str, told: Reliability) -> str:
+    rows = [f"| {r.stated:.3f} | {r.true:.3f} | {r.many:,} |" for r in told.ranges]
+    figures = f"{title}: expected calibration error {told.error:.3f}, Brier score {told.brier:.4f}"
+    return "\n".join([figures, "", "| stated | true | statements |", "|---|---|---|", *rows, ""])
+
+
+def of(statements: list[Said]) -> Reliability:
+    return reliability([s.probability for s in statements], [s.true for s in statements])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--random", type=int, default=16)
+    parser.add_argument("--first", type=int, default=9000)
+    parser.add_argument("--cells", default="0,2048")
+    parser.add_argument("--rows", default="5000,20000,100000")
+    parser.add_argument("--epsilons", default="0.1,0.3,1,3,10")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    rows = tuple(int(word) for word in options.rows.split(","))
+    epsilons = tuple(float(word) for word in options.epsilons.split(","))
+    chosen = islice(networks_from(options.first, options.cells), options.random)
+    seeds = [int(network.name.split()[1]) for network in chosen]
+    tasks = [Task(seed, rows, epsilons) for seed in seeds]
+    with get_context("spawn").Pool(2) as pool:
+        every = [s for part in pool.map(said, tasks, chunksize=1) for s in part]
+    pairs, arrows = ([s for s in every if s.arrow is arrow] for arrow in (False, True))
+    print(table("Edges", of(pairs)))
+    print(table("Arrows", of(arrows)))
+    by_epsilon = {e: of([s for s in pairs if s.epsilon == e]) for e in epsilons}
+    for epsilon, told in by_epsilon.items():
+        print(table(f"Edges at ε = {epsilon:g}", told))
+    if options.write:
+        path = Path(shipped.__file__).parent / "results" / "edge_probabilities.json"
+        listed = ", ".join(f"{n:,}" for n in rows)
+        about = (
+            f"{len(seeds)} random networks of up to {options.cells.split(',')[1]} combinations of "
+            f"levels; {listed} rows; ε from {min(epsilons):g} to {max(epsilons):g}"
+        )
+        command = "python -m benchmarks.edge_probabilities"
+        written = reliability_json(of(pairs), of(arrows), by_epsilon, about=about, command=command)
+        path.write_text(written, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
