@@ -2,13 +2,15 @@
 
     python -m benchmarks.edge_probabilities [--random 16] [--first 9000] [--cells 0,2048]
         [--rows 5000,20000,100000] [--epsilons 0.1,0.3,1,3,10] [--write]
+    python -m benchmarks.edge_probabilities --figure docs/images/edge_probabilities.png
 
 As many random networks as --random says, their seeds from --first, with more combinations of levels
 than the first number of --cells and no more than the second; one run for each number of rows and
 each ε, data seed 1000, noise seed 500.  Of all pairs of columns by the probability of an edge that
 is stated: how many there are and the share with one in the truth; the expected calibration error
 and the Brier score; of the arrows that are drawn the same, an arrow being true where the true DAG
-has it.  --write ships the result with the product (`privcore.evaluation.reliability`).
+has it.  --write ships the result with the product (`privcore.evaluation.reliability`); --figure
+draws what is shipped.
 """
 
 from __future__ import annotations
@@ -22,7 +24,12 @@ from typing import NamedTuple
 from benchmarks.random_networks import networks_from, random_network
 from privcore.algorithms import count, discover
 from privcore.evaluation import reliability as shipped
-from privcore.evaluation.reliability import Reliability, reliability, reliability_json
+from privcore.evaluation.reliability import (
+    Reliability,
+    reliability,
+    reliability_json,
+    shipped_reliability,
+)
 from privcore.threads import one_thread
 
 
@@ -76,6 +83,29 @@ def of(statements: list[Said]) -> Reliability:
     return reliability([s.probability for s in statements], [s.true for s in statements])
 
 
+def draw(path: str) -> None:
+    """The reliability diagram, as the page Papers has it."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    held = shipped_reliability()
+    figure, axes = plt.subplots(figsize=(5.2, 4.6), dpi=130)
+    axes.plot([0, 1], [0, 1], ":", color="#777777", label="as stated")
+    for name, told, marker in (("edges", held.edges, "o"), ("arrows", held.arrows, "s")):
+        stated, true = ([getattr(r, part) for r in told.ranges] for part in ("stated", "true"))
+        (line,) = axes.plot(stated, true, linewidth=1.2, label=name)
+        most = max(r.many for r in told.ranges)
+        sizes = [15 + 110 * r.many / most for r in told.ranges]
+        axes.scatter(stated, true, sizes, marker=marker, color=line.get_color())
+    axes.set(xlabel="stated probability", ylabel="share that is true")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--random", type=int, default=16)
@@ -84,7 +114,11 @@ def main() -> None:
     parser.add_argument("--rows", default="5000,20000,100000")
     parser.add_argument("--epsilons", default="0.1,0.3,1,3,10")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--figure", default=None)
     options = parser.parse_args()
+    if options.figure:
+        draw(options.figure)
+        return
     rows = tuple(int(word) for word in options.rows.split(","))
     epsilons = tuple(float(word) for word in options.epsilons.split(","))
     chosen = islice(networks_from(options.first, options.cells), options.random)

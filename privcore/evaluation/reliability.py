@@ -13,7 +13,7 @@ import numpy as np
 from privcore.version import __version__
 
 _PATH = Path(__file__).parent / "results" / "edge_probabilities.json"
-# Ends of the ranges of stated probabilities that are told apart.
+# Ends of the ranges of stated probabilities.
 ENDS = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 
 
@@ -39,7 +39,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
-    """Of statements, at least one, and whether each came true.
+    """The reliability of statements, at least one; true: whether each came true.
 
     >>> told = reliability([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
     >>> (told.ranges, told.error, told.brier)

@@ -188,7 +188,7 @@ def best_moves(
     are fewer steps than wanted, the gain of the rest is −∞.
     """
     p = dag.size
-    found = np.zeros((wanted, p), np.int64)
+    dags = np.zeros((wanted, p), np.int64)
     gains = np.full(wanted, -np.inf)
     new = dag.copy()
     for j in range(p):
@@ -230,11 +230,11 @@ def best_moves(
                 place = wanted - 1
                 while place > 0 and gains[place - 1] < gain:
                     gains[place] = gains[place - 1]
-                    found[place] = found[place - 1]
+                    dags[place] = dags[place - 1]
                     place -= 1
                 gains[place] = gain
-                found[place] = new
-    return found, gains
+                dags[place] = new
+    return dags, gains
 
 
 @njit(

@@ -432,6 +432,16 @@ _TERMS = (
         see=("precision", "threshold"),
     ),
     Term(
+        "posterior",
+        "Posterior probability",
+        "How probable an edge is given what was released: the share of DAGs that have it, each "
+        "weighed by how likely it makes the noisy numbers.",
+        symbol="P(edge)",
+        field="Bayesian model averaging",
+        see=("moment-search", "fdr"),
+        docs="docs/moment_search.md",
+    ),
+    Term(
         "precision",
         "Precision",
         "The share of the edges in a graph that are true.",

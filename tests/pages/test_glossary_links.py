@@ -21,7 +21,7 @@ SMALL = {"data": "cancer", "rows": "1000"}
             {"algorithm": "priv-pc", "discover_tab": "Guarantee"},
             {"threshold", "epsilon"},
         ),
-        ("discover", {"discover_tab": "Pairs"}, {"fdr"}),
+        ("discover", {"discover_tab": "Pairs"}, {"posterior"}),
         ("tradeoff", {"sweep_view": "Eight networks"}, {"epsilon", "f1", "skeleton", "cpdag"}),
         (
             "release",

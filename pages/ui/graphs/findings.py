@@ -21,10 +21,10 @@ from privcore.releases.findings import (
 from privcore.releases.release import Release
 
 _OF_PROBABILITIES = (
-    "Probability of an edge, and of its arrow if there is one: the share of DAGs with it, each "
-    "weighed by how likely it makes what was released, sampling and noise included. On random "
-    "networks, edges of a stated probability were there about as often as it says; at ε below 1 "
-    "probabilities near 1 were a little too high. All suppose that no common cause is missing."
+    "The posterior probability of an edge, and of its arrow if there is one: the share of DAGs "
+    "with it, each weighed by how likely it makes what was released, sampling and noise included. "
+    "On random networks as many edges were true as it says, and of arrows somewhat fewer (page "
+    "Papers). All suppose that no common cause is missing."
 )
 _OF_CONFIDENCE = (
     "Confidence: 1 minus the false discovery rate (FDR) of a graph that ends with this edge, "
@@ -97,4 +97,6 @@ def pair_panel(result: Discovery) -> None:
     )
     probable = any(finding.probability is not None for finding in result.findings.values())
     described = _OF_PROBABILITIES if probable else _OF_CONFIDENCE
-    st.caption(linked(described, fdr="false discovery rate (FDR)"))
+    st.caption(
+        linked(described, fdr="false discovery rate (FDR)", posterior="posterior probability")
+    )

@@ -36,7 +36,8 @@ THRESHOLD = replace(
     advanced=True,
     default=0.03,
     help="A pair is called independent given others when the test on noisy counts does not reject "
-    "at this level, the variance of the noise included.",
+    "at this level, the variance of the noise included. Not used where all combinations of levels "
+    "are counted at once.",
 )
 CANDIDATES = Parameter(
     name="candidate_level",
@@ -53,7 +54,8 @@ CANDIDATES = Parameter(
     slider=(1e-3, 0.5),
     help="Pairs that are significant at this level in the first release are tested again. Higher "
     "levels test more pairs, with more noise on each. With more than 60 columns it is lowered as "
-    "they grow, so that chance makes as many pairs of a column candidates as with 60.",
+    "they grow, so that chance makes as many pairs of a column candidates as with 60. Not used "
+    "where all combinations of levels are counted at once.",
     source=_OURS,
 )
 WHOLE = Parameter(
@@ -112,7 +114,7 @@ PENALTY = Parameter(
     high=100.0,
     slider=(1.0, 20.0),
     help="What a cause must explain, in units of deviance, for each number that it adds. The place "
-    "of log n in BIC.",
+    "of log n in BIC. Not used where all combinations of levels are counted at once.",
     source=f"Schwarz 1978; {_OURS}",
 )
 REFERENCE = Parameter(

@@ -168,7 +168,7 @@ def between(run: Run[MomentSearchParameters], moves: int) -> None:
 
 
 def released_margins(moments: Moments) -> tuple[Margin, ...]:
-    """Of each column, the probabilities nearest to the counts that all releases together give."""
+    """Probabilities of each column's levels, nearest to the counts that all releases give."""
     margins = []
     for column in range(len(moments.levels)):
         probabilities = nearest_probabilities(moments.table([column]), 0.0)

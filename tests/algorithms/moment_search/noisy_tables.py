@@ -34,7 +34,7 @@ def noisy(table, scale, seed):
 
 
 def score_of(table, scale, seed=0, most=4):
-    """Of the table with noise of that scale."""
+    """The score of the table with noise of that scale."""
     return TableScore(noisy(table, scale, seed), table.sum(), scale, max_parents=most)
 
 

@@ -79,7 +79,7 @@ def test_the_information_is_about_fisher_s(expected, scale):
 
 
 def sampled(n, seed):
-    """Of x → y ← z: counts of all combinations."""
+    """Counts of all combinations of x → y ← z."""
     generator = np.random.default_rng(seed)
     x, z = generator.integers(0, 2, n), generator.integers(0, 2, n)
     y = generator.integers(0, 3, n)
@@ -90,7 +90,7 @@ def sampled(n, seed):
 
 
 def seen_in(table, scale):
-    """Of independent x and z, both causes of y, at an FDR level of 5 %."""
+    """What independent x and z, both causes of y, show at an FDR level of 5 %."""
     n = table.sum()
     first, last = table.sum(axis=(1, 2)) / n, table.sum(axis=(0, 1)) / n
     middle = table / table.sum(axis=1, keepdims=True)

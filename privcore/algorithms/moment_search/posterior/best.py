@@ -120,10 +120,10 @@ class BestDag:
                 if key in tried or most > self._score.max_parents:
                     continue
                 tried.add(key)
-                found = start, self._score.fit(start, self.fit)
+                reached = start, self._score.fit(start, self.fit)
                 if held != _ANY:
-                    found = self._climbed(*found, held)
-                dag, fit = self._climbed(*found)
+                    reached = self._climbed(*reached, held)
+                dag, fit = self._climbed(*reached)
                 if fit.value > self.fit.value + _TOO_SMALL:
                     self.dag, self.fit, improved = dag, fit, True
                     break

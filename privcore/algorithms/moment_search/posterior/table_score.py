@@ -131,10 +131,10 @@ class TableScore:
         sizes = [math.prod(self.levels[c] for c in family) for family in families]
         layout = Layout.of(codes, self.levels, sizes)
         base = np.full(self._counts.size, self.n)
-        found = climbed(self._likelihood, base, layout, layout.probabilities(start))
-        expected = found.expected
+        climb = climbed(self._likelihood, base, layout, layout.probabilities(start))
+        expected = climb.expected
         held = layout.sums(expected * expected * cell_information(expected, self.scale))
-        score = found.likelihood.total
+        score = climb.likelihood.total
         for begin, size, own in zip(np.cumsum([0, *sizes]), sizes, self.levels, strict=False):
             table = held[begin : begin + size].reshape(-1, own)
             total = table.sum(axis=1)
@@ -143,7 +143,7 @@ class TableScore:
             score += float((gammaln(each + table) - gammaln(each)).sum())
             positive = np.where(table > 0, table / np.maximum(total, 1e-300)[:, None], 1.0)
             score -= float((table * np.log(positive)).sum())
-        return Fit(2 * score, True, expected, found.likelihood.slopes)
+        return Fit(2 * score, True, expected, climb.likelihood.slopes)
 
 
 class NearScores:
@@ -168,12 +168,12 @@ class NearScores:
         A step adds an edge, takes one away, turns one, or exchanges a parent.
         """
         start = np.array(dag, dtype=np.int64)
-        found, gains = self._score.loops.best_moves(
+        dags, gains = self._score.loops.best_moves(
             start, self._score.max_parents, *held, most, *self._all
         )
         return [
             (gain, tuple(row))
-            for gain, row in zip(gains.tolist(), found.tolist(), strict=True)
+            for gain, row in zip(gains.tolist(), dags.tolist(), strict=True)
             if gain > -math.inf
         ]
 
