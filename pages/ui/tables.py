@@ -67,6 +67,7 @@ def pairs(result: Discovery) -> pd.DataFrame:
             "dependence": f"{finding.effect:.3f}",
             "smallest visible": _visible(finding),
             **_sure(finding, sure),
+            **_ways(finding),
         }
         for (i, j), finding in sorted(
             result.findings.items(), key=lambda item: (item[1].verdict != "edge", item[0])
@@ -79,6 +80,14 @@ def _visible(finding: PairFinding) -> str:
     if finding.verdict == "edge":
         return ""
     return "none" if finding.visible is None else f"{finding.visible:.3f}"
+
+
+def _ways(finding: PairFinding) -> dict[str, str]:
+    """How probable an edge is from the first column of the pair to the second, and back."""
+    if finding.probability is None or finding.forward is None:
+        return {}
+    backward = finding.probability - finding.forward
+    return {"first → second": share_text(finding.forward), "second → first": share_text(backward)}
 
 
 def _sure(finding: PairFinding, columns: Mapping[str, str]) -> dict[str, str]:

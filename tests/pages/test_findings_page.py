@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from tests.pages.test_app import clean, start, upload
 
 POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
@@ -38,6 +40,8 @@ def test_pairs_and_what_can_be_seen_have_tabs():
     app = clean(start(**POOR, discover_tab="Pairs"))
     table = next(d.value for d in app.dataframe if "verdict" in d.value)
     assert len(table) == 28
+    either = table["first → second"].astype(float) + table["second → first"].astype(float)
+    assert either.to_numpy() == pytest.approx(table["probability"].astype(float), abs=2e-3)
     assert any("no edge seen;" in m.value for m in app.markdown)
     app = clean(start(**POOR, discover_tab="What can be seen"))
     assert any("90 % probability" in m.value for m in app.markdown)

@@ -113,14 +113,15 @@ def _findings(
     findings = {}
     for pair in combinations(columns, 2):
         i, j = pair
-        probability, effect = float(stated[i, j] + stated[j, i]), seen.effect(*pair)
+        forward, effect = float(stated[i, j]), seen.effect(*pair)
+        probability = forward + float(stated[j, i])
         if pair in graph.skeleton:
             arrow = next((e for e in (pair, (j, i)) if e in graph.directed), None)
             direction = None
             if arrow is not None:
                 direction = float(stated[arrow]) / probability
             findings[pair] = PairFinding(
-                "edge", effect, probability=probability, direction=direction
+                "edge", effect, probability=probability, direction=direction, forward=forward
             )
             continue
         visible = smallest_seen(seen, parents_of(dag), pair, frozenset(), 1.0, 1.0)
@@ -131,5 +132,6 @@ def _findings(
             effect,
             visible,
             probability=probability,
+            forward=forward,
         )
     return findings

@@ -131,6 +131,8 @@ class PairFinding(NamedTuple):
     dependence as large as released.  A little high for edges that barely passed.
     probability: of an edge between the two, given what was released, sampling and noise included;
     every DAG is equally likely before.  None where a run says confidence in its place.
+    forward: of an edge from the first column to the second, given the same; the rest of
+    `probability` is of one from the second to the first.
     direction: of an edge with a direction, where its probability is known the probability of the
     arrow, if there is an edge.  Elsewhere from the score of the best graph found with that arrow
     against the best one found without it, on a scale on which arrows of 0.8 were right in 80 of 100
@@ -150,6 +152,7 @@ class PairFinding(NamedTuple):
     again: float | None = None
     direction: float | None = None
     probability: float | None = None
+    forward: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         values = {

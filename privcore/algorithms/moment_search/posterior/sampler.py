@@ -29,7 +29,6 @@ APART, _CHANCE = 0.3, 0.1
 # What two samplers disagree about, others may too: of what is beyond chance so much is doubt of all
 # that they say.
 _DOUBT = 0.5
-_HALF, _TINY = 0.25, 1e-12
 
 
 class Posterior(NamedTuple):
@@ -55,9 +54,13 @@ class Posterior(NamedTuple):
 
     @property
     def stated(self) -> NDArray[np.float64]:
-        """P(i → j) as it can be told: nearer to even, the more the samplers are apart."""
+        """P(i → j) as it can be told: nearer to even, the more the samplers are apart.
+
+        Even is an edge with probability ½, and each arrow with the same.
+        """
         doubt = _DOUBT * max(self.apart - _CHANCE, 0.0)
-        return self.directed * (1 - doubt + doubt / 2 / np.maximum(self.edges, _TINY))
+        even = (1 - np.eye(len(self.directed))) / 4
+        return (1 - doubt) * self.directed + doubt * even
 
 
 def sampled(score: TableScore, between: Between = lambda moves: None) -> Posterior:
@@ -72,7 +75,7 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Posteri
         samples.append(sampler.run())
     many = 2 * (_ROUNDS - _BURN)
     # Half a draw with the edge and half a draw without: none of so many is not never.
-    met = many * (samples[0] + samples[1]) / 2 + _HALF * (1 - np.eye(score.columns))
+    met = many * (samples[0] + samples[1]) / 2 + (1 - np.eye(score.columns)) / 4
     directed = met / (many + 1)
     apart = np.abs(samples[0] + samples[0].T - samples[1] - samples[1].T)
     return Posterior(directed, best.dag, best.fit, float(apart.max()))
