@@ -47,7 +47,7 @@ from privcore.releases import (
     run_report,
     shape_sentence,
 )
-from privcore.releases.findings import confidence_text, verdict_counts
+from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
 from privcore.text import percent, short
 
@@ -212,7 +212,8 @@ def _edge_lines(report: dict[str, Any]) -> list[str]:
     if pairs is None:
         return lines
     reference = report["parameters"]["reference_effect"]
-    return [*lines, f"{verdict_counts(pairs)} (a dependence of {reference:g})"]
+    told = f"{verdict_counts(pairs)} (a dependence of {reference:g})"
+    return [*lines, told, *filter(None, [settled_sentence(report["settled"])])]
 
 
 def _again_text(seen: dict[str, Any]) -> str:

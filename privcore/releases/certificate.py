@@ -71,6 +71,7 @@ def certificate(
             "note": note,
             # Only where there are some, so that certificates without them keep their form.
             **({"pairs": pairs} if pairs else {}),
+            **({} if result.settled is None else {"settled": result.settled}),
         },
         "domain": {
             "basis": described.basis,

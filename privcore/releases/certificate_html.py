@@ -10,7 +10,7 @@ from privcore.data.domain import domain_lines
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
-from privcore.releases.findings import confidence_text, verdict_counts
+from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -133,7 +133,8 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if released["weights"] is not None:
         yield "Weights", f"in the JSON; edges are those above {released['weight_threshold']:g}"
     if "pairs" in released:
-        yield "Pairs", verdict_counts(released["pairs"])
+        settled = settled_sentence(released.get("settled"))
+        yield "Pairs", " ".join(filter(None, [verdict_counts(released["pairs"]), settled]))
     if released["note"]:
         yield "Note", released["note"]
 

@@ -29,12 +29,25 @@ def described_pairs(
 
 
 def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
-    """How many pairs without an edge there are, and how many of them could have been seen."""
+    """How many pairs without an edge there are, and how many of them could have been seen.
+
+    pairs: as `described_pairs` gives them.
+    """
     many = Counter(finding["verdict"] for finding in pairs)
     seen, unseen = many["no edge seen"], many["not enough budget"]
     return (
         f"{seen:,} {_pairs(seen)}: no edge seen; {unseen:,} {_pairs(unseen)}: not enough budget "
         "to tell"
+    )
+
+
+def settled_sentence(settled: bool | None) -> str:
+    """That two samplers disagree, where they do; else empty."""
+    if settled is None or settled:
+        return ""
+    return (
+        "The probabilities are not settled: two samplers differ, and none is stated to be near 0 "
+        "or 1."
     )
 
 

@@ -14,6 +14,7 @@ from privcore.releases.findings import (
     confidence_text,
     described_pairs,
     edge_notes,
+    settled_sentence,
     share_text,
     to_pair_csv,
     verdict_counts,
@@ -44,6 +45,11 @@ def test_no_probability_is_rounded_up_to_certainty():
     assert told == "probability 0.99"
     assert confidence_text({"verdict": "edge", "confidence": 0.9}) == "confidence 0.9"
     assert confidence_text({"verdict": "no edge seen", "probability": 0.01}) == ""
+
+
+def test_only_a_run_that_is_not_settled_says_so():
+    assert settled_sentence(None) == settled_sentence(True) == ""
+    assert "not settled" in settled_sentence(False)
 
 
 def test_the_edge_table_has_a_column_for_each(result):

@@ -10,10 +10,10 @@ from pages.ui import tables
 from pages.ui.glossary import linked
 from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
-from privcore.algorithms.moment_search.posterior.sampler import APART
 from privcore.algorithms.search.result import Edge, PairFinding
 from privcore.releases.findings import (
     described_pairs,
+    settled_sentence,
     share_text,
     sure_columns,
     verdict_counts,
@@ -60,12 +60,7 @@ def width_sentence(result: Discovery | Release) -> str:
     """What the width of a line says, and whether the numbers are settled."""
     if not any(finding.probability is not None for finding in result.findings.values()):
         return "Thicker lines are surer to be seen again."
-    if result.settled:
-        return "Thicker lines are more probable."
-    return (
-        "Thicker lines are more probable. The probabilities are not settled: two samplers differ "
-        f"by more than {APART:g} on a pair."
-    )
+    return f"Thicker lines are more probable. {settled_sentence(result.settled)}".rstrip()
 
 
 def unclear(result: Discovery) -> list[Edge]:
