@@ -160,14 +160,14 @@ def test_asia_s_run_that_ended_914_units_below_the_true_dag_ends_at_its_top():
 
 @pytest.mark.long
 def test_no_run_ends_below_the_true_dag():
-    """By more than 2 units of its own score: 300 runs of up to 10 columns; at most 6 may."""
+    """By more than 2 units of its own score: 300 runs of up to 10 columns; one did here."""
     below = 0
     for seed in range(300):
         n, scale = ((5_000, 2.0), (20_000, 20.0), (100_000, 2.0))[seed % 3]
         dag, table = random_network(seed, n, (4, 11), most_cells=2_048)
         score = score_of(table, scale, seed)
         below += score.fit(dag).value > BestDag(score).fit.value + 2
-    assert below <= 6
+    assert below <= 2
 
 
 def posterior_of(directed, dag):
