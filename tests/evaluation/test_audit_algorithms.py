@@ -55,6 +55,7 @@ def test_short_audits_of_everything_find_no_violation():
 BETWEEN = {
     "em-pc": {"threshold": significance(0.5, 1500)},
     "privpc-star": {"threshold": float(2 * ndtr(-0.5))},
+    "moment-search": {"false_edges": 0.03},
     "moment-search-tables": {"false_edges": 0.03},
 }
 # By how much ε is exceeded, where it is not tenfold: with still less noise the stream of verdicts
@@ -62,7 +63,7 @@ BETWEEN = {
 # of it is seen in the numbers that they release (`test_audit_releases.py`).
 FACTOR = {"priv-pc": 6, "moment-search-pairs": 30, "moment-search-tables": 30}
 # Where 600 or 3,000, by how long a run takes, are not enough, or are more than is needed.
-RUNS = {"moment-search-pairs": 500, "moment-search-tables": 300}
+RUNS = {"moment-search": 500, "moment-search-pairs": 500, "moment-search-tables": 300}
 
 
 # Half a minute of runs.  Too little noise in moment search is seen at once in the numbers that it

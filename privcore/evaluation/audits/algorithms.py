@@ -176,7 +176,7 @@ _ALL = (
         {"threshold": significance(4, _N), "number_share": 0.95, "direction_share": 0.0},
     ),
     audit_of_algorithm(
-        "moment-search", _TWO_CORNERS, {"false_edges": 0.1}, runs=20_000, ci_runs=2000
+        "moment-search", _TWO_CORNERS, {"false_edges": 0.5}, runs=20_000, ci_runs=2000
     ),
     replace(
         audit_of_algorithm(

@@ -1,0 +1,97 @@
+"""Seconds from a key to the answer on Discover, and from the address to the first page.
+
+    python -m benchmarks.dashboard_answers [--data asia,child,alarm] [--wait 45] [--port 8598]
+
+Starts a server of its own.  The first page: the sentence and the private graph, just after the
+start and three times more, each in a new browser.  Then for each network, after so many seconds in
+which runs are made beside the page: three times the arrow key on the ε slider, four seconds after
+the answer before; a click on the strip; and a click on the slider's far end, which nothing was made
+for.  Each gives the seconds to the sentence and to the private graph; "same" where the graph is the
+one before, so that nothing is drawn again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+
+from playwright.sync_api import Page, TimeoutError
+
+from benchmarks.dashboard_load import server
+from benchmarks.screenshots import browser
+
+_SENTENCE = ".st-key-answer h1"
+_FRAME = "document.querySelector('iframe[title^=\"Private graph\"]')"
+_DRAWN = f"() => {_FRAME}?.contentDocument?.body?.dataset.ready === '1'"
+_AGAIN = f"() => {{ {_FRAME}.contentDocument.body.dataset.ready = '0' }}"
+_PAUSE = 4_000
+
+
+def first_page(page: Page, address: str) -> str:
+    begun = time.monotonic()
+    page.goto(address)
+    page.wait_for_selector(_SENTENCE, timeout=60_000)
+    told = time.monotonic() - begun
+    page.wait_for_function(_DRAWN, timeout=60_000)
+    return f"{told:.2f} / {time.monotonic() - begun:.2f}"
+
+
+def answer(page: Page, act: Callable[[], None]) -> str:
+    """Seconds to the sentence and to the graph."""
+    sentence = page.locator(_SENTENCE).first
+    before = sentence.inner_text()
+    page.evaluate(_AGAIN)
+    begun = time.monotonic()
+    act()
+    while sentence.inner_text() == before and time.monotonic() - begun < 60:
+        page.wait_for_timeout(10)
+    told = time.monotonic() - begun
+    try:
+        page.wait_for_function(_DRAWN, timeout=2_500)
+        drawn = f"{time.monotonic() - begun:.2f}"
+    except TimeoutError:
+        drawn = "same"
+    page.wait_for_timeout(_PAUSE)
+    return f"{told:.2f} / {drawn}"
+
+
+def answers(page: Page, address: str, wait: float) -> str:
+    first_page(page, address)
+    page.wait_for_timeout(1_000 * wait)
+    slider = page.get_by_role("slider", name="Privacy budget")
+
+    def press(key: str) -> Callable[[], None]:
+        def act() -> None:
+            slider.focus()
+            page.keyboard.press(key)
+
+        return act
+
+    keys = [answer(page, press("ArrowLeft")) for _ in range(3)]
+    strip = answer(page, page.get_by_role("button", name="Go to ε = 3").first.click)
+    far = answer(page, press("Home"))
+    return f"keys {', '.join(keys)}; strip {strip}; far {far}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", default="asia,child,alarm")
+    parser.add_argument("--wait", type=float, default=45.0)
+    parser.add_argument("--port", type=int, default=8598)
+    options = parser.parse_args()
+    address = f"http://127.0.0.1:{options.port}/"
+    print("Seconds to the sentence / to the private graph")
+    with server(options.port), browser() as chromium:
+        for number in range(4):
+            page = chromium.new_page(viewport={"width": 1280, "height": 800})
+            print(f"first page, visit {number + 1}: {first_page(page, address)}", flush=True)
+            page.close()
+        for name in options.data.split(","):
+            page = chromium.new_page(viewport={"width": 1280, "height": 800})
+            print(f"{name}: {answers(page, f'{address}?data={name}', options.wait)}", flush=True)
+            page.close()
+
+
+if __name__ == "__main__":
+    main()
