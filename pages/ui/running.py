@@ -17,6 +17,8 @@ from privcore.algorithms.search.model import NoHooks
 
 Value = TypeVar("Value")
 _KEPT = 24
+# Of all sessions together: so many that one of a class does not push out what another looks at.
+_KEPT_BY_ALL = 240
 _QUIET_SECONDS = 0.5
 _STEP_SECONDS = 0.2
 _LOCK = Lock()
@@ -123,7 +125,7 @@ def kept(
     hooks.done()
     with _LOCK:
         results[key] = value
-        while len(results) > _KEPT:
+        while len(results) > (_KEPT_BY_ALL if shared else _KEPT):
             results.popitem(last=False)
     return value
 
