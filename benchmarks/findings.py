@@ -8,7 +8,7 @@ which are refused), with --cells only those with more combinations of levels tha
 and no more than the second, one run for each ε; then linear-Gaussian graphs of 20 columns, as
 many as --numbers says for each of densities 0.1 and 0.2 and 10,000 and 100,000 rows, their seeds
 from --first as well.  Data seed 1000, noise seeds from 500.  In each part: edges by their
-confidence, and the share of them in the true skeleton; arrows on true edges by the confidence of
+probability, and the share of them in the true skeleton; arrows on true edges by the probability of
 their direction, mean said and share right; pairs without an edge by verdict, for each ε and for
 all, and the share of them with a true edge.
 """
@@ -30,10 +30,10 @@ from privcore.graphs import PDAG
 
 _CHOSEN_ON = 40
 _EDGES = (
-    ("over 0.99999", 0.99999),
-    ("0.999 to 0.99999", 0.999),
-    ("0.99 to 0.999", 0.99),
-    ("below 0.99", 0.0),
+    ("over 0.99", 0.99),
+    ("0.9 to 0.99", 0.9),
+    ("0.7 to 0.9", 0.7),
+    ("below 0.7", 0.0),
 )
 _ARROWS = (
     ("over 0.85", 0.85),
@@ -73,10 +73,14 @@ def share(of: list[bool]) -> str:
 
 
 def show(title: str, every: list[Said], epsilons: list[float]) -> None:
-    print(f"\n{title}\n\n| edges of confidence | edges | share true |\n|---|---|---|")
+    print(f"\n{title}\n\n| edges of probability | edges | share true |\n|---|---|---|")
     high = 1.1
     for label, low in _EDGES:
-        hits = [s.true_edge for s in every if low <= (s.finding.confidence or -1.0) < high]
+        hits = [
+            s.true_edge
+            for s in every
+            if s.finding.verdict == "edge" and low <= (s.finding.probability or 0.0) < high
+        ]
         print(f"| {label} | {len(hits)} | {share(hits)} |")
         high = low
     print("\n| arrows on true edges, said | arrows | mean said | share right |\n|---|---|---|---|")

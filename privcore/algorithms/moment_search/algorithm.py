@@ -22,12 +22,13 @@ from privcore.algorithms.moment_search.numbers import (
     run_on_numbers,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.rounds import (
     events_of_rounds,
     planned_rounds,
     run_in_rounds,
 )
-from privcore.algorithms.moment_search.steps import Found, released_margins
+from privcore.algorithms.moment_search.steps import Found, between, released_margins
 from privcore.algorithms.moment_search.whole import (
     events_of_whole,
     planned_whole,
@@ -94,8 +95,15 @@ def _outcome(
         parameters.false_edges,
         parameters.level_of_candidates(len(run.source.names)),
         parameters.reference_effect,
+    )
+    posterior = of_pairs(
+        searched.seen,
+        run.source.n,
+        searched.dag,
+        graph.directed,
+        searched.around,
         parameters.max_parents,
-        searched.arrows,
+        lambda moves: between(run, moves),
     )
     edges = graph.skeleton
     separating = {
@@ -115,9 +123,10 @@ def _outcome(
         trace=tuple(recorder.steps),
         unit="p-value",
         findings=pair_findings(
-            searched.seen, searched.dag, graph.directed, searched.around, separating, rules
+            searched.seen, searched.dag, graph.directed, posterior.stated, separating, rules
         ),
         margins=released_margins(searched.moments),
+        settled=posterior.settled,
     )
 
 

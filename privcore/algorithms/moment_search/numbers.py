@@ -18,12 +18,12 @@ from dataclasses import replace
 from math import log
 from typing import Any
 
-from privcore.algorithms.moment_search.dags.arrow_confidence import ON_NUMBERS
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.release.numeric_moments import (
     NumericMoments,
     released_scales,
@@ -123,7 +123,16 @@ def _by_moments(
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
     graph = cpdag_of_dag(names, set(tested))
     around = {c: set(range(len(names))) - {c} for c in range(len(names))}
-    rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect, len(names), ON_NUMBERS)
+    rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect)
+    posterior = of_pairs(
+        evidence,
+        n,
+        dag,
+        graph.directed,
+        around,
+        len(names),
+        lambda moves: between(run, moves),
+    )
     return Outcome(
         graph=graph,
         separating_sets={},
@@ -134,5 +143,6 @@ def _by_moments(
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
-        findings=pair_findings(evidence, dag, graph.directed, around, {}, rules),
+        findings=pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules),
+        settled=posterior.settled,
     )

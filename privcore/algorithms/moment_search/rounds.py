@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from privcore.algorithms.moment_search.dags.arrow_confidence import ON_LEVELS
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.explaining import explaining_search, sparsest_dag
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
@@ -128,4 +127,4 @@ def run_in_rounds(
     dag, around = sparsest_dag(run, evidence, seen, around)
     used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
-    return Found(dag, seen, around, tuple(searched), ON_LEVELS, spent, "Gaussian DP", moments)
+    return Found(dag, seen, around, tuple(searched), spent, "Gaussian DP", moments)

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from math import nan
 from typing import NamedTuple
 
-from privcore.algorithms.moment_search.dags.arrow_confidence import ArrowScale
 from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
 from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
-from privcore.algorithms.moment_search.likelihood.confidence import PairEvidence
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
+from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.search import common
@@ -34,15 +33,14 @@ Around = dict[int, set[int]]
 class Found(NamedTuple):
     """dag: the result.  seen: what findings ask.  around: per column, what it may be adjacent to.
 
-    searched: the skeletons found on the way, the last one last.  arrows: how scores become
-    confidences.  accountant: of the guarantee.  moments: all that was released.
+    searched: the skeletons found on the way, the last one last.  accountant: of the guarantee.
+    moments: all that was released.
     """
 
     dag: Parents
-    seen: PairEvidence
+    seen: TableEvidence
     around: Around
     searched: tuple[Skeleton, ...]
-    arrows: ArrowScale
     spent: Spent
     accountant: str
     moments: Moments

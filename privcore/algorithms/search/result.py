@@ -124,20 +124,13 @@ class PairFinding(NamedTuple):
 
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
     been seen with probability 0.9 ("no edge seen") or not ("not enough budget").
-    confidence: of an edge, 1 minus its p-value adjusted by Benjamini & Hochberg's procedure, which
-    is the false discovery rate (FDR) of the graph if this were its weakest edge.  Sampling and
-    noise are both in it.  Not the probability that one causes the other.
-    again: of an edge, the probability that new rows and new noise would pass its test, were the
-    dependence as large as released.  A little high for edges that barely passed.
-    probability: of an edge between the two, given what was released, sampling and noise included;
-    every DAG is equally likely before.  None where a run says confidence in its place.
+    confidence, again: of releases of earlier versions, which know no probability: 1 minus the
+    adjusted p-value of an edge, and the probability that new rows and new noise pass its test.
+    probability: of an edge between the two, given what was released, sampling and noise included.
     forward: of an edge from the first column to the second, given the same; the rest of
     `probability` is of one from the second to the first.
-    direction: of an edge with a direction, where its probability is known the probability of the
-    arrow, if there is an edge.  Elsewhere from the score of the best graph found with that arrow
-    against the best one found without it, on a scale on which arrows of 0.8 were right in 80 of 100
-    cases on random networks; at most 0.88.  None for an edge without a direction.
-    It supposes that no common cause is missing.
+    direction: of an edge with a direction, the probability of the arrow, if there is an edge; None
+    for an edge without a direction.  It supposes that no common cause is missing.
     effect: the dependence of the pair as released, noise taken off, given nothing.
     visible: of a pair without an edge, the smallest dependence that its tests would have seen
     with probability 0.9, given nothing, what separated the pair, and the parents that the graph has

@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, chi2, false_discovery_control, ncx2
+from scipy.stats import binom, chi2, ncx2
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.dags.arrow_confidence import ON_LEVELS, ON_NUMBERS
 from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.power import (
     POWER,
-    seen_probability,
     smallest_visible,
     table_information,
 )
@@ -26,7 +24,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
 from privcore.data import Column, Dataset, load_network
 from tests.examples import examples
 
-RULES = Rules(level=0.05, candidates=0.1, reference=0.1, max_parents=3, arrows=ON_LEVELS)
+RULES = Rules(level=0.05, candidates=0.1, reference=0.1)
 
 
 class Fixed(FamilyEvidence):
@@ -50,36 +48,26 @@ class Fixed(FamilyEvidence):
     def asked(self, dof):
         return 0.0
 
-    def inflation(self, found, columns):
-        return 1.0
 
-
-def found(evidence, dag, compelled=frozenset(), rules=RULES, separating=()):
-    around = {c: set(range(len(dag))) - {c} for c in range(len(dag))}
-    return pair_findings(evidence, dag, frozenset(compelled), around, dict(separating), rules)
+def found(evidence, dag, stated=None, compelled=frozenset(), rules=RULES, separating=()):
+    stated = np.full((len(dag),) * 2, 0.2) if stated is None else stated
+    return pair_findings(evidence, dag, frozenset(compelled), stated, dict(separating), rules)
 
 
 CHAIN = (frozenset(), frozenset({0}), frozenset({1}), frozenset({2}))
 
 
-def test_confidence_is_benjamini_and_hochberg_s_adjusted_p_value():
-    values = {(0, 1): 30.0, (1, 2): 12.0, (2, 3): 11.5}
-    tested = [chi2.sf(values.get(pair, 0.0), 1) for pair in combinations(range(4), 2)]
-    adjusted = false_discovery_control(tested, method="bh")
-    result = found(Fixed(values), CHAIN)
-    for pair, expected in zip(combinations(range(4), 2), adjusted, strict=True):
-        if pair in values:
-            assert result[pair].confidence == pytest.approx(1 - expected)
-            assert result[pair].verdict == "edge"
-        else:
-            assert result[pair].confidence is None
-
-
-def test_seen_again_is_the_power_at_the_released_dependence():
-    result = found(Fixed({(0, 1): 30.0, (1, 2): 12.0, (2, 3): 9.0}), CHAIN)
-    threshold = chi2.isf(RULES.level * 3 / comb(4, 2), 1)
-    for pair, value in {(0, 1): 30.0, (1, 2): 12.0, (2, 3): 9.0}.items():
-        assert result[pair].again == pytest.approx(ncx2.sf(threshold, 1, value - 1))
+def test_findings_say_the_probabilities_of_edges_and_arrows():
+    stated = np.array([[0, 0.9, 0.1], [0.05, 0, 0.3], [0.1, 0.5, 0]])
+    dag = (frozenset(), frozenset({0, 2}), frozenset())
+    result = found(Fixed({}), dag, stated, {(0, 1), (2, 1)})
+    assert result[(0, 1)].probability == pytest.approx(0.95)
+    assert result[(0, 1)].direction == pytest.approx(0.9 / 0.95)
+    assert result[(1, 2)].direction == pytest.approx(0.5 / 0.8)
+    assert result[(1, 2)].forward == pytest.approx(0.3)
+    assert result[(0, 2)].probability == pytest.approx(0.2)
+    assert result[(0, 2)].direction is None
+    assert {pair for pair, f in result.items() if f.verdict == "edge"} == {(0, 1), (1, 2)}
 
 
 def test_no_edge_seen_is_told_from_not_enough_budget():
@@ -110,30 +98,6 @@ def test_what_separated_a_pair_counts_for_what_could_have_been_seen():
     assert separated[(0, 1)].visible is None
 
 
-@pytest.mark.parametrize(
-    ("margin", "low", "high"), [(0.0, 0.49, 0.51), (8.0, 0.55, 0.65), (1e3, 0.87, 0.881)]
-)
-def test_the_confidence_of_a_direction_grows_with_the_margin_of_its_score(margin, low, high):
-    values = {(0, 1): 60.0, (1, 2): 60.0}
-    evidence = Fixed(values, gains={(0, 1): 50.0 + margin, (1, 0): 50.0})
-    result = found(evidence, (frozenset(), frozenset({0}), frozenset()), {(0, 1)})
-    assert low <= result[(0, 1)].direction <= high
-    # The same arrow the other way round is as unlikely.
-    turned = found(evidence, (frozenset({1}), frozenset(), frozenset()), {(1, 0)})
-    assert turned[(0, 1)].direction == pytest.approx(1 - result[(0, 1)].direction)
-
-
-@given(apart=st.floats(-1e6, 1e6), more=st.floats(0, 1e3))
-def test_a_scale_of_arrows_is_symmetric_monotone_and_bounded(apart, more):
-    for scale in (ON_LEVELS, ON_NUMBERS):
-        said = scale.confidence(apart)
-        assert 1 - scale.most <= said <= scale.most
-        assert said + scale.confidence(-apart) == pytest.approx(1)
-        assert scale.confidence(apart + more) >= said
-    # Of numbers a smaller difference says as much.
-    assert (ON_NUMBERS.confidence(apart) - ON_LEVELS.confidence(apart)) * apart >= 0
-
-
 @settings(max_examples=examples(200), deadline=None)
 @given(
     dof=st.floats(0.5, 500),
@@ -150,7 +114,6 @@ def test_the_smallest_visible_is_seen_with_that_probability(dof, level, informat
         return
     seen = ncx2.sf(threshold, dof, information * least**2)
     assert seen == pytest.approx(POWER, abs=1e-6)
-    assert seen_probability(dof, threshold, information * least**2) == pytest.approx(seen)
     assert smallest_visible(dof, threshold, information * more) < least
 
 

@@ -11,16 +11,12 @@ from itertools import combinations
 from math import comb
 from typing import NamedTuple, Protocol
 
-from privcore.algorithms.moment_search.dags.arrow_confidence import ArrowScale
-from privcore.algorithms.moment_search.dags.dag_search import Parents
-from privcore.algorithms.moment_search.dags.edge_selection import EdgeTests, edge_p_values
-from privcore.algorithms.moment_search.likelihood.power import (
-    seen_probability,
-    smallest_visible,
-)
+from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
+from privcore.algorithms.moment_search.dags.edge_selection import EdgeTests
+from privcore.algorithms.moment_search.likelihood.power import smallest_visible
 from privcore.algorithms.moment_search.likelihood.statistic import chi_squared_quantile
 from privcore.algorithms.search.result import PairFinding, Verdict
-from privcore.arrays import Columns
+from privcore.arrays import Columns, Matrix
 
 Pair = tuple[int, int]
 
@@ -53,77 +49,54 @@ class Powers(Protocol):
 class PairEvidence(EdgeTests, Powers, Protocol):
     """What findings ask of a release."""
 
-    def arrow(
-        self, dag: Parents, edge: Pair, around: Mapping[int, set[int]], max_parents: int
-    ) -> float:
-        """By how much log-likelihood the arrow improves the graph, once noise is allowed for."""
-        ...
-
 
 class Rules(NamedTuple):
     """level: the FDR level of the graph; candidates: of the tests on the first release;
-    reference: the dependence that counts as worth seeing; max_parents: of a column; arrows: how
-    scores become confidences of directions."""
+    reference: the dependence that counts as worth seeing."""
 
     level: float
     candidates: float
     reference: float
-    max_parents: int
-    arrows: ArrowScale
 
 
 def pair_findings(
     evidence: PairEvidence,
     dag: Parents,
     compelled: frozenset[Pair],
-    around: Mapping[int, set[int]],
+    stated: Matrix,
     separating: Mapping[Pair, frozenset[int]],
     rules: Rules,
 ) -> dict[Pair, PairFinding]:
     """The finding on every pair (i < j).
 
     dag: the result.  compelled: its edges (cause, effect) that have a direction in the CPDAG.
-    around: per column, those it may be adjacent to.  separating: what separated a pair, if a
-    search did.
+    stated: the probability of each edge i → j, shape (p, p).  separating: what separated a pair,
+    if a search did.
     """
     pairs = comb(len(dag), 2)
-    adjusted = _adjusted(edge_p_values(evidence, dag), pairs)
-    edges = {(min(edge), max(edge)): edge for edge in adjusted}
+    edges = {(min(edge), max(edge)) for edge in edges_of(dag)}
     findings = {}
     for pair in combinations(range(len(dag)), 2):
-        edge, effect = edges.get(pair), evidence.effect(*pair)
-        if edge is None:
-            # An edge more than there are would be the weakest of them.
-            level = rules.level * (len(edges) + 1) / pairs
-            apart = separating.get(pair, frozenset())
-            visible = smallest_seen(evidence, dag, pair, apart, level, rules.candidates)
-            seen = visible is not None and visible <= rules.reference
-            verdict: Verdict = "no edge seen" if seen else "not enough budget"
-            findings[pair] = PairFinding(verdict, effect, visible)
+        i, j = pair
+        effect, forward = evidence.effect(i, j), float(stated[i, j])
+        probability = forward + float(stated[j, i])
+        if pair in edges:
+            arrow = next((way for way in (pair, (j, i)) if way in compelled), None)
+            direction = None if arrow is None else float(stated[arrow]) / probability
+            findings[pair] = PairFinding(
+                "edge", effect, probability=probability, direction=direction, forward=forward
+            )
             continue
-        tested = evidence.edge(dag, *edge)
-        level = rules.level * len(edges) / pairs / tested.among
-        threshold = chi_squared_quantile(tested.dof, level) if tested.second else 0.0
+        # An edge more than there are would be the weakest of them.
+        level = rules.level * (len(edges) + 1) / pairs
+        apart = separating.get(pair, frozenset())
+        visible = smallest_seen(evidence, dag, pair, apart, level, rules.candidates)
+        seen = visible is not None and visible <= rules.reference
+        verdict: Verdict = "no edge seen" if seen else "not enough budget"
         findings[pair] = PairFinding(
-            "edge",
-            effect,
-            confidence=1 - adjusted[edge],
-            again=seen_probability(tested.dof, threshold, tested.noncentrality),
-            direction=rules.arrows.confidence(evidence.arrow(dag, edge, around, rules.max_parents))
-            if edge in compelled
-            else None,
+            verdict, effect, visible, probability=probability, forward=forward
         )
     return findings
-
-
-def _adjusted(p_values: Mapping[Pair, float], pairs: int) -> dict[Pair, float]:
-    """The smallest FDR level at which each edge would be in the graph."""
-    adjusted, least = {}, 1.0
-    ranked = sorted((p, edge) for edge, p in p_values.items())
-    for rank in range(len(ranked), 0, -1):
-        p, edge = ranked[rank - 1]
-        least = adjusted[edge] = min(least, p * pairs / rank)
-    return adjusted
 
 
 def smallest_seen(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import sqrt
 from typing import Protocol
 
-from privcore.algorithms.moment_search.dags.arrow_confidence import scores_apart
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.likelihood.confidence import Power
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.arrays import Columns
 
 
@@ -36,10 +34,6 @@ class FamilyEvidence(Protocol):
         """What a score asks of χ² before it adds an edge."""
         ...
 
-    def inflation(self, statistic: Statistic, columns: frozenset[int]) -> float:
-        """How many times larger than without noise the variance of scores over columns is."""
-        ...
-
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
         """Given the other parents of the effect."""
         return self.test(cause, effect, tuple(sorted(dag[effect] - {cause})))
@@ -56,14 +50,6 @@ class FamilyEvidence(Protocol):
         asked = self.asked(statistic.dof)
         return Power(statistic.dof, asked, self.information(x, y, statistic))
 
-    def arrow(
-        self,
-        dag: Parents,
-        edge: tuple[int, int],
-        around: Mapping[int, set[int]],
-        max_parents: int,
-    ) -> float:
-        cause, effect = edge
-        columns = frozenset({effect, *dag[effect]})
-        inflation = self.inflation(self.edge(dag, cause, effect), columns)
-        return scores_apart(self.score, dag, edge, around, max_parents) / (2 * inflation)
+    def row(self, column: int, parents: Columns) -> Statistics:
+        """Tests of a column with each other one, given its other parents."""
+        ...

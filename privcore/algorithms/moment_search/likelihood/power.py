@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import chndtr, chndtrinc, gammaln
+from scipy.special import chndtrinc, gammaln
 
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 
@@ -28,11 +28,6 @@ def table_information(n: float, levels: tuple[int, int], statistic: Statistic) -
     """
     r, s = levels
     return n * (min(r, s) - 1) * statistic.first / ((r - 1) * (s - 1))
-
-
-def seen_probability(dof: float, threshold: float, noncentrality: float) -> float:
-    """That a noncentral χ² exceeds the threshold."""
-    return 1 - float(chndtr(threshold, dof, noncentrality))
 
 
 def smallest_visible(dof: float, threshold: float, information: float) -> float | None:

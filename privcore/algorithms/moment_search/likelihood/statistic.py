@@ -78,6 +78,10 @@ class Statistics(NamedTuple):
     second: Vector
     left: Vector
 
+    def put(self, k: int, statistic: Statistic) -> None:
+        for field, number in zip(self, statistic[:4], strict=True):
+            field[k] = number
+
     def one(self, k: int) -> Statistic:
         value, first, second, left = (float(field[k]) for field in self)
         return Statistic(value, first, second, left)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
-from privcore.algorithms.moment_search.likelihood.local_score import Evidence
+from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.power import table_information
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.arrays import Columns
 
 
 class TableEvidence(FamilyEvidence):
     """Evidence from counts of pairs and of tables."""
 
-    def __init__(self, evidence: Evidence, penalty: float) -> None:
+    def __init__(self, evidence: ModelEvidence, penalty: float) -> None:
         self._evidence, self._penalty = evidence, penalty
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
@@ -35,5 +35,12 @@ class TableEvidence(FamilyEvidence):
     def asked(self, dof: float) -> float:
         return self._penalty * dof
 
-    def inflation(self, statistic: Statistic, columns: frozenset[int]) -> float:
-        return 1 / statistic.scale if statistic.second else 1.0
+    def row(self, column: int, parents: Columns) -> Statistics:
+        """Linear, but of parents and of columns that may depend on this one."""
+        pairs = self._evidence.pairs
+        row = Statistics(*(field.copy() for field in pairs.row(column, parents)))
+        for other in {*self._evidence.suspects(column, parents), *parents} - {column}:
+            others = tuple(c for c in parents if c != other)
+            tested = self._evidence.unexplained(other, column, others)
+            row.put(other, tested or pairs.test(other, column, others))
+        return row

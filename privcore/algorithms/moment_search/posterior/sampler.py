@@ -31,6 +31,11 @@ APART, _CHANCE = 0.3, 0.1
 _DOUBT = 0.5
 
 
+def doubt_of(apart: float) -> float:
+    """What part of all that two samplers say is in doubt, which are so far apart on a pair."""
+    return _DOUBT * max(apart - _CHANCE, 0.0)
+
+
 class Posterior(NamedTuple):
     """directed: how often i → j was met, shape (p, p).  dag: the best one that was met, its fit.
 
@@ -58,7 +63,7 @@ class Posterior(NamedTuple):
 
         Even is an edge with probability ½, and each arrow with the same.
         """
-        doubt = _DOUBT * max(self.apart - _CHANCE, 0.0)
+        doubt = doubt_of(self.apart)
         even = (1 - np.eye(len(self.directed))) / 4
         return (1 - doubt) * self.directed + doubt * even
 

@@ -15,7 +15,11 @@ import numpy as np
 
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
-from privcore.algorithms.moment_search.likelihood.statistic import NOTHING, Statistic
+from privcore.algorithms.moment_search.likelihood.statistic import (
+    NOTHING,
+    Statistic,
+    Statistics,
+)
 from privcore.algorithms.moment_search.release.plan import NumbersPlan
 from privcore.arrays import Columns, Matrix
 from privcore.counts import NumberSource
@@ -168,8 +172,13 @@ class NumericMoments(FamilyEvidence):
     def asked(self, dof: float) -> float:
         return self._penalty * dof
 
-    def inflation(self, statistic: Statistic, columns: frozenset[int]) -> float:
-        return 1 / statistic.first if statistic.first else 1.0
+    def row(self, column: int, parents: Columns) -> Statistics:
+        row = Statistics(*np.zeros((4, len(self._means))))
+        for other in range(len(self._means)):
+            if other != column:
+                others = tuple(c for c in parents if c != other)
+                row.put(other, self.test(column, other, others))
+        return row
 
 
 def released_scales(
