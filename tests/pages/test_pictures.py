@@ -126,7 +126,7 @@ def test_the_legend_names_the_classes_that_occur():
     kinds = {*CLASSES.values(), "unclear"}
     named = ("match", "undirected", "reversed", "extra", "missing")
     assert {k for k in named if k in told} == kinds - {"unclear"}
-    assert "not enough budget to tell" in told
+    assert "cannot be told" in told
     assert "reference: non-private PC" in told
     alone = " ".join(words(drawn("svg")))
     assert "reference" not in alone

@@ -51,7 +51,7 @@ class Drawing:
     """A graph and how its pairs (i < j) are drawn.
 
     classes: names of `theme.EDGES`; other pairs are plain.  reference: pairs that are adjacent
-    there and not here are drawn as missing.  unclear: pairs that the budget cannot tell.
+    there and not here are drawn as missing.  unclear: pairs of which nothing can be told.
     widths: of lines in pixels, instead of those of the classes.
     """
 

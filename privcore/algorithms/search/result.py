@@ -123,7 +123,8 @@ class PairFinding(NamedTuple):
     """What one run says of a pair of columns, from what it released.
 
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
-    been seen with probability 0.9 ("no edge seen") or not ("not enough budget").
+    been seen with probability 0.9 ("no edge seen") or not ("not enough budget", which
+    `releases.findings` words as "cannot be told").
     confidence: of an edge, 1 minus its p-value adjusted by Benjamini & Hochberg's procedure, which
     is the false discovery rate (FDR) of the graph if this were its weakest edge.  Sampling and
     noise are both in it.  Not the probability that one causes the other.
