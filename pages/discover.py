@@ -190,7 +190,7 @@ def choose_view(
             "where the algorithm claims every direction.",
         )
         unclear = bool(findings.unclear(result)) and st.toggle(
-            "Show pairs that the budget cannot tell",
+            "Show pairs that cannot be told",
             key="discover_unclear",
             bind="query-params",
             help="Dotted, in the private graph: pairs without an edge where a dependence worth "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,8 @@ from pages.ui.theme import PALETTES, current
 from privcore.text import short
 
 _FOOT = "_foot_of_pictures"
+# Letters of an axis title that a telephone has room for on a line.
+_TITLE_LINE = 44
 
 
 def set_foot(lines: Sequence[str]) -> None:
@@ -51,6 +54,7 @@ def show(
         # Small, so that one above the chart ends before the button that saves it.
         legend_font_size=11,
     )
+    figure.for_each_xaxis(_wrap_title)
     chosen: dict[str, Any] = (
         {"on_select": "rerun", "selection_mode": "points"} if selectable else {}
     )
@@ -67,6 +71,13 @@ def show(
         make = partial(chart_picture, figure, title=alt, lines=lines)
         picture_buttons(key, lambda form: make(form=form), f"picture-{key}", label="Save")
     return list(event["selection"]["points"]) if selectable else []
+
+
+def _wrap_title(axis: Any) -> None:
+    """The title on as many lines as a narrow screen needs."""
+    if axis.title.text:
+        lines = textwrap.wrap(axis.title.text, _TITLE_LINE, break_long_words=False)
+        axis.title.text = "<br>".join(lines)
 
 
 def label(name: str, limit: int = 24) -> str:

@@ -12,7 +12,7 @@ from privcore.evaluation import Comparison, Stability
 from privcore.evaluation.comparison import edge_text
 from privcore.evaluation.stability import often
 from privcore.graphs import PDAG
-from privcore.releases.findings import share_text, sure_columns
+from privcore.releases.findings import VERDICTS, share_text, sure_columns
 from privcore.text import percent
 
 LOG_LIMIT = 5_000
@@ -63,7 +63,7 @@ def pairs(result: Discovery) -> pd.DataFrame:
     rows = [
         {
             "pair": f"{nodes[i]} · {nodes[j]}",
-            "verdict": finding.verdict,
+            "verdict": VERDICTS[finding.verdict],
             "dependence": f"{finding.effect:.3f}",
             "smallest visible": _visible(finding),
             **_sure(finding, sure),
@@ -140,7 +140,7 @@ def stability(
 ) -> pd.DataFrame:
     """How often each pair is adjacent, and has the arrow of the run; edges of the run first.
 
-    Also pairs that the budget cannot tell, where the run has findings.  Without noise there are no
+    Also pairs of which nothing can be told, where the run has findings.  Without noise there are no
     re-rolls, and without arrows in the graph none are counted.
     """
     graph, findings = result.graph, result.findings
@@ -158,7 +158,7 @@ def stability(
             **{head: frequency.adjacent for head, frequency in seen.items()},
         }
         if findings:
-            row["verdict"] = findings[i, j].verdict
+            row["verdict"] = VERDICTS[findings[i, j].verdict]
         else:
             row["in this run"] = "no" if apart else "yes"
         for head, frequency in seen.items() if graph.directed else ():

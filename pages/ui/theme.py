@@ -96,7 +96,7 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
         "reversed": EdgeStyle("#B8568B", (), 3.0, "reversed: the arrows differ", "⇄"),
         "extra": EdgeStyle("#D55E00", (2, 6), 3.0, "extra: not in the reference"),
         "missing": EdgeStyle("#56606B", (10, 6), 2.0, "missing: only in the reference"),
-        "unclear": EdgeStyle("#56606B", (1, 7), 1.0, "not enough budget to tell"),
+        "unclear": EdgeStyle("#56606B", (1, 7), 1.0, "cannot be told"),
     },
     "dark": {
         "plain": EdgeStyle("#9AA5B1", (), 2.0, "edge"),
@@ -105,7 +105,7 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
         "reversed": EdgeStyle("#CC79A7", (), 3.0, "reversed: the arrows differ", "⇄"),
         "extra": EdgeStyle("#E8743B", (2, 6), 3.0, "extra: not in the reference"),
         "missing": EdgeStyle("#9AA5B1", (10, 6), 2.0, "missing: only in the reference"),
-        "unclear": EdgeStyle("#9AA5B1", (1, 7), 1.0, "not enough budget to tell"),
+        "unclear": EdgeStyle("#9AA5B1", (1, 7), 1.0, "cannot be told"),
     },
 }
 

@@ -19,6 +19,7 @@ def _networks(options: argparse.Namespace) -> None:
         described = [
             {
                 "name": network.name,
+                "title": network.title,
                 "columns": len(network.names),
                 "edges": len(network.edges),
                 "citation": network.citation,
@@ -30,5 +31,5 @@ def _networks(options: argparse.Namespace) -> None:
     for network in networks:
         print(
             f"{network.name:<11} {len(network.names):>3} columns {len(network.edges):>3} edges  "
-            f"{network.citation}"
+            f"{network.title}. {network.citation}"
         )

@@ -48,7 +48,10 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class BayesianNetwork:
-    """A published network; `variables` in the order of the publication."""
+    """A published network; `variables` in the order of the publication.
+
+    title: what it is about, in a few words.
+    """
 
     name: str
     title: str

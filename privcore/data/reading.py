@@ -32,6 +32,8 @@ MAX_CELLS = 50_000_000
 MEMORY = 4 << 30
 # Cells that have no value, in lower case.
 MISSING_TEXTS = {"", "na", "n/a", "#n/a", "nan", "null", "?", "*", "."}
+# A number with a decimal comma, and perhaps points or spaces between thousands: 1.234,5.
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.\s]\d{3})+),\d+")
 # A line of a text file is taken apart as a whole: in characters.
 _MAX_LINE = 10_000_000
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n?+|\n)|[^\r\n]++")
@@ -91,15 +93,20 @@ class _Memory:
 
 
 class _Codes(dict[str, int]):
-    """Codes of the cells of a column, by what stands in the file; a missing one is -1."""
+    """Codes of the cells of a column, by what stands in the file; a missing one is -1.
 
-    def __init__(self, memory: _Memory) -> None:
-        self._memory = memory
+    decimal_comma: whether a comma in a number is its decimal point.
+    """
+
+    def __init__(self, memory: _Memory, *, decimal_comma: bool = False) -> None:
+        self._memory, self._decimal_comma = memory, decimal_comma
         self._pieces: list[NDArray[np.int32]] = []
         self._texts: dict[str, int] = {}
 
     def __missing__(self, written: str) -> int:
         text = cell_text(written)
+        if text and self._decimal_comma and _DECIMAL_COMMA.fullmatch(text):
+            text = re.sub(r"[.\s]", "", text).replace(",", ".")
         self._memory.take(sys.getsizeof(written) + _OF_DISTINCT)
         self[written] = -1 if text is None else self._texts.setdefault(text, len(self._texts))
         return self[written]
@@ -125,7 +132,8 @@ def read_table(
     encoding: to use instead of the detected one; some (Western and Central European) cannot be
         distinguished from the bytes alone.
     memory: bytes that the table may take, of a text file beside the file itself.
-    Cells that are empty or say NA, N/A, #N/A, NaN, null, ?, * or . are missing.
+    Cells that are empty or say NA, N/A, #N/A, NaN, null, ?, * or . are missing.  Between semicolons
+    1.234,5 is read as 1234.5, cell by cell.
     Raises DataError if it is empty, too large, no table, or has bad column names.
     """
     if len(content) > MAX_BYTES:
@@ -293,7 +301,9 @@ def _read_text(content: bytes, filename: str, encoding: str | None, memory: _Mem
                 # pandas writes its index without a name, and reads it back under this one.
                 header[0] = header[0] or "Unnamed: 0"
                 check_names(header)
-                codes = [_Codes(memory) for _ in header]
+                # Where a comma is a decimal point, spreadsheets write semicolons between cells.
+                comma = delimiter == ";"
+                codes = [_Codes(memory, decimal_comma=comma) for _ in header]
                 continue
             if len(row) != len(header):
                 raise DataError(

@@ -154,7 +154,7 @@ def choose(
     for proposal in proposals:
         asked = columns is not None and proposal.name in columns
         if proposal.name in drop or (columns is not None and not asked):
-            chosen.append(replace(proposal, ways=(_leave_out(proposal.name),)))
+            chosen.append(replace(proposal, problem="", ways=(_leave_out(proposal.name),)))
             continue
         ways = [way for way in proposal.ways if way.schema.include]
         if asked and not ways:

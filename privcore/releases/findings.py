@@ -8,12 +8,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from privcore.algorithms.search.result import PairFinding
+from privcore.algorithms.search.result import PairFinding, Verdict
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 from privcore.text import spreadsheet_cell
 
 _NEARLY = 0.9999
+# In words: a larger budget does not always help, as where other columns nearly say what a pair is.
+VERDICTS: dict[Verdict, str] = {
+    "edge": "edge",
+    "no edge seen": "no edge seen",
+    "not enough budget": "cannot be told",
+}
 
 
 def described_pairs(
@@ -35,10 +41,7 @@ def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:
     """
     many = Counter(finding["verdict"] for finding in pairs)
     seen, unseen = many["no edge seen"], many["not enough budget"]
-    return (
-        f"{seen:,} {_pairs(seen)}: no edge seen; {unseen:,} {_pairs(unseen)}: not enough budget "
-        "to tell"
-    )
+    return f"{_pairs(seen)}: no edge seen; {_pairs(unseen)}: {VERDICTS['not enough budget']}"
 
 
 def settled_sentence(settled: bool | None) -> str:
@@ -105,4 +108,4 @@ def to_pair_csv(graph: PDAG, findings: Mapping[Edge, PairFinding]) -> str:
 
 
 def _pairs(count: int) -> str:
-    return "pair" if count == 1 else "pairs"
+    return f"{count:,} {'pair' if count == 1 else 'pairs'}"

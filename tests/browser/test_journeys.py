@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
+from benchmarks.own_tables import on_page
 from privcore import SAMPLES, load_sample
 from tests.browser.conftest import graph, settle
 
@@ -232,6 +233,13 @@ def test_a_sample_table_becomes_a_graph_at_first_try(server, visit, name):
     settle(page, "Discover")
     assert graph(page, "Private graph").evaluate("nodes.length") == load_sample(name).p
     assert graph(page, "Private graph").evaluate("edges.length") > 3
+
+
+@pytest.mark.long
+def test_the_benchmark_of_own_tables_meets_the_page(server, browser, tmp_path):
+    file = tmp_path / "pairs.csv"
+    file.write_text("a,b\n" + "x,u\ny,v\n" * 200)
+    assert float(on_page(browser, server.port, file)) > 0
 
 
 def test_a_bad_upload_is_one_sentence_and_loses_nothing(server, visit, tmp_path):

@@ -80,3 +80,20 @@ def test_legends_stand_clear_of_the_button_that_saves_a_chart(sized, path, headi
         }).map(chart => chart.className)"""
     )
     assert over == []
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"), [("audit", "Audit"), ("cause_and_effect", "Cause and effect")]
+)
+def test_titles_of_axes_are_whole_on_a_phone(sized, path, heading):
+    page = sized(path, heading, 390, 844)
+    expect(page.locator(".js-plotly-plot .xtitle").last).to_be_attached(timeout=PATIENCE)
+    page.wait_for_timeout(1000)
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('.js-plotly-plot .xtitle')].filter(title => {
+            const a = title.getBoundingClientRect();
+            const b = title.closest('.js-plotly-plot').getBoundingClientRect();
+            return a.left < b.left || a.right > b.right || a.bottom > b.bottom;
+        }).map(title => title.textContent)"""
+    )
+    assert cut == []

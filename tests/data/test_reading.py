@@ -208,6 +208,17 @@ def test_other_encodings_are_detected(text, encoding):
     assert raw.names == text.splitlines()[0].split(",")
 
 
+def test_a_comma_between_semicolons_is_a_decimal_point():
+    """Cell by cell, so that no other record decides how one is read."""
+    rows = ("1,5;+1.234.567,80;a,b", "-0,25;12 345,5;1,2,3", "7;1.234;1,5 %")
+    cells = read_table("\n".join(("x;y;z", *rows)).encode(), "t.csv").frame
+    assert list(cells["x"]) == ["1.5", "-0.25", "7"]
+    assert list(cells["y"]) == ["+1234567.80", "12345.5", "1.234"]
+    assert list(cells["z"]) == ["a,b", "1,2,3", "1,5 %"]
+    tabs = read_table(b"x\ty\n1,5\t2\n1,234\t3\n", "t.tsv").frame
+    assert list(tabs["x"]) == ["1,5", "1,234"]
+
+
 def test_an_encoding_can_be_chosen():
     text = "jméno,město\n" + "Řehoř,Plzeň\nŽofie,Brno\n" * 10
     assert read_table(text.encode("cp1250"), "t.csv", encoding="cp1250").names == ["jméno", "město"]

@@ -15,6 +15,7 @@ from privcore.data.schema_file import read_schema, schema_json
 from privcore.data.triage import (
     choose,
     even_cuts,
+    left_out,
     merge_rare,
     number_columns,
     proposed_schema,
@@ -201,6 +202,7 @@ def test_round_numbers_are_short():
 
 def test_columns_are_chosen_by_name(table, proposals):
     wanted = choose(list(proposals.values()), ["age", "implant"])
+    assert not left_out(wanted)
     assert [proposal.name for proposal in wanted if proposal.used] == ["age", "implant"]
     kept = choose(list(proposals.values()), drop=["age"])
     assert "age" not in [proposal.name for proposal in kept if proposal.used]

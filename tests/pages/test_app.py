@@ -107,6 +107,18 @@ def test_the_address_sets_the_parameters_and_bad_values_fall_back():
     assert app.selectbox(key="data").value == "asia"
 
 
+def test_the_list_of_data_says_what_each_is_about_and_the_address_its_name():
+    app = clean(start(data="cancer", rows="1000"))
+    data = app.selectbox(key="data")
+    assert data.options[0] == "cancer – lung cancer, 5 columns"
+    assert data.options[-1] == "your table"
+    assert all(" – " in option for option in data.options[:-1])
+    app = clean(data.set_value("earthquake").run())
+    assert app.query_params["data"] in ("earthquake", ["earthquake"])
+    app = clean(app.selectbox(key="data").set_value("asia").run())
+    assert "data" not in app.query_params
+
+
 def test_moving_epsilon_changes_the_run_but_not_the_layout():
     app = clean(start(data="asia", rows="10000"))
     before = app.get("iframe")[1].proto.srcdoc

@@ -23,14 +23,14 @@ def captions(app):
 
 def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
     app = clean(start(**POOR))
-    assert "not enough budget to tell" in captions(app)
+    assert "cannot be told" in captions(app)
     assert "percentage points" in captions(app)
     edges = drawn(app)["edges"]
     own = [e for e in edges if "probability: " in e["title"]]
     assert own
     assert all(1.2 <= e["width"] <= 4.0 for e in own)
     app.toggle(key="discover_unclear").set_value(True).run()
-    faint = [e for e in drawn(clean(app))["edges"] if "not enough budget" in e["title"]]
+    faint = [e for e in drawn(clean(app))["edges"] if "cannot be told" in e["title"]]
     assert len(faint) >= 5
     assert len(drawn(app)["edges"]) <= 28
     assert all(e["dashes"] == [1, 7] for e in faint)

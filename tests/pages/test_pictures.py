@@ -18,6 +18,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.controls.data import prepare
+from pages.ui.discover.answer import CLASS_WORDS
 from pages.ui.pictures import (
     Drawing,
     RunPictures,
@@ -124,13 +125,15 @@ def test_names_are_written_as_they_are():
 def test_the_legend_names_the_classes_that_occur():
     told = " ".join(words(both("svg")))
     kinds = {*CLASSES.values(), "unclear"}
-    named = ("match", "undirected", "reversed", "extra", "missing")
-    assert {k for k in named if k in told} == kinds - {"unclear"}
-    assert "not enough budget to tell" in told
+    assert {k for k, said in CLASS_WORDS["non_private"].items() if said in told} == kinds
+    judged = graph_picture(
+        GRAPH, PLACES, title="", lines=(), classes=CLASSES, reference_name="truth", form="svg"
+    )
+    assert "invented" in " ".join(words(judged))
     assert "reference: non-private PC" in told
     alone = " ".join(words(drawn("svg")))
     assert "reference" not in alone
-    assert "match" not in alone
+    assert "in both" not in alone
 
 
 @pytest.mark.parametrize("form", FORMS)

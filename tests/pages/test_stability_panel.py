@@ -76,11 +76,11 @@ def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
     app = clean(start(**SMALL, algorithm="moment-search", discover_tab="Stability"))
     assert "Over 20 re-rolls of the noise" in said(app)
     assert "Two halves of the rows agree on" in said(app)
-    assert "not enough budget to tell" in said(app)
+    assert "cannot be told" in said(app)
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
     assert {"pair", "over re-rolls", "over halves", "verdict"} <= set(table)
     assert table["over halves"].between(0, 1).all()
-    assert "not enough budget" in set(table["verdict"])
+    assert "cannot be told" in set(table["verdict"])
     assert list(table["verdict"][table["verdict"] == "edge"].index) == list(
         range((table["verdict"] == "edge").sum())
     )

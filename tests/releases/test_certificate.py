@@ -99,7 +99,7 @@ def test_what_was_found_of_each_pair_is_certified(with_pairs, document):
     assert edges == len(with_pairs.graph.skeleton) > 0
     page = certificate_html(signed_as)
     assert page.count("probability ") == edges
-    assert "not enough budget to tell" in page
+    assert "cannot be told" in page
     # Certificates of algorithms that say nothing of pairs keep the form that they had.
     assert "pairs" not in document["released"]
 

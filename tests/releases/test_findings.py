@@ -34,7 +34,7 @@ def test_pairs_are_counted_in_words(result):
     seen, unseen = many.count("no edge seen"), many.count("not enough budget")
     assert seen > 1
     words = "pair" if unseen == 1 else "pairs"
-    assert f"{seen} pairs: no edge seen; {unseen} {words}: not enough" in verdict_counts(pairs)
+    assert f"{seen} pairs: no edge seen; {unseen} {words}: cannot be told" in verdict_counts(pairs)
     assert verdict_counts([{"verdict": "no edge seen"}]).startswith("1 pair: no edge seen; 0 pairs")
 
 

@@ -30,7 +30,7 @@ def pick_algorithm() -> None:
         key="algorithm",
         persist_state="session",
         label_visibility="collapsed",
-        width=230,
+        width=200,
     )
 
 

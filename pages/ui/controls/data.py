@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import streamlit as st
 
+from pages.ui.controls.address import choose
 from pages.ui.controls.params import control
 from privcore.algorithms import count
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
@@ -30,6 +31,11 @@ from privcore.graphs.layout import Positions, shared_layout
 
 UPLOAD = "your table"
 UNCUT = "none"
+_EXAMPLE_WORDS = {
+    "linear-gaussian": "random linear equations",
+    "nonlinear": "random curved equations",
+    "random-categorical": "random tables",
+}
 ROWS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000]
 
 
@@ -113,14 +119,15 @@ def sampled_example(example: StructuralExample, cuts: int | None, rows: int, see
 
 def choose_data() -> None:
     """The choice of data, and beside it what of them to sample."""
-    st.selectbox(
-        "Data set",
+    choose(
         [*NETWORKS, *EXAMPLES, UPLOAD],
-        index=NETWORKS.index("asia"),
+        _words,
+        "asia",
+        label="Data set",
         key="data",
-        bind="query-params",
+        persist_state="session",
         label_visibility="collapsed",
-        width=190,
+        width=240,
     )
     if st.session_state["data"] == UPLOAD:
         return
@@ -153,6 +160,15 @@ def choose_data() -> None:
             persist_state="session",
             help="Another seed draws another sample from the same model.",
         )
+
+
+def _words(name: str) -> str:
+    """A data set as the list shows it: its name, what it is about, and its size if that is known."""
+    if name in NETWORKS:
+        network = load_network(name)
+        title = network.title[0].lower() + network.title[1:]
+        return f"{name} – {title}, {len(network.names)} columns"
+    return f"{name} – {_EXAMPLE_WORDS[name]}" if name in EXAMPLES else name
 
 
 def held_data() -> dict[str, Any]:

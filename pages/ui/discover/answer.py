@@ -20,7 +20,7 @@ CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
         "reversed": "wrong way round",
         "extra": "invented",
         "missing": "missed",
-        "unclear": "not enough budget to tell",
+        "unclear": "cannot be told",
     },
     "non_private": {
         "match": "in both",
@@ -28,7 +28,7 @@ CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
         "reversed": "the other way round",
         "extra": "only with privacy",
         "missing": "only without privacy",
-        "unclear": "not enough budget to tell",
+        "unclear": "cannot be told",
     },
 }
 

@@ -1,4 +1,4 @@
-"""How sure the edges of a graph are, and which pairs the budget could not tell, as drawn."""
+"""How sure the edges of a graph are, and of which pairs nothing can be told, as drawn."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def width_sentence(result: Discovery | Release) -> str:
 
 
 def unclear(result: Discovery) -> list[Edge]:
-    """Pairs without an edge for which the budget gave the test too little power."""
+    """Pairs without an edge whose tests had too little power."""
     return [p for p, finding in result.findings.items() if finding.verdict == "not enough budget"]
 
 
@@ -72,7 +72,7 @@ def apart_sentence(result: Discovery) -> str:
     """How many pairs there are of each kind, and what counts as worth seeing."""
     pairs = described_pairs(result.graph, result.findings) or []
     size = result.parameters.get("reference_effect")
-    worth = "" if size is None else f" whether they have a dependence of {size:g} or more"
+    worth = "" if size is None else f" (for a dependence of {size:g} or more)"
     return f"Of the pairs without an edge, {verdict_counts(pairs)}{worth}."
 
 
@@ -82,8 +82,10 @@ def pair_panel(result: Discovery) -> None:
     st.caption(
         "Dependence is Cramér's V (0 to 1; of numbers, the size of the correlation) as released, "
         "noise taken off. Smallest visible: what would have been seen with 90 % probability, given "
-        "what separated the pair and the parents of either in the graph. All of this is made from "
-        "the released numbers alone and costs nothing."
+        "what separated the pair and the parents of either in the graph. Cannot be told: so small a "
+        "dependence could have been missed. More budget or more rows help, but not where other "
+        "columns nearly say the values of the pair. All of this is made from the released numbers "
+        "alone and costs nothing."
     )
     st.dataframe(
         tables.pairs(result),

@@ -180,7 +180,7 @@
       let group = edge.from === id ? "children" : "parents";
       if (edge.arrows !== "to") group = edge.arrows ? "both ways" : "undirected";
       if (edge.kind !== "plain") {
-        group = edge.kind === "missing" ? "only in the reference" : "not enough budget to tell";
+        group = edge.kind === "missing" ? "only in the reference" : "cannot be told";
       }
       (groups[group] ||= []).push(names.get(other));
     }

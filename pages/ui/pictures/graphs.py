@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pages.ui.discover.answer import CLASS_WORDS
 from pages.ui.pictures.sheet import (
     MARGIN,
     PALETTE,
@@ -51,7 +52,7 @@ class Drawing:
     """A graph and how its pairs (i < j) are drawn.
 
     classes: names of `theme.EDGES`; other pairs are plain.  reference: pairs that are adjacent
-    there and not here are drawn as missing.  unclear: pairs that the budget cannot tell.
+    there and not here are drawn as missing.  unclear: pairs of which nothing can be told.
     widths: of lines in pixels, instead of those of the classes.
     """
 
@@ -139,8 +140,9 @@ def _drawn(
             raise ValueError("the graphs of a picture have different nodes")
     drawn = [_lines(drawing) for drawing in drawings]
     kinds = {line.kind for one in drawn for line in one}
+    words = CLASS_WORDS["truth" if reference_name == "truth" else "non_private"]
     entries: list[tuple[EdgeStyle | None, str]] = [
-        (_STYLES[k], _STYLES[k].title) for k in _STYLES if k in kinds and k != "plain"
+        (_STYLES[k], words[k]) for k in _STYLES if k in kinds and k != "plain"
     ]
     if entries and reference_name:
         entries.append((None, f"reference: {clean(reference_name)}"))
@@ -198,18 +200,8 @@ def _lines(drawing: Drawing) -> list[_Line]:
 
 
 def _legend(axes: Axes, entries: Sequence[tuple[EdgeStyle | None, str]], bottom: float) -> float:
-    """Line samples with their words above `bottom`; how high they are.
-
-    In one row, if need be without what explains the names of the classes.
-    """
-    if not entries:
-        return 0.0
-    whole = _rows(entries)
-    rows = (
-        whole
-        if len(whole) == 1
-        else _rows([(s, t.partition(":")[0] if s else t) for s, t in entries])
-    )
+    """Line samples with their words above `bottom`; how high they are."""
+    rows = _rows(entries) if entries else []
     high = SIZE * 1.5
     for number, row in enumerate(rows):
         x, y = MARGIN, bottom - (len(rows) - number - 0.5) * high

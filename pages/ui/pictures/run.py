@@ -64,7 +64,7 @@ class RunPictures:
             self.positions,
             title=self.title if framed else "",
             lines=run_lines(self.result, self.dataset, seed=self.seed) if framed else (),
-            widths=self._widths(),
+            widths=self.widths,
             form=form,
         )
 
@@ -82,7 +82,7 @@ class RunPictures:
                 "Private graph" if self.guaranteed else "Graph with noise",
                 {(pair.i, pair.j): pair.kind for pair in against.pairs},
                 base,
-                widths=self._widths(),
+                widths=self.widths,
             ),
             Drawing(base, f"Non-private {self.base_name}"),
             self.positions,
@@ -97,8 +97,9 @@ class RunPictures:
         """Whether the guarantee is proven."""
         return self.result.guarantee.calibration == "proven"
 
-    def _widths(self) -> dict[tuple[int, int], float]:
-        """Thicker where an edge is surer to be seen again."""
+    @property
+    def widths(self) -> dict[tuple[int, int], float]:
+        """Thicker where an edge is more probable, or surer to be seen again."""
         plain = EDGES["light"]["match"]
         return {
             pair: styled(plain, finding).width

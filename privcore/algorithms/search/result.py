@@ -123,7 +123,8 @@ class PairFinding(NamedTuple):
     """What one run says of a pair of columns, from what it released.
 
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
-    been seen with probability 0.9 ("no edge seen") or not ("not enough budget").
+    been seen with probability 0.9 ("no edge seen") or not ("not enough budget", which
+    `releases.findings` words as "cannot be told").
     confidence, again: of releases of earlier versions, which know no probability: 1 minus the
     adjusted p-value of an edge, and the probability that new rows and new noise pass its test.
     probability: of an edge between the two, given what was released, sampling and noise included.
