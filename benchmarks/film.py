@@ -50,7 +50,8 @@ def film(epsilons: tuple[float, ...] = EPSILONS) -> bytes:
             form="png",
         )
         frame = Image.open(BytesIO(drawn)).convert("RGB").resize(_SIZE, Image.Resampling.LANCZOS)
-        frames.append(frame.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE))
+        method, dither = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+        frames.append(frame.quantize(_COLOURS, method, dither=dither))
     out = BytesIO()
     held = [_EACH_MS] * (len(frames) - 1) + [_LAST_MS]
     frames[0].save(out, "GIF", save_all=True, append_images=frames[1:], duration=held, loop=0)

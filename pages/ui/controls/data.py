@@ -163,7 +163,7 @@ def choose_data() -> None:
 
 
 def _words(name: str) -> str:
-    """A data set as the list shows it: its name, what it is about, and its size if that is known."""
+    """A data set as the list shows it: name, what it is about, and its size if that is known."""
     if name in NETWORKS:
         network = load_network(name)
         title = network.title[0].lower() + network.title[1:]

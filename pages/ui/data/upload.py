@@ -164,8 +164,9 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     _questions(proposals)
     st.markdown(
         "**Every column.** Levels are listed in order, separated by semicolons. Numbers are "
-        "cut into intervals, or kept as they are. What you see here was read off the rows, which costs nothing and is covered by no guarantee: change it to what "
-        "is known without them, or buy it below, before you release anything."
+        "cut into intervals, or kept as they are. What you see here was read off the rows, which "
+        "costs nothing and is covered by no guarantee: change it to what is known without them, or "
+        "buy it below, before you release anything."
     )
     edited = st.data_editor(
         _to_frame(schema, proposals),

@@ -82,8 +82,8 @@ def pair_panel(result: Discovery) -> None:
     st.caption(
         "Dependence is Cramér's V (0 to 1; of numbers, the size of the correlation) as released, "
         "noise taken off. Smallest visible: what would have been seen with 90 % probability, given "
-        "what separated the pair and the parents of either in the graph. Cannot be told: so small a "
-        "dependence could have been missed. More budget or more rows help, but not where other "
+        "what separated the pair and the parents of either in the graph. Cannot be told: so small "
+        "a dependence could have been missed. More budget or more rows help, but not where other "
         "columns nearly say the values of the pair. All of this is made from the released numbers "
         "alone and costs nothing."
     )

@@ -27,7 +27,7 @@ def dags_of(columns):
 
 
 def test_dags_are_drawn_as_often_as_their_scores_say():
-    """Edges of all 25 DAGs of three columns; 96 draws deviate by .05, and .25 is five times that."""
+    """Edges of all 25 DAGs of three columns; 96 draws deviate by .05."""
     scores = {(0, 1): 2.0, (1, 0): 1.0, (1, 2): -1.0, (2, 1): 0.5, (0, 2): -2.0, (2, 0): 0.0}
 
     def score(column, parents):
