@@ -31,8 +31,8 @@ _CANDIDATES = 10
 
 
 class Draws(NamedTuple):
-    """Of one sampler: dags[k][j, i], whether i is a parent of j in draw k; directed: how often
-    i → j was met after each round, shape (p, p)."""
+    """What one sampler met.  dags[k][j, i]: whether i is a parent of j in draw k.  directed: how
+    often i → j was met after each round, shape (p, p)."""
 
     dags: list[Edges]
     directed: Matrix

@@ -149,8 +149,8 @@ def _mean(
         between(made)
         met: list[int] = []
         for column in _causes_first(parents):
-            given = tuple(np.flatnonzero(parents[column]).tolist())
-            total[met, column] += probabilities(column, given)[met]
+            causes = tuple(np.flatnonzero(parents[column]).tolist())
+            total[met, column] += probabilities(column, causes)[met]
             met.append(column)
     return (total + total.T) / len(draws.dags)
 
