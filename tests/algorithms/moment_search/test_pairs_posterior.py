@@ -76,6 +76,26 @@ def test_no_column_has_more_parents_than_allowed_and_no_draw_a_cycle():
         assert not power.any()
 
 
+HUB = (frozenset(), *(frozenset({0}) for _ in range(40)))
+SINK = (*(frozenset() for _ in range(40)), frozenset(range(40)))
+
+
+@pytest.mark.parametrize("start", [HUB, SINK], ids=["hub", "sink"])
+def test_columns_with_many_causes_or_effects_are_drawn_in_little_room(start):
+    """A table of all subsets of 40 candidates would not fit any memory."""
+    first, _ = drawn_dags(
+        lambda column, parents: 9.0 * len(parents & start[column]),
+        start,
+        {c: set(range(41)) - {c} for c in range(41)},
+        lambda x, y: float(y in start[x] or x in start[y]),
+        scale=1.0,
+        worth=-2.0,
+        max_parents=41,
+        between=lambda moves: None,
+    )
+    assert first.directed.sum() > 9
+
+
 def test_a_bayes_factor_is_that_of_two_normal_laws():
     n, z, noise = 10_000, 3.0, 0.7
     weight = 1 / (1 + noise)

@@ -26,8 +26,8 @@ _TEMPERATURES = (1.0, 2.0, 4.0)
 _ROUNDS, _BURN, _STEPS = 60, 12, 20
 # Rounds from one DAG whose tests are made to the next.
 _APART = 4
-# Candidates of a column, at most, beside those that are adjacent to it already.
-_CANDIDATES = 10
+# Candidates of a column, at most: a table holds the scores of all their subsets.
+_CANDIDATES = 12
 
 
 class Draws(NamedTuple):
@@ -67,10 +67,12 @@ def _near(
     strength: Callable[[int, int], float],
     column: int,
 ) -> list[int]:
-    """The candidates of a column that are looked at."""
-    adjacent = start[column] | {c for c, parents in enumerate(start) if column in parents}
-    others = sorted(candidates[column] - adjacent, key=lambda c: (-strength(column, c), c))
-    return sorted(adjacent) + others[: max(_CANDIDATES - len(adjacent), 0)]
+    """The candidates of a column that are looked at: its causes first, then its effects."""
+    near = candidates[column] | start[column]
+    near |= {c for c, parents in enumerate(start) if column in parents}
+    ranked = sorted(near, key=lambda c: (-strength(column, c), c))
+    effects = {c for c in ranked if column in start[c]}
+    return sorted(ranked, key=lambda c: (c not in start[column], c not in effects))[:_CANDIDATES]
 
 
 class _Sampler:
@@ -120,7 +122,7 @@ class _Sampler:
         p = len(self._start)
         parents, masks = np.zeros((p, p), np.bool_), np.zeros(p, np.int64)
         for column, causes in enumerate(self._start):
-            for cause in causes:
+            for cause in causes & set(self._near[column]):
                 parents[column, cause] = True
                 masks[column] |= 1 << int(self._places[column, cause])
             self._look_up(column, int(masks[column]))
