@@ -67,7 +67,7 @@ def _near(
     strength: Callable[[int, int], float],
     column: int,
 ) -> list[int]:
-    """The candidates of a column that are looked at: its causes first, then its effects."""
+    """The candidates of a column that are looked at: its parents first, then its children."""
     near = candidates[column] | start[column]
     near |= {c for c, parents in enumerate(start) if column in parents}
     ranked = sorted(near, key=lambda c: (-strength(column, c), c))
