@@ -56,6 +56,12 @@ def tests_on_noise() -> Any:
     return importlib.import_module("privcore.kernels.noisy_tests")
 
 
+@cache
+def family_walk() -> Any:
+    """The module of the walk over DAGs by scores of families; see `tests_on_noise`."""
+    return importlib.import_module("privcore.kernels.family_walk")
+
+
 def note(visits: int) -> None:
     """Count work done without the kernels; enough of it starts loading them."""
     if _state.thread is None and _state.kernels is None:

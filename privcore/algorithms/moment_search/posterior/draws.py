@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
 from privcore.arrays import Matrix
-from privcore.kernels import family_walk
+from privcore.kernels import compiled
 
 Edges = NDArray[np.bool_]
 
@@ -133,7 +133,7 @@ class _Sampler:
     ) -> None:
         step, column = 0, 0
         while column >= 0:
-            step, column, mask = family_walk.walk(
+            step, column, mask = compiled.family_walk().walk(
                 *state,
                 self._candidates,
                 self._many,
