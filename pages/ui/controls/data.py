@@ -127,7 +127,7 @@ def choose_data() -> None:
         key="data",
         persist_state="session",
         label_visibility="collapsed",
-        width=240,
+        width=216,
     )
     if st.session_state["data"] == UPLOAD:
         return
