@@ -10,7 +10,10 @@ from __future__ import annotations
 from itertools import combinations
 from math import nan
 
-from privcore.algorithms.moment_search.likelihood.confidence import smallest_seen
+from privcore.algorithms.moment_search.likelihood.confidence import (
+    smallest_seen,
+    stated_finding,
+)
 from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.masks import Masks, edges, parents_of
@@ -22,7 +25,7 @@ from privcore.algorithms.moment_search.release.releases import release_whole
 from privcore.algorithms.moment_search.steps import between, record_release, released_margins
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Edge, PairFinding, Spent, Step
+from privcore.algorithms.search.result import Edge, PairFinding, Spent, Step, Verdict
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.privacy.accounting.events import Event
 
@@ -112,26 +115,13 @@ def _findings(
     stated = posterior.stated
     findings = {}
     for pair in combinations(columns, 2):
-        i, j = pair
-        forward, effect = float(stated[i, j]), seen.effect(*pair)
-        probability = forward + float(stated[j, i])
+        effect = seen.effect(*pair)
         if pair in graph.skeleton:
-            arrow = next((e for e in (pair, (j, i)) if e in graph.directed), None)
-            direction = None
-            if arrow is not None:
-                direction = float(stated[arrow]) / probability
-            findings[pair] = PairFinding(
-                "edge", effect, probability=probability, direction=direction, forward=forward
-            )
+            findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)
             continue
         visible = smallest_seen(seen, parents_of(dag), pair, frozenset(), 1.0, 1.0)
         told = visible is not None and visible <= parameters.reference_effect
-        told = told and probability <= _NO_EDGE
-        findings[pair] = PairFinding(
-            "no edge seen" if told else "not enough budget",
-            effect,
-            visible,
-            probability=probability,
-            forward=forward,
-        )
+        told = told and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
+        verdict: Verdict = "no edge seen" if told else "not enough budget"
+        findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
     return findings

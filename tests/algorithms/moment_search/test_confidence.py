@@ -30,14 +30,11 @@ RULES = Rules(level=0.05, candidates=0.1, reference=0.1)
 class Fixed(FamilyEvidence):
     """Evidence of χ² with one degree of freedom, the same whatever is given."""
 
-    def __init__(self, values, information=1_000.0, gains=()):
-        self.values, self.informed, self.gains = values, information, dict(gains)
+    def __init__(self, values, information=1_000.0):
+        self.values, self.informed = values, information
 
     def test(self, x, y, given):
         return Statistic(self.values.get((min(x, y), max(x, y)), 0.0), 1.0, 1.0)
-
-    def score(self, column, parents):
-        return sum(self.gains.get((parent, column), 0.0) for parent in parents)
 
     def first(self, x, y, given):
         return self.test(x, y, given)

@@ -12,7 +12,6 @@ from math import comb
 from typing import NamedTuple, Protocol
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
-from privcore.algorithms.moment_search.dags.edge_selection import EdgeTests
 from privcore.algorithms.moment_search.likelihood.power import smallest_visible
 from privcore.algorithms.moment_search.likelihood.statistic import chi_squared_quantile
 from privcore.algorithms.search.result import PairFinding, Verdict
@@ -46,10 +45,6 @@ class Powers(Protocol):
         ...
 
 
-class PairEvidence(EdgeTests, Powers, Protocol):
-    """What findings ask of a release."""
-
-
 class Rules(NamedTuple):
     """level: the FDR level of the graph; candidates: of the tests on the first release;
     reference: the dependence that counts as worth seeing."""
@@ -60,7 +55,7 @@ class Rules(NamedTuple):
 
 
 def pair_findings(
-    evidence: PairEvidence,
+    evidence: Powers,
     dag: Parents,
     compelled: frozenset[Pair],
     stated: Matrix,
@@ -77,15 +72,9 @@ def pair_findings(
     edges = {(min(edge), max(edge)) for edge in edges_of(dag)}
     findings = {}
     for pair in combinations(range(len(dag)), 2):
-        i, j = pair
-        effect, forward = evidence.effect(i, j), float(stated[i, j])
-        probability = forward + float(stated[j, i])
+        effect = evidence.effect(*pair)
         if pair in edges:
-            arrow = next((way for way in (pair, (j, i)) if way in compelled), None)
-            direction = None if arrow is None else float(stated[arrow]) / probability
-            findings[pair] = PairFinding(
-                "edge", effect, probability=probability, direction=direction, forward=forward
-            )
+            findings[pair] = stated_finding("edge", pair, stated, effect, arrows=compelled)
             continue
         # An edge more than there are would be the weakest of them.
         level = rules.level * (len(edges) + 1) / pairs
@@ -93,10 +82,32 @@ def pair_findings(
         visible = smallest_seen(evidence, dag, pair, apart, level, rules.candidates)
         seen = visible is not None and visible <= rules.reference
         verdict: Verdict = "no edge seen" if seen else "not enough budget"
-        findings[pair] = PairFinding(
-            verdict, effect, visible, probability=probability, forward=forward
-        )
+        findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
     return findings
+
+
+def stated_finding(
+    verdict: Verdict,
+    pair: Pair,
+    stated: Matrix,
+    effect: float,
+    visible: float | None = None,
+    arrows: frozenset[Pair] = frozenset(),
+) -> PairFinding:
+    """The finding on a pair (i, j) with its probabilities, of which `stated` holds each i → j.
+
+    arrows: of the graph; an edge that is one has the probability of its direction, too.
+    """
+    i, j = pair
+    forward, backward = float(stated[i, j]), float(stated[j, i])
+    probability, direction = forward + backward, None
+    if pair in arrows:
+        direction = forward / probability
+    elif (j, i) in arrows:
+        direction = backward / probability
+    return PairFinding(
+        verdict, effect, visible, probability=probability, forward=forward, direction=direction
+    )
 
 
 def smallest_seen(

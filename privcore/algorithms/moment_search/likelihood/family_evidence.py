@@ -12,7 +12,7 @@ from privcore.arrays import Columns
 
 
 class FamilyEvidence(Protocol):
-    """`confidence.PairEvidence` from tests and scores of a column given others."""
+    """`confidence.Powers` from tests and scores of a column given others."""
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test of independence that decides on edges."""

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import chain
 from statistics import median
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
+from privcore.algorithms.moment_search.likelihood.statistic import Statistics
 from privcore.algorithms.moment_search.posterior.draws import Draws, Edges, drawn_dags
 from privcore.algorithms.moment_search.posterior.sampler import APART, doubt_of
 from privcore.arrays import Columns, Matrix, Vector
@@ -35,22 +36,8 @@ _SIZE = 0.01
 _EDGES = 1.6
 # What the result of the search counts, of all draws.
 _RESULT = 0.6
-# No pair is surer than that, and no direction is without a tenth of a draw against it.
-_LEAST, _TENTH = 0.001, 0.05
-
-
-class PairTests(Protocol):
-    """What a release says of families and pairs; see `likelihood.family_evidence`."""
-
-    def score(self, column: int, parents: frozenset[int]) -> float: ...
-
-    def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic: ...
-
-    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic: ...
-
-    def row(self, column: int, parents: Columns) -> Statistics:
-        """Tests of a column with each other one, given its other parents."""
-        ...
+# No pair is surer than that.  Added to the share of draws with either arrow: none is not never.
+_LEAST, _ADDED = 0.001, 0.05
 
 
 class PairPosterior(NamedTuple):
@@ -67,7 +54,7 @@ class PairPosterior(NamedTuple):
 
 
 def of_pairs(
-    evidence: PairTests,
+    evidence: FamilyEvidence,
     n: int,
     dag: Parents,
     compelled: frozenset[tuple[int, int]],
@@ -109,7 +96,7 @@ def of_pairs(
     edges = (1 - _RESULT) * (first + second) / 2 + _RESULT * (result + result.T)
     edges = np.clip((1 - doubt) * edges + doubt * share, _LEAST, 1 - _LEAST)
     np.fill_diagonal(edges, 0.0)
-    directed = (both[0].directed + both[1].directed) / 2 + _TENTH
+    directed = (both[0].directed + both[1].directed) / 2 + _ADDED
     drawn = np.full((p, p), 0.5)
     for cause, effect in compelled:
         drawn[cause, effect], drawn[effect, cause] = 1.0, 0.0

@@ -15,11 +15,7 @@ import numpy as np
 
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
-from privcore.algorithms.moment_search.likelihood.statistic import (
-    NOTHING,
-    Statistic,
-    Statistics,
-)
+from privcore.algorithms.moment_search.likelihood.statistic import NOTHING, Statistic, Statistics
 from privcore.algorithms.moment_search.release.plan import NumbersPlan
 from privcore.arrays import Columns, Matrix
 from privcore.counts import NumberSource
