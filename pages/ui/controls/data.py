@@ -127,7 +127,7 @@ def choose_data() -> None:
         key="data",
         persist_state="session",
         label_visibility="collapsed",
-        width=216,
+        width=240,
     )
     if st.session_state["data"] == UPLOAD:
         return
