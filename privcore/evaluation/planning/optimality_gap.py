@@ -60,27 +60,32 @@ class OptimalityGap:
 
     def sentence(self) -> str:
         """What the edge is, and what limits seeing it, in plain words."""
-        size = (
-            f"a correlation of {self.effect:.2g}"
-            if self.numbers
-            else (f"Cramér's V {self.effect:.2g}")
-        )
+        kind = "a correlation of" if self.numbers else "Cramér's V"
         weak = (
-            f"A weak edge here has {size}: a tenth of the edges of random models of this shape are "
-            "weaker."
+            f"A weak edge here has {kind} {_short(self.effect)}: a tenth of the edges of random "
+            "models of this shape are weaker."
         )
-        oracle = f"a test that knows the pair needs ε = {self.oracle:.2g}"
-        alone = "moment search sees it at no ε"
-        if not math.isinf(self.algorithm):
-            alone = f"moment search needs ε = {self.algorithm:.2g}"
-        says = {
+        oracle = f"a test that knows the pair needs ε = {_short(self.oracle)}"
+        every = f", which looks at all {self.pairs:,} pairs," if self.pairs > 1 else ""
+        search, many = f"moment search{every} sees it at no ε", ""
+        if math.isfinite(self.algorithm):
+            search = f"moment search{every} needs ε = {_short(self.algorithm)}"
+            many = f", {_short(self.algorithm / self.oracle)} times as much"
+        said = {
             "rows": f"Rows are the limit: in {self.n:,} rows no test sees it, at any ε.",
-            "budget": f"The budget is the limit: even {oracle}, and {alone}.",
-            "algorithm": f"The algorithm is the limit: {oracle}; {alone}, as it looks at all "
-            f"{self.pairs:,} pairs.",
-            "nothing": f"At ε = {self.epsilon:g} nothing is in the way: {alone}, and {oracle}.",
+            "budget": f"The budget is the limit: even {oracle}; {search}.",
+            "algorithm": f"The algorithm is the limit: {oracle}; {search}{many}.",
+            "nothing": f"At ε = {self.epsilon:g} nothing is in the way: {oracle}; {search}.",
         }
-        return f"{weak} {says[self.limit]}"
+        return f"{weak} {said[self.limit]}"
+
+
+def _short(value: float) -> str:
+    """Two digits, without an exponent."""
+    if math.isinf(value):
+        return "∞"
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else np.format_float_positional(rounded, trim="-")
 
 
 def optimality_gap(
@@ -176,8 +181,6 @@ def oracle_epsilon(law: PairLaw, n: int) -> float:
     """
     ratios = np.abs(law.log_ratios)
     largest = float(np.max(ratios[np.isfinite(ratios)]))
-    if largest == 0:
-        return math.inf
     epsilons = [math.inf]
     for clamp in _CLAMPS * largest:
         clamped = Clamped.of(law, float(clamp))

@@ -75,20 +75,22 @@ class PairLaw:
         return float(self.joint[there] @ self.log_ratios[there])
 
 
-def edge_laws(model: BayesianNetwork | LinearGaussian) -> Iterator[PairLaw]:
+def edge_laws(network: BayesianNetwork) -> Iterator[PairLaw]:
     """The law of the two columns of each edge.
 
     Edges whose law would take tables of more than `MAX_TABLE_CELLS` are left out.
     """
-    if isinstance(model, LinearGaussian):
-        for parent, child in model.dag.edges:
-            yield PairLaw.of_correlation(float(model.correlation[parent, child]))
-        return
-    for child, variable in enumerate(model.variables):
+    for child, variable in enumerate(network.variables):
         for parent in variable.parents:
-            table = pair_table(model, parent, child)
+            table = pair_table(network, parent, child)
             if table is not None:
                 yield PairLaw.of_table(table)
+
+
+def edge_correlations(model: LinearGaussian) -> list[float]:
+    """The correlation of the two columns of each edge."""
+    correlation = model.correlation
+    return [float(correlation[edge]) for edge in model.dag.edges]
 
 
 def pair_table(network: BayesianNetwork, one: int, other: int) -> Matrix | None:

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from math import prod
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
@@ -31,7 +30,7 @@ from privcore.data.sampling import MAX_ROWS
 from privcore.data.structural import MAX_TABLE_CELLS, random_tables
 from privcore.errors import DataError, PrivcoreError
 from privcore.evaluation.metrics import evaluate
-from privcore.evaluation.planning.pair_laws import PairLaw, edge_laws
+from privcore.evaluation.planning.pair_laws import PairLaw, edge_correlations, edge_laws
 from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 
@@ -158,8 +157,18 @@ class Surrogates:
 
         None where no surrogate has edges: columns with very many levels are left without.
         """
-        models = (surrogate_model(self.shape, seed)[0] for seed in self.seeds)
-        laws = sorted(chain.from_iterable(map(edge_laws, models)), key=lambda x: x.information)
+        laws: list[PairLaw] = []
+        correlations: list[float] = []
+        for seed in self.seeds:
+            model, _ = surrogate_model(self.shape, seed)
+            if isinstance(model, BayesianNetwork):
+                laws += edge_laws(model)
+            else:
+                correlations += edge_correlations(model)
+        if correlations:
+            # Of normal numbers, the larger the correlation the more information.
+            return PairLaw.of_correlation(sorted(map(abs, correlations))[len(correlations) // 10])
+        laws.sort(key=lambda law: law.information)
         return laws[len(laws) // 10] if laws else None
 
     def quality(
