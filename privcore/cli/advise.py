@@ -89,7 +89,7 @@ def _run(options: argparse.Namespace) -> None:
         )
     print(visible_sentence(public, parameters))
     if gap is not None:
-        print(gap.sentence())
+        print(f"{gap.verdict} {gap.reason}")
 
 
 def _shape(options: argparse.Namespace) -> Shape:

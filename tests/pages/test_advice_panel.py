@@ -31,12 +31,12 @@ def test_advice_is_asked_for_and_followed(monkeypatch):
 
 def limits(app):
     """The verdicts on what limits weak edges, in the page's order."""
-    return [m.value for m in (*app.caption, *app.markdown) if "A weak edge here has" in m.value]
+    return [m.value for m in (*app.caption, *app.markdown) if "For weak edges" in m.value]
 
 
 def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
     """In the tab, whatever the algorithm; beside a run and in the other tab, of moment search."""
-    for epsilon, says in (("0.1", "The algorithm is the limit"), ("1", "nothing is in the way")):
+    for epsilon, says in (("0.1", "the algorithm is the limit"), ("1", "nothing is in the way")):
         app = clean(start(data="asia", discover_tab="Advice", epsilon=epsilon))
         assert len(limits(app)) == 2
         assert all(says in sentence for sentence in limits(app))
@@ -44,7 +44,7 @@ def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
     for algorithm, many in (("moment-search", 2), ("svt-pc", 1)):
         app = clean(start(algorithm=algorithm, **few))
         assert len(limits(app)) == many
-        assert all("in 1,000 rows no test sees it" in sentence for sentence in limits(app))
+        assert all("In 1,000 rows no test sees one" in sentence for sentence in limits(app))
     app = clean(start(data="asia", discover_tab="What can be seen"))
     assert len(limits(app)) == 2
 

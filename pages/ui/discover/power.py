@@ -47,7 +47,7 @@ def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     if isinstance(loaded.source, MixedRows):
         return ""
     gap = optimality_gap(surrogates(loaded), _checked(parameters))
-    return "" if gap is None else plain(gap.sentence())
+    return "" if gap is None else f"**{gap.verdict}** {plain(gap.reason)}"
 
 
 def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:

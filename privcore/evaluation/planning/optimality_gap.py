@@ -58,32 +58,44 @@ class OptimalityGap:
             return "rows"
         return "budget" if self.oracle > self.epsilon else "algorithm"
 
-    def sentence(self) -> str:
-        """What the edge is, and what limits seeing it, in plain words."""
-        kind = "a correlation of" if self.numbers else "Cramér's V"
-        weak = (
-            f"A weak edge here has {kind} {_short(self.effect)}: a tenth of the edges of random "
-            "models of this shape are weaker."
-        )
-        oracle = f"a test that knows the pair needs ε = {_short(self.oracle)}"
-        every = f", which looks at all {self.pairs:,} pairs," if self.pairs > 1 else ""
-        search, many = f"moment search{every} sees it at no ε", ""
-        if math.isfinite(self.algorithm):
-            search = f"moment search{every} needs ε = {_short(self.algorithm)}"
-            many = f", {_short(self.algorithm / self.oracle)} times as much"
+    @property
+    def verdict(self) -> str:
+        """What limits, in a few words."""
         said = {
-            "rows": f"Rows are the limit: in {self.n:,} rows no test sees it, at any ε.",
-            "budget": f"The budget is the limit: even {oracle}; {search}.",
-            "algorithm": f"The algorithm is the limit: {oracle}; {search}{many}.",
-            "nothing": f"At ε = {self.epsilon:g} nothing is in the way: {oracle}; {search}.",
+            "rows": "rows are the limit",
+            "budget": "the budget is the limit",
+            "algorithm": "the algorithm is the limit",
+            "nothing": "nothing is in the way",
         }
-        return f"{weak} {said[self.limit]}"
+        return f"For weak edges {said[self.limit]}."
+
+    @property
+    def reason(self) -> str:
+        """What each test needs, and what a weak edge is, in plain words."""
+        kind = "a correlation of" if self.numbers else "a Cramér's V of"
+        edge = f"one with {kind} {_short(self.effect)}"
+        if self.limit == "rows":
+            said = f"In {self.n:,} rows no test sees {edge}, at any ε."
+        else:
+            even = "even " if self.limit == "budget" else ""
+            said = (
+                f"To see {edge}, {even}a test that knows the pair needs ε = {_short(self.oracle)}; "
+                f"moment search{self._search()}."
+            )
+        return f"{said} A tenth of the edges of random models of this shape are weaker."
+
+    def _search(self) -> str:
+        every = f", which looks at all {self.pairs:,} pairs," if self.pairs > 1 else ""
+        if math.isinf(self.algorithm):
+            return f"{every} sees it at no ε"
+        many = ""
+        if self.limit == "algorithm":
+            many = f", {_short(self.algorithm / self.oracle)} times as much"
+        return f"{every} needs ε = {_short(self.algorithm)}{many}"
 
 
 def _short(value: float) -> str:
     """Two digits, without an exponent."""
-    if math.isinf(value):
-        return "∞"
     rounded = float(f"{value:.2g}")
     return f"{rounded:,.0f}" if rounded >= 10 else np.format_float_positional(rounded, trim="-")
 
@@ -193,7 +205,10 @@ def oracle_epsilon(law: PairLaw, n: int) -> float:
 def algorithm_epsilon(
     law: PairLaw, shape: PublicShape, parameters: MomentSearchParameters
 ) -> float:
-    """The ε from which moment search sees such a dependence; ∞ where it does at none."""
+    """The ε from which moment search sees such a dependence; ∞ where it does at none.
+
+    Where a little more ε changes the plan, what is seen may grow a little: it is one such ε then.
+    """
 
     def missing(logarithm: float) -> float:
         tried = replace(parameters, epsilon=math.exp(logarithm))
