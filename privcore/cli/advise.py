@@ -17,6 +17,7 @@ from privcore.cli.data import whole
 from privcore.data.sampling import MAX_ROWS
 from privcore.errors import ParameterError
 from privcore.evaluation.planning.adviser import Advice, advise, enough
+from privcore.evaluation.planning.optimality_gap import OptimalityGap, optimality_gap
 from privcore.evaluation.planning.surrogate import Shape, Spread, Surrogates
 from privcore.text import short
 
@@ -56,6 +57,7 @@ def _run(options: argparse.Namespace) -> None:
         reached = enough(surrogates, best.algorithm, delta, wanted)
     parameters = MomentSearchParameters(epsilon=epsilon, delta=delta)
     public = PublicShape(shape.n, shape.levels, len(shape.names))
+    gap = optimality_gap(surrogates, parameters)
     if options.json:
         described = {
             "epsilon": epsilon,
@@ -74,6 +76,7 @@ def _run(options: argparse.Namespace) -> None:
             "as_many_edges": [c.algorithm for c in advice.close if c is not best],
             "epsilon_for_f1": None if reached is None else reached.epsilon,
             "smallest_visible": visible_effects(public, parameters).alone,
+            "weak_edge": None if gap is None else _described(gap),
         }
         print(json.dumps(described, indent=1, ensure_ascii=False))
         return
@@ -85,6 +88,8 @@ def _run(options: argparse.Namespace) -> None:
             f"{wanted:g}."
         )
     print(visible_sentence(public, parameters))
+    if gap is not None:
+        print(f"{gap.verdict} {gap.reason}")
 
 
 def _shape(options: argparse.Namespace) -> Shape:
@@ -140,3 +145,15 @@ def _text(spread: Spread) -> str:
 
 def _known(spread: Spread) -> dict[str, float | None]:
     return {k: None if math.isnan(v) else v for k, v in spread._asdict().items()}
+
+
+def _described(gap: OptimalityGap) -> dict[str, float | str | None]:
+    def known(epsilon: float) -> float | None:
+        return epsilon if math.isfinite(epsilon) else None
+
+    return {
+        "effect": gap.effect,
+        "oracle_epsilon": known(gap.oracle),
+        "algorithm_epsilon": known(gap.algorithm),
+        "limit": gap.limit,
+    }

@@ -1,7 +1,8 @@
 """The panel Advice of the page Discover."""
 
 from privcore.evaluation.planning.surrogate import Surrogates
-from tests.pages.test_app import clean, start
+from tests.pages.test_app import clean, start, upload
+from tests.pages.test_findings_page import MIXED
 
 
 def press(app, label):
@@ -27,6 +28,39 @@ def test_advice_is_asked_for_and_followed(monkeypatch):
     if follow:
         app = press(app, "Use ")
         assert app.session_state["algorithm"] != "svt-pc"
+
+
+def limits(app):
+    """The verdicts on what limits weak edges, in the page's order."""
+    return [m.value for m in (*app.caption, *app.markdown) if "For weak edges" in m.value]
+
+
+def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
+    """In the tab, whatever the algorithm; beside a run and in the other tab, of moment search."""
+    for epsilon, says in (("0.1", "the algorithm is the limit"), ("1", "nothing is in the way")):
+        app = clean(start(data="asia", discover_tab="Advice", epsilon=epsilon))
+        assert len(limits(app)) == 2
+        assert all(says in sentence for sentence in limits(app))
+    few = {"data": "asia", "rows": "1000", "discover_tab": "Advice"}
+    for algorithm, many in (("moment-search", 2), ("svt-pc", 1)):
+        app = clean(start(algorithm=algorithm, **few))
+        assert len(limits(app)) == many
+        assert all("In 1,000 rows no test sees one" in sentence for sentence in limits(app))
+    app = clean(start(data="asia", discover_tab="What can be seen"))
+    assert len(limits(app)) == 2
+
+
+def test_numbers_have_limits_too_and_a_mixed_table_has_none_stated():
+    app = clean(start(data="linear-gaussian", rows="2000", discover_tab="Advice"))
+    assert len(limits(app)) == 2
+    assert all("a correlation of" in sentence for sentence in limits(app))
+    app = upload(start(algorithm="moment-search", discover_tab="Advice"), MIXED, use=False)
+    app.toggle(key="upload_uncut").set_value(True).run()
+    next(b for b in app.button if b.label == "Use this table").click().run()
+    app.switch_page("pages/discover.py").run()
+    assert any("as −1 and 1" in c.value for c in clean(app).caption)
+    assert any(b.label.startswith("Which algorithm at") for b in app.button)
+    assert limits(app) == []
 
 
 def test_a_run_that_is_not_private_needs_no_advice():

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.discover.power import gap_sentence
 from pages.ui.expectation import say, surrogates, wished
 from pages.ui.running import kept
 from pages.ui.texts import plain
@@ -18,6 +19,10 @@ from privcore.evaluation.planning.adviser import Advice, Candidate, advise, cand
 from privcore.evaluation.planning.quality_target import most_runs
 from privcore.evaluation.planning.surrogate import Spread
 
+_KNOWS = (
+    "Such a test knows the two columns and how they depend, and only decides whether they do: up "
+    "to a constant factor no private test needs less."
+)
 _TITLE = "Simulating on public surrogate data"
 
 
@@ -30,6 +35,9 @@ def advice_panel(
         "very columns, levels or bounds. Nothing of your rows is looked at, so asking costs "
         "nothing; your data may be easier or harder."
     )
+    limit = gap_sentence(loaded, {"epsilon": epsilon, "delta": delta})
+    if limit:
+        st.markdown(f"{limit} {_KNOWS}")
     key: tuple[Hashable, ...] = ("advice", loaded.key, epsilon, delta)
     if not wished(f"Which algorithm at ε = {epsilon:g}?", key, "advice_ask"):
         return

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages.ui import charts
 from pages.ui.controls.data import Loaded
+from pages.ui.expectation import surrogates
 from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms.moment_search.likelihood.visible import Visible
@@ -21,6 +22,8 @@ from privcore.algorithms.moment_search.power import (
     visible_effects,
     visible_sentence,
 )
+from privcore.counts import MixedRows
+from privcore.evaluation.planning.optimality_gap import optimality_gap
 
 _EPSILONS = np.geomspace(0.01, 30, 36)
 _NO_NOISE = 1e4
@@ -36,6 +39,17 @@ def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     return plain(visible_sentence(PublicShape.of(loaded.source), values))
 
 
+def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
+    """Whether rows, budget or algorithm limit what is seen of a weak edge, in plain words.
+
+    Empty where there are no surrogates to take it from: of numbers beside levels.
+    """
+    if isinstance(loaded.source, MixedRows):
+        return ""
+    gap = optimality_gap(surrogates(loaded), _checked(parameters))
+    return "" if gap is None else f"**{gap.verdict}** {plain(gap.reason)}"
+
+
 def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:
     return MomentSearchParameters.checked(parameters, "moment-search")
 
@@ -45,6 +59,9 @@ def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source)
     st.markdown(plain(visible_sentence(shape, values)))
+    limit = gap_sentence(loaded, parameters)
+    if limit:
+        st.markdown(limit)
     effects = [visible_effects(shape, replace(values, epsilon=float(e))) for e in _EPSILONS]
     without = visible_effects(shape, replace(values, epsilon=_NO_NOISE))
     charts.show(

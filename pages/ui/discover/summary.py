@@ -8,7 +8,7 @@ from pages.ui import texts
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import Loaded
 from pages.ui.discover.answer import ReferenceKind, answer_sentence, promise_sentence
-from pages.ui.discover.power import seen_sentence
+from pages.ui.discover.power import gap_sentence, seen_sentence
 from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
@@ -83,9 +83,10 @@ def mixed_sentence(result: Discovery, loaded: Loaded) -> str:
 
 
 def power_sentence(result: Discovery, loaded: Loaded) -> str:
-    """How weak a dependence the run could see."""
+    """How weak a dependence the run could see, and what limits it."""
     if result.findings:
-        return seen_sentence(loaded, dict(result.parameters))
+        parameters = dict(result.parameters)
+        return f"{seen_sentence(loaded, parameters)} {gap_sentence(loaded, parameters)}"
     return effect_sentence(result, loaded.dataset.n)
 
 

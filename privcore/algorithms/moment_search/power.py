@@ -42,8 +42,13 @@ class PublicShape:
         return cls(source.n, levels, len(source.names))
 
 
-def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> Visible:
-    """given: the run's parameters, checked; raises ParameterError for δ = 0."""
+def visible_effects(
+    shape: PublicShape, parameters: MomentSearchParameters, pair: tuple[int, int] | None = None
+) -> Visible:
+    """parameters: the run's, checked; raises ParameterError for δ = 0.
+
+    pair: the levels of the two columns, if not of those in the middle of all pairs.
+    """
     epsilon, delta = parameters.epsilon, parameters.delta
     if not shape.levels:
         plan_of_numbers = plan_numbers(
@@ -59,7 +64,7 @@ def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> V
     else:
         whole = plan_whole(shape.n, levels, epsilon, cells=parameters.whole_table)
         if whole is not None:
-            return visible_in_whole(whole, levels, false_edges=parameters.false_edges)
+            return visible_in_whole(whole, levels, false_edges=parameters.false_edges, pair=pair)
         mu = planned_mu(epsilon, delta)
     plan = plan_moments(
         shape.n,
@@ -75,6 +80,7 @@ def visible_effects(shape: PublicShape, parameters: MomentSearchParameters) -> V
         false_edges=parameters.false_edges,
         candidates=parameters.level_of_candidates(len(levels)),
         penalty=parameters.penalty,
+        pair=pair,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from privcore.data.sampling import MAX_ROWS
 from privcore.data.structural import MAX_TABLE_CELLS, random_tables
 from privcore.errors import DataError, PrivcoreError
 from privcore.evaluation.metrics import evaluate
+from privcore.evaluation.planning.pair_laws import PairLaw, edge_correlations, edge_laws
 from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 
@@ -88,19 +90,29 @@ class Quality:
     f1: Mapping[str, Mapping[str, Spread]]
 
 
-def surrogate(shape: Shape, seed: int) -> Dataset:
-    """One data set of that shape, the same for the same seed, with at most 10,000,000 rows."""
-    p, rows = len(shape.names), min(shape.n, MAX_ROWS)
+def surrogate_model(
+    shape: Shape, seed: int
+) -> tuple[BayesianNetwork | LinearGaussian, np.random.Generator]:
+    """The model of a surrogate, the same for any number of rows, and what draws rows from it."""
+    p = len(shape.names)
     graph, model = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     dag = random_dag(p, min(1.0, 2 / (p - 1)), graph)
-    if shape.levels:
-        columns = tuple(
-            Column(name, "ordinal", tuple(str(v + 1) for v in range(k)), declared=True)
-            for name, k in zip(shape.names, shape.levels, strict=True)
-        )
-        variables = random_tables(_small(dag, shape.levels), columns, _CONCENTRATION, model)
-        return BayesianNetwork("surrogate", "", "", "", variables).sample(rows, model)
-    equations = LinearGaussian(dag, random_weights(dag, *_WEIGHTS, model), _REACH)
+    if not shape.levels:
+        return LinearGaussian(dag, random_weights(dag, *_WEIGHTS, model), _REACH), model
+    columns = tuple(
+        Column(name, "ordinal", tuple(str(v + 1) for v in range(k)), declared=True)
+        for name, k in zip(shape.names, shape.levels, strict=True)
+    )
+    variables = random_tables(_small(dag, shape.levels), columns, _CONCENTRATION, model)
+    return BayesianNetwork("surrogate", "", "", "", variables), model
+
+
+def surrogate(shape: Shape, seed: int) -> Dataset:
+    """One data set of that shape, the same for the same seed, with at most 10,000,000 rows."""
+    rows = min(shape.n, MAX_ROWS)
+    equations, model = surrogate_model(shape, seed)
+    if isinstance(equations, BayesianNetwork):
+        return equations.sample(rows, model)
     values = []
     for drawn, (low, high) in zip(equations.draw(rows, model), shape.bounds, strict=True):
         share = (drawn / _REACH + 1) / 2
@@ -110,7 +122,7 @@ def surrogate(shape: Shape, seed: int) -> Dataset:
         for name, ends in zip(shape.names, shape.bounds, strict=True)
     )
     names = shape.names
-    edges = tuple((names[cause], names[effect]) for cause, effect in dag.edges)
+    edges = tuple((names[cause], names[effect]) for cause, effect in equations.dag.edges)
     return Dataset("surrogate", columns, tuple(values), edges)
 
 
@@ -138,6 +150,26 @@ class Surrogates:
         self._references: Cache[PDAG] = Cache(
             16 << 20, lambda graph: 200 * (1 + len(graph.skeleton))
         )
+
+    @cached_property
+    def weak_edge(self) -> PairLaw | None:
+        """The edge of all surrogates than which a tenth have less mutual information.
+
+        None where no surrogate has edges: columns with very many levels are left without.
+        """
+        laws: list[PairLaw] = []
+        correlations: list[float] = []
+        for seed in self.seeds:
+            model, _ = surrogate_model(self.shape, seed)
+            if isinstance(model, BayesianNetwork):
+                laws += edge_laws(model)
+            else:
+                correlations += edge_correlations(model)
+        if correlations:
+            # Of normal numbers, the larger the correlation the more information.
+            return PairLaw.of_correlation(sorted(map(abs, correlations))[len(correlations) // 10])
+        laws.sort(key=lambda law: law.information)
+        return laws[len(laws) // 10] if laws else None
 
     def quality(
         self,

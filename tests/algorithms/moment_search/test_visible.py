@@ -136,6 +136,24 @@ def test_more_budget_and_more_rows_see_more(levels):
         assert more.alone < alone[1]
 
 
+@pytest.mark.parametrize("r", [5, 10])
+def test_where_noise_covers_all_nothing_is_visible(r):
+    """On a full contingency table of many cells, few rows and little budget."""
+    for epsilon in (1e-3, 0.01, 0.1):
+        found = visible_effects(PublicShape(300, (r,) * 3, 3), parameters(epsilon))
+        assert found.alone is None
+
+
+def test_a_pair_may_be_named():
+    shape = PublicShape(100_000, (2, 2, 2, 9, 9), 5)
+    middle, two, nine = (
+        visible_effects(shape, parameters(1.0, whole_table=0), pair).alone
+        for pair in (None, (2, 2), (9, 9))
+    )
+    assert len({middle, two, nine}) == 3
+    assert two == visible_effects(shape, parameters(1.0, whole_table=0), (2, 2)).alone
+
+
 def test_given_other_columns_less_is_seen():
     found = visible_effects(PublicShape(100_000, (3,) * 6, 6), parameters(3.0))
     assert found.alone < found.given_one < found.given_two

@@ -14,7 +14,7 @@ from math import comb
 from statistics import median_low
 from typing import NamedTuple
 
-from scipy.special import gammainc
+from scipy.special import chdtrc, gammainc
 
 from privcore.algorithms.moment_search.likelihood.power import (
     probable_from,
@@ -53,15 +53,17 @@ def visible_in_tables(
     false_edges: float,
     candidates: float,
     penalty: float,
+    pair: Levels | None = None,
 ) -> Visible:
     """n: rows.  levels: of each column.  false_edges, candidates: levels of significance.
-    penalty: of a score on tables, per degree of freedom."""
+    penalty: of a score on tables, per degree of freedom.  pair: the levels of the two columns, if
+    not of those in the middle."""
     level = false_edges / comb(len(levels), 2)
 
     def on_pairs(pair: Levels, level: float) -> float | None:
         return _smallest(n, pair, 1, plan.pairs_sigma, level, 0.0)
 
-    typical, alone = _typical(levels, lambda pair: on_pairs(pair, min(level, candidates)))
+    typical, alone = _typical(levels, lambda two: on_pairs(two, min(level, candidates)), pair)
     candidate = on_pairs(typical, candidates)
     effects = [alone]
     for k in (1, 2):
@@ -76,24 +78,31 @@ def visible_in_tables(
     return Visible(*effects)
 
 
-def visible_in_whole(plan: WholePlan, levels: Sequence[int], *, false_edges: float) -> Visible:
+def visible_in_whole(
+    plan: WholePlan, levels: Sequence[int], *, false_edges: float, pair: Levels | None = None
+) -> Visible:
     """Visible effects where the full contingency table is counted."""
     rows = plan.n * plan.weight
 
     def least(pair: Levels, others: int) -> float | None:
         strata = median_low(levels) ** others
         asked = probable_from(rows, pair, strata, false_edges)
+        if chdtrc(strata * (pair[0] - 1) * (pair[1] - 1), asked) > 0.5:
+            # The counts are worth so few rows that chance would do: there the formula is no guide.
+            return None
         return _weighed(plan.n, pair, strata, plan.weight, asked)
 
-    typical, alone = _typical(levels, lambda pair: least(pair, 0))
+    typical, alone = _typical(levels, lambda two: least(two, 0), pair)
     conditional = [least(typical, k) if k < len(levels) - 1 else None for k in (1, 2)]
     return Visible(alone, *conditional)
 
 
 def _typical(
-    levels: Sequence[int], seen: Callable[[Levels], float | None]
+    levels: Sequence[int], seen: Callable[[Levels], float | None], chosen: Levels | None
 ) -> tuple[Levels, float | None]:
-    """The pair in the middle of all by what is seen of it, and that."""
+    """The chosen pair, or the one in the middle of all by what is seen of it; and that."""
+    if chosen is not None:
+        return chosen, seen(chosen)
     pairs = [(min(pair), max(pair)) for pair in combinations(levels, 2)]
     least = {pair: seen(pair) for pair in set(pairs)}
     typical = sorted(pairs, key=lambda pair: least[pair] or math.inf)[len(pairs) // 2]
