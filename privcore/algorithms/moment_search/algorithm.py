@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
-from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
+from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.numbers import (
     PROOFS,
     events_on_numbers,

@@ -6,13 +6,13 @@ from math import sqrt
 from typing import Protocol
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents
-from privcore.algorithms.moment_search.likelihood.confidence import Power
+from privcore.algorithms.moment_search.likelihood.findings import Power
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.arrays import Columns
 
 
 class FamilyEvidence(Protocol):
-    """`confidence.Powers` from tests and scores of a column given others."""
+    """`findings.Powers` from tests and scores of a column given others."""
 
     def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test of independence that decides on edges."""

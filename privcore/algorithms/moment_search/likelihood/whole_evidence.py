@@ -8,7 +8,7 @@ from math import prod, sqrt
 import numpy as np
 
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
-from privcore.algorithms.moment_search.likelihood.confidence import Power
+from privcore.algorithms.moment_search.likelihood.findings import Power
 from privcore.algorithms.moment_search.likelihood.power import probable_from
 from privcore.arrays import Columns, Matrix, Vector
 
@@ -16,7 +16,7 @@ _EMPTY = 1e-9
 
 
 class WholeEvidence:
-    """`confidence.Powers` of a DAG's fit.
+    """`findings.Powers` of a DAG's fit.
 
     levels: of each column.  scale: of the noise.  expected: of each cell by the fit.  level: the
     accepted share of false edges.

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2, ncx2
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.likelihood.confidence import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
+from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.power import (
     POWER,
     smallest_visible,
