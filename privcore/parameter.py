@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, Self, get_args
@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, get_args
 from privcore.errors import ParameterError
 from privcore.text import short
 
-Kind = Literal["float", "int", "choice", "bool"]
+Kind = Literal["float", "int", "choice", "bool", "text"]
 CALIBRATIONS = ("proven", "published", "none")
 
 
@@ -28,6 +28,7 @@ class Parameter:
     limited: per calibration, the choices that it has, where they are not all of them.
     labels: choices in plain words, (choice, words), for those whose names are not plain.
     advanced: whether a page may tuck it away.
+    read: of a text, what makes of any spelling the one that is kept; it raises ParameterError.
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -54,6 +55,7 @@ class Parameter:
     limited: tuple[tuple[str, tuple[str, ...]], ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
     advanced: bool = False
+    read: Callable[[Any], str] | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._faults():
@@ -69,6 +71,7 @@ class Parameter:
             f"is a {self.kind} with {len(self.choices)} choices; a choice alone has some",
         )
         yield len(set(self.choices)) < len(self.choices), "has a choice twice"
+        yield (self.kind == "text") != (self.read is not None), "is a text, but nothing reads it"
         yield not self.low <= self.high, f"has no values from {self.low} to {self.high}"
         yield self.optional != bool(self.auto_help), "must say what auto means where it is allowed"
         yield not self.takes(self.default), f"does not take its own default, {self.default}"
@@ -145,6 +148,8 @@ class Parameter:
             return f"one of {', '.join(self.choices)}" + (", auto" if self.optional else "")
         if self.kind == "bool":
             return "true or false"
+        if self.kind == "text":
+            return "a text"
         noun = "a whole number" if self.kind == "int" else "a number"
         parts = []
         if math.isfinite(self.low):
@@ -173,6 +178,8 @@ class Parameter:
             return value
         if self.kind == "bool":
             return self._parse_bool(value)
+        if self.read is not None:
+            return self.read(value)
         return self._parse_number(value)
 
     def _parse_bool(self, value: Any) -> bool:

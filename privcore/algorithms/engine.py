@@ -95,6 +95,7 @@ def discover(
         keep_trace,
         TEST_LIMIT.parse(test_limit),
     )
+    run.known  # What names another column is refused before anything is spent.
     start = time.perf_counter()
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start
@@ -134,6 +135,7 @@ def discover(
         margins=outcome.margins,
         intervals=outcome.intervals,
         settled=outcome.settled,
+        overruled=outcome.overruled,
     )
 
 
@@ -157,6 +159,11 @@ def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None
     if outcome.graph.nodes != tuple(run.source.names):
         raise ParameterError(
             f"{algorithm.name} hands back a graph over other columns than those of the data."
+        )
+    wrong = run.known.violation(outcome.graph)
+    if wrong is not None:
+        raise ParameterError(
+            f"{algorithm.name} hands back a graph that contradicts what is known: {wrong}."
         )
 
 

@@ -89,7 +89,7 @@ def _run(run: Run[LapMechParameters]) -> Outcome:
             run, parameters.epsilon, 0.0, "one release", (_FLAW,)
         )
     spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
-    return common.outcome(oriented, recorder, guarantee, spent, unit=decision.unit, oriented=True)
+    return common.outcome(oriented, recorder, guarantee, spent, unit=decision.unit)
 
 
 def _reference(values: Mapping[str, Any]) -> dict[str, Any]:

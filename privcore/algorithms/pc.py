@@ -127,7 +127,6 @@ def _run(run: Run[PCParameters]) -> Outcome:
         Guarantee.none(),
         Spent("none", 0.0, 0.0),
         unit=decision.unit,
-        oriented=True,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from math import comb
 from typing import Literal
 
 from scipy.optimize import minimize_scalar
@@ -103,12 +102,13 @@ class PrivPCParameters(parameters.PerTestParameters):
     sieve_share: float = SIEVE_SHARE.field()
 
 
-def default_rounds(p: int) -> int:
-    """Two for each pair of p columns: one to delete it, and one for a look that finds it dependent.
+def default_rounds(pairs: int) -> int:
+    """Two for each pair that may be deleted: one to delete it, and one for a look that finds it
+    dependent.
 
     With one, rounds spent on pairs that stay leave none for the pairs to be deleted.
     """
-    return 2 * comb(p, 2)
+    return 2 * max(1, pairs)
 
 
 def optimal_rate(epsilon: float) -> float:
@@ -137,7 +137,7 @@ def sample_size(n: int, parameters: PrivPCParameters, round_epsilon: float) -> i
 
 def planned_rounds(run: Run[PrivPCParameters]) -> int:
     """The number of rounds that a run pays for."""
-    return run.parameters.max_rounds or default_rounds(len(run.source.names))
+    return run.parameters.max_rounds or default_rounds(run.known.open_pairs)
 
 
 def _shares(run: Run[PrivPCParameters]) -> tuple[float, float]:

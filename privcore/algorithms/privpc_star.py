@@ -288,7 +288,7 @@ def _run(run: Run[PrivPCStarParameters]) -> Outcome:
             run, parameters.epsilon, 0.0, "one release", (_FLAW,)
         )
     spent = Spent("epsilon", parameters.epsilon, parameters.epsilon, 1, 1, "releases")
-    return common.outcome(oriented, recorder, guarantee, spent, unit="|Z|", oriented=True)
+    return common.outcome(oriented, recorder, guarantee, spent, unit="|Z|")
 
 
 def _planned(run: Run[PrivPCStarParameters]) -> tuple[Event, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, log, sqrt
+from math import log, sqrt
 
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
@@ -52,7 +52,7 @@ class SVTPCParameters(parameters.PerTestParameters):
 
 def planned_deletions(run: Run[SVTPCParameters]) -> int:
     """The number of deletions that a run pays for."""
-    return run.parameters.max_deletions or comb(len(run.source.names), 2)
+    return run.parameters.max_deletions or max(1, run.known.open_pairs)
 
 
 class _SparseVector(PerTest[SVTPCParameters]):

@@ -7,6 +7,7 @@ from itertools import combinations, groupby
 from math import exp
 from typing import Literal, NamedTuple
 
+from privcore.graphs.constraints import Constraints
 from privcore.graphs.meek import (
     Triple,
     apply_meek_rules,
@@ -39,6 +40,7 @@ def orient(
     strength: Strength | None = None,
     *,
     in_turn: bool = False,
+    known: Constraints | None = None,
 ) -> PDAG:
     """V-structures from the separating sets, then Meek's rules.
 
@@ -55,9 +57,21 @@ def orient(
     in_turn: what nothing else decides follows the order of the columns, and Meek's rules are made
         one edge at a time, as in causal-learn 0.1.4.8; always so with "keep first" and "overwrite".
         The result may hold directed cycles then.  Otherwise it depends on no order and holds none.
+    known: background knowledge.  Its directions come first, and v-structures that contradict them
+        go (`overruled`), as do edges for which it leaves nothing but a cycle.
     """
+    if known is None or known.empty:
+        fixed = set[Edge]()
+    else:
+        left = skeleton.skeleton - known.impossible(skeleton.skeleton)
+        skeleton = PDAG(skeleton.nodes, undirected=left)
+        fixed = known.known_arrows(left)
     triples = read_triples(skeleton, separating_sets, rule)
-    colliders = set(triples.colliders)
+    ambiguous = triples.ambiguous
+    if known is not None and (unasked := known.ruled_out - separating_sets.keys()):
+        # Nobody asked what separates these.
+        ambiguous |= {triple for triple in unshielded(skeleton) if triple[::2] in unasked}
+    colliders = set(triples.colliders) - _with({(j, i) for i, j in fixed}, triples.colliders)
     if strength is None:
         fewest = {pair: -min(map(len, sets)) for pair, sets in separating_sets.items() if sets}
 
@@ -70,19 +84,30 @@ def orient(
         wanted = _arrows(colliders)
         both = frozenset((i, j) for i, j in wanted if i < j and (j, i) in wanted)
         arrows = {(i, j) for i, j in wanted if ordered(i, j) not in both}
-        arrows -= set() if in_turn else on_cycles(arrows)
+        arrows -= set() if in_turn else on_cycles(arrows | fixed)
     elif conflicts == "drop":
-        arrows = _arrows(_drop_cyclic(_drop_contested(colliders)))
+        arrows = _arrows(_drop_cyclic(_drop_contested(colliders), fixed))
     elif in_turn:
         # What causal-learn compares are p-values, and many are too small to differ.
         order = (lambda triple: exp(-strength(triple))) if conflicts == "strength" else None
         arrows = _in_turn(colliders, order, overwrite=conflicts == "overwrite")
     else:
-        arrows = _arrows(_by_strength(colliders, strength))
-    pointed = _pointed(skeleton, arrows, both)
+        arrows = _arrows(_by_strength(colliders, strength, fixed))
+    pointed = _pointed(skeleton, arrows | fixed, both)
     if in_turn:
-        return apply_meek_rules_in_turn(pointed, triples.ambiguous)
-    return apply_meek_rules(pointed, triples.ambiguous)
+        return apply_meek_rules_in_turn(pointed, ambiguous)
+    return apply_meek_rules(pointed, ambiguous)
+
+
+def overruled(
+    skeleton: PDAG, separating_sets: Sets, rule: ColliderRule, known: Constraints
+) -> frozenset[Triple]:
+    """V-structures (x, z, y) that the separating sets show and background knowledge rules out."""
+    fixed = known.known_arrows(skeleton.skeleton)
+    if not fixed:
+        return frozenset()
+    colliders = read_triples(skeleton, separating_sets, rule).colliders
+    return frozenset(_with({(j, i) for i, j in fixed}, colliders))
 
 
 def unshielded(skeleton: PDAG) -> list[Triple]:
@@ -149,14 +174,17 @@ def _in_turn(
     return arrows
 
 
-def _by_strength(colliders: set[Triple], strength: Strength) -> set[Triple]:
-    """As many as go together, from the strongest on; of equally strong ones all or none."""
+def _by_strength(
+    colliders: set[Triple], strength: Strength, fixed: Collection[Edge]
+) -> set[Triple]:
+    """As many as go together with the fixed arrows, from the strongest on; of equally strong ones
+    all or none."""
     # Only these can contradict others: an edge that is wanted both ways is a cycle, too.
-    doubtful = colliders & _with(on_cycles(_arrows(colliders)), colliders)
+    doubtful = colliders & _with(on_cycles(_arrows(colliders).union(fixed)), colliders)
     kept = colliders - doubtful
     known = sorted((-strength(triple), triple) for triple in doubtful)
     for _, equals in groupby(known, key=lambda item: item[0]):
-        arrows = _arrows(kept)
+        arrows = _arrows(kept).union(fixed)
         fitting = {t for _, t in equals if not arrows & {(t[1], t[0]), (t[1], t[2])}}
         fitting = _drop_contested(fitting)
         kept |= fitting - _with(on_cycles(arrows | _arrows(fitting)), fitting)
@@ -168,10 +196,10 @@ def _drop_contested(colliders: set[Triple]) -> set[Triple]:
     return colliders - _with({(i, j) for i, j in arrows if (j, i) in arrows}, colliders)
 
 
-def _drop_cyclic(colliders: set[Triple]) -> set[Triple]:
-    return colliders - _with(on_cycles(_arrows(colliders)), colliders)
+def _drop_cyclic(colliders: set[Triple], fixed: Collection[Edge]) -> set[Triple]:
+    return colliders - _with(on_cycles(_arrows(colliders).union(fixed)), colliders)
 
 
-def _with(arrows: set[Edge], colliders: set[Triple]) -> set[Triple]:
+def _with(arrows: set[Edge], colliders: Collection[Triple]) -> set[Triple]:
     """The v-structures that have one of the arrows."""
     return {(x, z, y) for x, z, y in colliders if {(x, z), (y, z)} & arrows}

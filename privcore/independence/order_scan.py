@@ -100,7 +100,7 @@ def _scanned(
     critical = critical_values(level, min(cells, _DEGREES))
     around = _matrix(adjacent)
     asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    described = ("scan", score, level, order, around.tobytes())
+    described = ("scan", score, level, order, around.tobytes(), asked.tobytes())
     # Once, and not at all where all results are kept from before.
     packed: Packed | None = None
 

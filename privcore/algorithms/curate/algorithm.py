@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import comb, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class CurateParameters(parameters.PerTestParameters):
 def new_filter(run: Run[CurateParameters]) -> tuple[PrivacyFilter, float]:
     """The filter of a proven run on its sub-sample, and the δ that its total stands for there."""
     parameters, n = run.parameters, run.source.n
-    rate, tests = checked_rows(n, parameters.rate) / n, comb(len(run.source.names), 2)
+    rate, tests = checked_rows(n, parameters.rate) / n, max(1, run.known.open_pairs)
     epsilon = before_amplification(parameters.epsilon * share_for_tests(run), rate)
     delta = min(down(parameters.delta / rate), 0.999) if rate < 1 else parameters.delta
     rho = composition.rho_for(epsilon, delta)
@@ -185,7 +185,7 @@ class PerOrder(PerTest[CurateParameters]):
     def _start(self) -> None:
         """Fix the unit and the total, before any data are seen."""
         parameters = self.run.parameters
-        tests = comb(self._p, 2)
+        tests = max(1, self.run.known.open_pairs)
         self._delta = parameters.delta
         self._rule: CostRule = "epsilon"
         if not self.proven:

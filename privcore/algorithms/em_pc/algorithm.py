@@ -119,7 +119,8 @@ def remove_neighbours(
     removals: filled with what was removed, and why.
     """
     p, limit = len(run.source.names), run.parameters.max_order
-    adjacent = [set(range(p)) - {i} for i in range(p)]
+    known = run.known
+    adjacent = [known.start(run.source.names).adjacent(i) for i in range(p)]
     tests = order = orders_run = 0
     stopped: Stopped | None = None
     unreached: dict[int, int] = {}
@@ -132,10 +133,11 @@ def remove_neighbours(
             run.hooks.progress(Progress(order, node, p, tests))
             if run.hooks.cancelled():
                 raise Cancelled
-            neighbours = sorted(adjacent[node])
-            if len(neighbours) <= order:
+            parents = sorted(k for k in adjacent[node] if known.allowed[k, node])
+            neighbours = [k for k in sorted(adjacent[node]) if ordered(k, node) not in known.required]
+            wanted = sum(comb(len(parents) - (k in parents), order) for k in neighbours)
+            if not wanted:
                 continue
-            wanted = len(neighbours) * comb(len(neighbours) - 1, order)
             if run.test_limit is not None and tests + wanted > run.test_limit:
                 stopped, unreached = "work", {order: p - node}
                 break
@@ -143,7 +145,9 @@ def remove_neighbours(
             for other in neighbours:
                 if run.hooks.cancelled():
                     raise Cancelled
-                sets = tuple(combinations([k for k in neighbours if k != other], order))
+                sets = tuple(combinations([k for k in parents if k != other], order))
+                if not sets:
+                    continue
                 fitting = tuple(s for s in sets if rounds.utilities.fits(node, other, s))
                 if len(fitting) < len(sets):
                     unfit[order] = unfit.get(order, 0) + len(sets) - len(fitting)
@@ -189,7 +193,7 @@ def _run(run: Run[EMPCParameters]) -> Outcome:
         # The paper orients by the exact separating sets.
         sets = {pair: frozenset(r.candidate.best) for pair, r in removals.items()}
         return common.outcome(
-            skeleton._replace(separating_sets=sets),
+            common.oriented(run, skeleton._replace(separating_sets=sets)),
             recorder,
             published.guarantee(),
             published.spent(),
@@ -211,7 +215,7 @@ def _run(run: Run[EMPCParameters]) -> Outcome:
         "rounds",
     )
     return common.outcome(
-        skeleton._replace(separating_sets=sets),
+        common.oriented(run, skeleton._replace(separating_sets=sets)),
         recorder,
         common.proven_guarantee(run, rounds.accountant, proofs, run.parameters.delta),
         spent,

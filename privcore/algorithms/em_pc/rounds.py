@@ -30,9 +30,10 @@ class Removal(NamedTuple):
 
 
 def _rounds(run: Run[EMPCParameters]) -> int:
-    """Rounds that a run pays for: one for each column and order."""
+    """Rounds that a run pays for: one for each column with an open pair, and order."""
     p, limit = len(run.source.names), run.parameters.max_order
-    return p * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
+    asked = int(run.known.open.any(axis=0).sum())
+    return max(1, asked) * ((p - 2 if limit is None else min(limit, p - 2)) + 1)
 
 
 def _new_filter(run: Run[EMPCParameters]) -> tuple[PrivacyFilter, float]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from privcore.algorithms.search import parameters
-from privcore.algorithms.search.parameters import PrivateParameters
-from privcore.parameter import Parameter, Parameters
+from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
+from privcore.parameter import Parameter
 
 ZHENG = "Zheng, Aragam, Ravikumar & Xing 2018"
 _OURS = "choice made here"
@@ -134,7 +134,7 @@ ITERATIONS = Parameter(
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightParameters(Parameters):
+class WeightParameters(GraphParameters):
     """Parameters of every algorithm that cuts a graph from weights.
 
     What depends on the kind of the columns is None until `settled`.

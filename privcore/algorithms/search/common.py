@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.parameters import PrivateParameters, SearchParameters
+from privcore.algorithms.search.parameters import (
+    GraphParameters,
+    PrivateParameters,
+    SearchParameters,
+)
 from privcore.algorithms.search.result import Spent, Step, Unreached
 from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
 from privcore.counts import has_numbers
 from privcore.errors import ParameterError
 from privcore.graphs import orient
-from privcore.parameter import Parameters
+from privcore.graphs.knowledge import Knowledge
+from privcore.graphs.orientation import overruled
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import REPLACE_ONE
 
 
-def public_facts(run: Run[Parameters]) -> tuple[str, ...]:
+def public_facts(run: Run[GraphParameters]) -> tuple[str, ...]:
     """What every guarantee takes as known."""
     numeric = has_numbers(run.source)
+    known = Knowledge.read(run.parameters.knowledge).words
     return (
         f"number of rows ({run.source.n:,})",
         "column names, and their bounds" if numeric else "column names, and their levels in order",
         "every parameter of the run",
+        *filter(None, [known and f"what is known beforehand: {'; '.join(known)}"]),
     )
 
 
@@ -48,6 +56,19 @@ def search(run: Run[SearchParameters], decision: Decision) -> Skeleton:
         hooks=run.hooks,
         prepare=run.source.prepare,
         limit=run.test_limit,
+        known=run.known,
+    )
+
+
+def oriented(run: Run[GraphParameters], skeleton: Skeleton, **rules: Any) -> Skeleton:
+    """The skeleton, oriented by its own separating sets and the run's background knowledge.
+
+    rules: as `orient` takes them, where not its own.
+    """
+    sets, known = skeleton.found_sets, run.known
+    return skeleton._replace(
+        graph=orient(skeleton.graph, sets, known=known, **rules),
+        overruled=overruled(skeleton.graph, sets, "first", known),
     )
 
 
@@ -60,11 +81,8 @@ def outcome(
     unit: str,
     epsilon_to_finish: float | None = None,
     rounds_to_finish: int = 0,
-    oriented: bool = False,
 ) -> Outcome:
-    """Wrap up; a skeleton that is not oriented yet is, by its separating sets.
-
-    Of v-structures that contradict each other those stay whose ends fewer columns separate.
+    """Wrap up; the skeleton is oriented.
 
     epsilon_to_finish: the total that would have paid for the tests left undone, split over
     `rounds_to_finish` planned rounds.
@@ -82,7 +100,7 @@ def outcome(
             rounds=0 if limited else rounds_to_finish,
         )
     return Outcome(
-        graph=skeleton.graph if oriented else orient(skeleton.graph, skeleton.found_sets),
+        graph=skeleton.graph,
         separating_sets=skeleton.separating_sets,
         guarantee=guarantee,
         spent=spent,
@@ -92,6 +110,7 @@ def outcome(
         trace=tuple(recorder.steps),
         unreached=unreached,
         unit=unit,
+        overruled=skeleton.overruled,
     )
 
 
@@ -111,7 +130,11 @@ def proven_guarantee(
 
 
 def published_guarantee(
-    run: Run[Parameters], epsilon: float, delta: float, accountant: str, flaws: tuple[str, ...]
+    run: Run[GraphParameters],
+    epsilon: float,
+    delta: float,
+    accountant: str,
+    flaws: tuple[str, ...],
 ) -> Guarantee:
     """A paper's own figure, with the reasons why it is not a guarantee."""
     return Guarantee(

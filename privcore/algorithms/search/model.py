@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.search.parameters import PrivateParameters
+from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
 from privcore.algorithms.search.result import (
     Edge,
     Iteration,
@@ -25,6 +25,9 @@ from privcore.algorithms.search.result import (
 from privcore.counts import CountSource, MixedRows
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.knowledge import Knowledge
+from privcore.graphs.meek import Triple
 from privcore.parameter import CALIBRATIONS, Parameter, Parameters
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
@@ -63,7 +66,7 @@ class NoHooks:
         return False
 
 
-P_co = TypeVar("P_co", bound=Parameters, covariant=True)
+P_co = TypeVar("P_co", bound=GraphParameters, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,11 @@ class Run(Generic[P_co]):
     hooks: Hooks
     keep_trace: bool = True
     test_limit: int | None = None
+
+    @cached_property
+    def known(self) -> Constraints:
+        """The run's background knowledge; raises ParameterError where it names another column."""
+        return Knowledge.read(self.parameters.knowledge).on(self.source.names)
 
 
 class Outcome(NamedTuple):
@@ -102,6 +110,7 @@ class Outcome(NamedTuple):
     margins: tuple[Margin, ...] = ()
     intervals: int | None = None
     settled: bool | None = None
+    overruled: frozenset[Triple] = frozenset()
 
 
 def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
@@ -137,7 +146,7 @@ class Algorithm:
     title: str
     citation: str
     summary: str
-    takes: type[Parameters]
+    takes: type[GraphParameters]
     calibrations: tuple[Literal["proven", "published", "none"], ...]
     run: Callable[[Run[Any]], Outcome]
     reference: Callable[[Mapping[str, Any]], dict[str, Any]] = dict

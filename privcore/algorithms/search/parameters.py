@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from privcore.graphs.knowledge import canonical
 from privcore.graphs.orientation import ColliderRule, ConflictRule
 from privcore.independence import SCORES
 from privcore.independence.measure import Calibration, Space
@@ -329,8 +330,30 @@ PROVEN_ONLY = replace(
 )
 
 
+KNOWLEDGE = Parameter(
+    name="knowledge",
+    advanced=True,
+    title="What is known beforehand",
+    symbol="K",
+    kind="text",
+    default="",
+    read=canonical,
+    help="An order in time (tiers), edges that are ruled out and edges that are required, as JSON; "
+    "empty for nothing. It is public and must come from elsewhere than the rows. Every graph obeys "
+    "it, and no budget is spent on what it decides.",
+    source="Meek 1995; docs/how-to/knowledge.md",
+)
+
+
 @dataclass(frozen=True, kw_only=True)
-class PrivateParameters(Parameters):
+class GraphParameters(Parameters):
+    """Parameters of every algorithm that finds a graph."""
+
+    knowledge: str = KNOWLEDGE.field()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateParameters(GraphParameters):
     """Parameters of every private algorithm."""
 
     calibration: Calibration = CALIBRATION.field()
@@ -345,7 +368,7 @@ class ProvenParameters(PrivateParameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchParameters(Parameters):
+class SearchParameters(GraphParameters):
     """Parameters of every search for a skeleton."""
 
     max_order: int | None = MAX_ORDER.field()

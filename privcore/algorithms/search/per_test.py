@@ -231,7 +231,7 @@ def run_per_test(run: Run[T], decision: PerTest[T]) -> Outcome:
     skeleton = common.search(run, decision)
     spent = decision.spent()
     return common.outcome(
-        skeleton,
+        common.oriented(run, skeleton),
         decision.recorder,
         decision.guarantee(),
         spent,

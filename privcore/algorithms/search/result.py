@@ -190,6 +190,8 @@ class Discovery:
     margins: of every column, where the algorithm releases them; covered by the same guarantee.
     intervals: into how many a run cut columns of numbers, as what it had released showed
     dependence beyond lines; None where it did not.
+    overruled: v-structures x → z ← y, as (x, z, y), that the run saw and what was known beforehand
+    rules out; covered by the same guarantee.
     settled: of a run that samples DAGs, whether two samplers agree on the probabilities of all
     edges; None of others.
     seconds: engine time, data loading apart.  trace: see Step; not private.
@@ -217,3 +219,4 @@ class Discovery:
     margins: tuple[Margin, ...] = field(default=(), repr=False)
     intervals: int | None = None
     settled: bool | None = None
+    overruled: frozenset[tuple[int, int, int]] = frozenset()

@@ -7,17 +7,21 @@ and y are independent given S.  Who decides, and at what cost, is the algorithm'
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
+
+import numpy as np
 
 from privcore.algorithms.search.model import Hooks, NoHooks, Progress
 from privcore.algorithms.search.result import Edge, Stopped
 from privcore.arrays import Columns
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.meek import Triple
 
 
 class Answer(NamedTuple):
@@ -46,8 +50,9 @@ class Decision(ABC):
     ) -> Iterator[Answer | None] | None:
         """Answers for the pairs in turn, where all questions of an order can be asked at once.
 
-        adjacent: frozen for the order.  None in place of an answer: this pair is asked about by
-        `independent`; None in place of them all: every pair is.
+        adjacent: per column, those that sets are taken from, frozen for the order.  None in place
+        of an answer: this pair is asked about by `independent`; None in place of them all: every
+        pair is.
         """
         return None
 
@@ -66,6 +71,7 @@ class Skeleton(NamedTuple):
 
     unreached: per order not finished, how many tests are left if nothing more is deleted.
     stopped: "size" where tests that do not fit were passed over, and nothing else ended the search.
+    overruled: v-structures (x, z, y) that tests show and background knowledge rules out.
     """
 
     graph: PDAG
@@ -74,6 +80,7 @@ class Skeleton(NamedTuple):
     orders_run: int
     stopped: Stopped | None
     unreached: dict[int, int]
+    overruled: frozenset[Triple] = frozenset()
 
     @property
     def found_sets(self) -> dict[Edge, set[frozenset[int]]]:
@@ -91,6 +98,7 @@ def search_skeleton(
     start: PDAG | None = None,
     prepare: Callable[[list[tuple[int, ...]]], None] | None = None,
     limit: int | None = None,
+    known: Constraints | None = None,
 ) -> Skeleton:
     """The skeleton of PC: remove edges from the complete graph, by growing conditioning sets.
 
@@ -106,6 +114,9 @@ def search_skeleton(
     start: a graph to begin with in place of the complete one.
     prepare: told before each order, if given, within which sets of columns tests will be.
     limit: how many tests may be made, None for any number.
+    known: background knowledge.  No test asks for an edge that it rules out or requires, and sets
+        are taken from neighbours that may be parents: if the ends are not adjacent, the parents of
+        one of them separate them.
 
     When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
     A test that does not fit removes none.
@@ -122,7 +133,15 @@ def search_skeleton(
     """
     hooks = hooks or NoHooks()
     p = len(nodes)
-    adjacent = [start.adjacent(i) if start else set(range(p)) - {i} for i in range(p)]
+    known = known or Constraints.none(p)
+    first = start or known.start(nodes)
+    around: list[set[int]] = [set() for _ in range(p)]
+    for i, j in first.skeleton:
+        around[i].add(j)
+        around[j].add(i)
+    # Pairs that are asked for, and per column those that sets are taken from.
+    open_pairs = set(first.skeleton - known.required)
+    adjacent = known.possible_parents(around)
     separating: dict[Edge, frozenset[int]] = {}
     tests = 0
     order = 0
@@ -131,18 +150,24 @@ def search_skeleton(
     unreached: dict[int, int] = {}
     unfit: dict[int, int] = {}
 
+    def remove(x: int, y: int) -> None:
+        open_pairs.discard((x, y))
+        for near in (around, adjacent):
+            near[x].discard(y)
+            near[y].discard(x)
+
     while stopped is None and (max_order is None or order <= max_order):
         frozen = [set(neighbours) for neighbours in adjacent] if stable else adjacent
-        pairs = [(x, y) for x in range(p) for y in sorted(adjacent[x]) if x < y]
+        pairs = sorted(open_pairs)
         # Order 0 is always asked; later ones only while some neighbourhood is large enough.
         if not any(len(frozen[i] - {j}) >= order for x, y in pairs for i, j in ((x, y), (y, x))):
             break
         orders_run = order + 1
         if prepare:
-            prepare(
-                [(i, *sorted(around)) for i, around in enumerate(frozen) if len(around) > order]
-            )
-        decision.begin_order(order, len(pairs), partial(_tests_from, adjacent, order, max_order))
+            prepare([(i, *sorted(near)) for i, near in enumerate(around) if len(near) > order])
+        decision.begin_order(
+            order, len(pairs), partial(_tests_from, open_pairs, adjacent, order, max_order)
+        )
         # Answers to a whole order may be more than the limit allows.
         within = limit is None or _tests_within(frozen, pairs, order, limit - tests)
         answers = decision.whole_order(order, pairs, frozen) if stable and within else None
@@ -154,8 +179,7 @@ def search_skeleton(
                     raise Cancelled
                 tests += answer.tests
                 if answer.separating_set is not None:
-                    adjacent[x].discard(y)
-                    adjacent[y].discard(x)
+                    remove(x, y)
                     separating[(x, y)] = frozenset(answer.separating_set)
                 continue
             for asked, conditioning_set in enumerate(conditioning_sets(frozen, x, y, order)):
@@ -172,12 +196,11 @@ def search_skeleton(
                     stopped = error.reason
                     here = [count_sets(frozen, *pair, order) for pair in pairs[done:]]
                     unreached = {order: sum(here) - asked}
-                    unreached |= _tests_from(adjacent, order + 1, max_order)
+                    unreached |= _tests_from(open_pairs, adjacent, order + 1, max_order)
                     break
                 tests += 1
                 if independent:
-                    adjacent[x].discard(y)
-                    adjacent[y].discard(x)
+                    remove(x, y)
                     separating[(x, y)] = frozenset(conditioning_set)
                     break
             if stopped:
@@ -186,8 +209,7 @@ def search_skeleton(
 
     if unfit and stopped is None:
         stopped, unreached = "size", unfit
-    edges = frozenset((x, y) for x in range(p) for y in adjacent[x] if x < y)
-    graph = PDAG(nodes, undirected=edges)
+    graph = PDAG(nodes, undirected=frozenset(open_pairs | (first.skeleton & known.required)))
     return Skeleton(graph, separating, tests, orders_run, stopped, unreached)
 
 
@@ -213,9 +235,20 @@ def _tests_within(adjacent: list[set[int]], pairs: list[Edge], order: int, left:
     return sum(count_sets(adjacent, x, y, order) for x, y in pairs) <= left
 
 
-def _tests_from(adjacent: list[set[int]], first: int, max_order: int | None) -> dict[int, int]:
+def tests_at_most(known: Constraints, orders: int) -> int:
+    """Tests of the first orders where no edge is deleted, from public facts alone."""
+    p = len(known.allowed)
+    around = [set(map(int, np.flatnonzero(known.possible[i]))) for i in range(p)]
+    adjacent = known.possible_parents(around)
+    pairs = known.start(tuple(map(str, range(p)))).skeleton - known.required
+    return sum(count_sets(adjacent, x, y, k) for k in range(orders) for x, y in pairs)
+
+
+def _tests_from(
+    pairs: Iterable[Edge], adjacent: list[set[int]], first: int, max_order: int | None
+) -> dict[int, int]:
     """Tests of each order from `first`, if nothing more is deleted."""
-    pairs = [(x, y) for x in range(len(adjacent)) for y in adjacent[x] if x < y]
+    pairs = sorted(pairs)
     largest = max((len(neighbours) - 1 for neighbours in adjacent), default=0)
     last = largest if max_order is None else min(largest, max_order)
     return {

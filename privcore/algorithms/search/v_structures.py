@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
+from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Hooks, Run
 from privcore.algorithms.search.parameters import OrientedParameters
 from privcore.algorithms.search.result import Edge
@@ -25,8 +26,9 @@ from privcore.algorithms.search.skeleton import (
 from privcore.arrays import Columns
 from privcore.errors import Cancelled
 from privcore.graphs import orient, unshielded
+from privcore.graphs.constraints import Constraints
 from privcore.graphs.meek import Triple
-from privcore.graphs.orientation import ConflictRule
+from privcore.graphs.orientation import overruled
 
 
 class Answered(NamedTuple):
@@ -133,24 +135,31 @@ def with_v_structures(
     """
     rule, conflicts = run.parameters.collider_rule, run.parameters.conflict_rule
     in_turn = run.parameters.in_turn
-    graph = skeleton.graph
+    graph, known = skeleton.graph, run.known
+    ends = {(x, y) for x, _, y in unshielded(graph)}
+    adjacent = known.possible_parents([graph.adjacent(node) for node in range(len(graph.nodes))])
+    most = max(map(len, adjacent))
+    allowed = run.parameters.max_order
+    every = _Wanted(0, most if allowed is None else min(allowed, most), [], adjacent)
+    # Of pairs that are ruled out it was not asked what separates them.
+    unasked = every._replace(pairs=sorted(ends & known.ruled_out))
+    if rule in ("first", "union"):
+        skeleton = _separated(run, skeleton, decision, unasked)
+        unasked = unasked._replace(pairs=[])
     if rule == "first":
-        return _by_first(skeleton, conflicts, in_turn=in_turn)
-    pairs = sorted({(x, y) for x, _, y in unshielded(graph)} & skeleton.separating_sets.keys())
+        return common.oriented(run, skeleton, conflicts=conflicts, in_turn=in_turn)
+    pairs = sorted(ends & (skeleton.separating_sets.keys() | set(unasked.pairs)))
     around: list[_Wanted] = []
     if rule != "union" or conflicts == "strength":
-        adjacent = [graph.adjacent(node) for node in range(len(graph.nodes))]
-        most = max(map(len, adjacent))
-        allowed = run.parameters.max_order
-        around = [_Wanted(0, most if allowed is None else min(allowed, most), pairs, adjacent)]
-    level = list(_levels(skeleton, pairs)) if rule == "union" else []
+        around = [every._replace(pairs=pairs)]
+    level = list(_levels(skeleton, pairs, known)) if rule == "union" else []
 
     left: Counter[int] = Counter()
     for wanted in (*around, *level):
         left += wanted.tests()
     if run.test_limit is not None and left.total() > run.test_limit:
         unreached = skeleton.unreached if skeleton.stopped else dict(left)
-        return _by_first(skeleton, conflicts, in_turn=in_turn)._replace(
+        return common.oriented(run, skeleton, conflicts=conflicts, in_turn=in_turn)._replace(
             stopped=skeleton.stopped or "work", unreached=unreached
         )
 
@@ -158,27 +167,50 @@ def with_v_structures(
     run.source.prepare([family for wanted in (*around, *level) for family in wanted.families()])
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
-    return skeleton._replace(
-        graph=orient(graph, looked.separating, rule, conflicts, tests.strength, in_turn=in_turn)
+    oriented = orient(
+        graph,
+        looked.separating,
+        rule,
+        conflicts,
+        tests.strength,
+        in_turn=in_turn,
+        known=known,
     )
+    against = overruled(graph, looked.separating, rule, known)
+    return skeleton._replace(graph=oriented, overruled=against)
 
 
-def _by_first(skeleton: Skeleton, conflicts: ConflictRule, *, in_turn: bool) -> Skeleton:
-    return skeleton._replace(
-        graph=orient(skeleton.graph, skeleton.found_sets, conflicts=conflicts, in_turn=in_turn)
-    )
+def _separated(
+    run: Run[OrientedParameters], skeleton: Skeleton, decision: FreeDecision, unasked: _Wanted
+) -> Skeleton:
+    """With the first set that separates each of those pairs, if any does and the limit allows."""
+    if run.test_limit is not None and unasked.tests().total() > run.test_limit:
+        return skeleton
+    found = dict(skeleton.separating_sets)
+    for x, y in unasked.pairs:
+        for conditioning_set in unasked.sets(x, y):
+            if run.hooks.cancelled():
+                raise Cancelled
+            fits = decision.fits(x, y, conditioning_set)
+            if fits and decision.answer(x, y, conditioning_set).independent:
+                found[x, y] = frozenset(conditioning_set)
+                break
+    return skeleton._replace(separating_sets=found)
 
 
-def _levels(skeleton: Skeleton, pairs: Iterable[Edge]) -> Iterator[_Wanted]:
+def _levels(
+    skeleton: Skeleton, pairs: Iterable[Edge], known: Constraints
+) -> Iterator[_Wanted]:
     """Each pair with the neighbours that its ends had when the order began that separated it."""
     by_order: dict[int, list[Edge]] = {}
     for pair in pairs:
         by_order.setdefault(len(skeleton.separating_sets[pair]), []).append(pair)
     for order, own in by_order.items():
-        # A pair that was separated at this order or later was adjacent then.
-        there = {p for p, known in skeleton.separating_sets.items() if len(known) >= order}
+        # A pair that was separated at this order or later was adjacent then, if it ever was.
+        there = {p for p, known_set in skeleton.separating_sets.items() if len(known_set) >= order}
+        there -= known.ruled_out
         adjacent: list[set[int]] = [set() for _ in skeleton.graph.nodes]
         for i, j in there | skeleton.graph.skeleton:
             adjacent[i].add(j)
             adjacent[j].add(i)
-        yield _Wanted(order, order, own, adjacent)
+        yield _Wanted(order, order, own, known.possible_parents(adjacent))

@@ -1,0 +1,147 @@
+"""Background knowledge on the columns of a graph: which arrows may be, which edges must."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.graphs.meek import apply_meek_rules
+from privcore.graphs.pdag import PDAG, Edge, ordered
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What a graph over p columns has to obey.
+
+    allowed: whether the arrow i → j may be, shape (p, p), False on the diagonal.
+    required: pairs (i, j), i < j, that have an edge; at least one of its arrows is allowed, and
+    those with only one allowed arrow make no cycle.
+
+    Example: of three columns the last is known to come after the others.
+
+        >>> from privcore.graphs.knowledge import Knowledge
+        >>> known = Knowledge.of(tiers="a, b; c").on(("a", "b", "c"))
+        >>> known.allowed[0, 2], known.allowed[2, 0], known.known_arrows([(0, 1), (1, 2)])
+        (np.True_, np.False_, {(1, 2)})
+    """
+
+    allowed: NDArray[np.bool_]
+    required: frozenset[Edge] = frozenset()
+
+    @classmethod
+    def none(cls, columns: int) -> Constraints:
+        """Every edge may be, none must."""
+        return cls(~np.eye(columns, dtype=bool))
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_]:
+        """Whether two columns may be adjacent, shape (p, p)."""
+        return self.allowed | self.allowed.T
+
+    @cached_property
+    def ruled_out(self) -> frozenset[Edge]:
+        """Pairs (i, j), i < j, that have no edge."""
+        p = len(self.allowed)
+        return frozenset(pair for pair in combinations(range(p), 2) if not self.possible[pair])
+
+    @cached_property
+    def empty(self) -> bool:
+        """Whether nothing is known."""
+        p = len(self.allowed)
+        return bool(self.allowed.sum() == p * (p - 1)) and not self.required
+
+    @cached_property
+    def open(self) -> NDArray[np.bool_]:
+        """Whether two columns may be adjacent and need not, shape (p, p)."""
+        asked = self.possible.copy()
+        for i, j in self.required:
+            asked[i, j] = asked[j, i] = False
+        return asked
+
+    @property
+    def open_pairs(self) -> int:
+        """How many pairs may have an edge and need not."""
+        return int(self.open.sum()) // 2
+
+    @property
+    def required_parents(self) -> tuple[frozenset[int], ...]:
+        """Of each column, the parents that it must have."""
+        arrows = self.known_arrows(self.required)
+        return tuple(frozenset(i for i, j in arrows if j == k) for k in range(len(self.allowed)))
+
+    def known_arrows(self, pairs: Iterable[Edge]) -> set[Edge]:
+        """Of adjacent pairs, the arrows that only one direction leaves."""
+        arrows = set()
+        for i, j in pairs:
+            if not self.allowed[j, i]:
+                arrows.add((i, j))
+            elif not self.allowed[i, j]:
+                arrows.add((j, i))
+        return arrows
+
+    def possible_parents(self, adjacent: Sequence[set[int]]) -> list[set[int]]:
+        """Of each column, the neighbours that may be its parents."""
+        if self.empty:
+            return [set(around) for around in adjacent]
+        return [{i for i in around if self.allowed[i, j]} for j, around in enumerate(adjacent)]
+
+    def start(self, nodes: tuple[str, ...]) -> PDAG:
+        """Every pair adjacent that may be, nothing directed."""
+        pairs = combinations(range(len(nodes)), 2)
+        return PDAG(nodes, undirected=frozenset(pair for pair in pairs if self.possible[pair]))
+
+    def impossible(self, pairs: Iterable[Edge]) -> set[Edge]:
+        """Of adjacent pairs, those that cannot all be, as only cycles are left for them.
+
+        Required pairs are never among them.
+        """
+        arrows = self.known_arrows(pairs)
+        parts = nx.strongly_connected_components(nx.DiGraph(list(arrows)))
+        component = {node: number for number, nodes in enumerate(parts) for node in nodes}
+        pairs_of = {ordered(i, j) for i, j in arrows if component[i] == component[j]}
+        return pairs_of - self.required
+
+    def completed(self, graph: PDAG) -> PDAG:
+        """The graph with the directions that are known, and those that follow by Meek's rules.
+
+        graph: a CPDAG, or one that is directed further, with a DAG that obeys.  The result is then
+        the maximally oriented graph of all DAGs that it stands for and that obey (Meek 1995,
+        Theorem 4).
+        """
+        arrows = self.known_arrows(graph.undirected)
+        if not arrows:
+            return graph
+        lines = graph.undirected - {ordered(i, j) for i, j in arrows}
+        directed = graph.directed | arrows
+        return apply_meek_rules(PDAG(graph.nodes, directed, lines, graph.bidirected))
+
+    def obeyed(self, parents: Sequence[Iterable[int]]) -> bool:
+        """Whether a DAG, as the parents of each column, has no arrow that is ruled out.
+
+        Of required edges nothing is asked.
+        """
+        if self.empty:
+            return True
+        return all(self.allowed[i, j] for j, those in enumerate(parents) for i in those)
+
+    def violation(self, graph: PDAG) -> str | None:
+        """The first thing in which a graph does not obey, None if it does."""
+        names = graph.nodes
+        for i, j in sorted(graph.directed):
+            if not self.allowed[i, j]:
+                return f"the arrow {names[i]} → {names[j]} is ruled out"
+        for i, j in sorted(graph.undirected):
+            if not (self.allowed[i, j] and self.allowed[j, i]):
+                return f"the edge {names[i]} – {names[j]} has a direction that is ruled out"
+        for i, j in sorted(graph.bidirected):
+            if not self.possible[i, j]:
+                return f"the edge {names[i]} – {names[j]} is ruled out"
+        for i, j in sorted(self.required - graph.skeleton):
+            return f"the edge {names[i]} – {names[j]} is required and missing"
+        return None

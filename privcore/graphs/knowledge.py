@@ -1,0 +1,297 @@
+"""What is known of a graph beforehand: an order in time, edges that are ruled out or required."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, product
+from typing import Any, Literal, NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from privcore.errors import ParameterError
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import PDAG, ordered
+from privcore.text import short
+
+Mark = Literal["--", "->"]
+_MARKS: dict[str, tuple[Mark, bool]] = {
+    "--": ("--", False),
+    "->": ("->", False),
+    "<-": ("->", True),
+    "–": ("--", False),
+    "→": ("->", False),
+    "←": ("->", True),
+}
+_MARK = re.compile("(--|->|<-|–|→|←)")
+# Names are compared with each other, so their number is limited before they are.
+_MOST_COLUMNS, _MOST_STATEMENTS = 10_000, 200_000
+
+
+class Statement(NamedTuple):
+    """An edge of any direction, "--" with the names in order, or an arrow a → b, "->"."""
+
+    a: str
+    mark: Mark
+    b: str
+
+    @property
+    def words(self) -> str:
+        """Such as "smoke → lung"."""
+        sign = "→" if self.mark == "->" else "–"
+        return f"{short(self.a)} {sign} {short(self.b)}"
+
+
+def statement(a: str, mark: Mark, b: str) -> Statement:
+    """The statement, the names of an edge in order.  Raises ParameterError for one column twice."""
+    if a == b:
+        raise ParameterError(f"The statement {short(a)} {mark} {short(b)} names one column twice.")
+    first, second = sorted((a, b)) if mark == "--" else (a, b)
+    return Statement(first, mark, second)
+
+
+def statements(text: str) -> frozenset[Statement]:
+    """Statements between semicolons, such as "a--b; a, b -> c", which is a → c and b → c.
+
+    Raises ParameterError for a text that is none.
+    """
+    read: set[Statement] = set()
+    for part in filter(str.strip, text.split(";")):
+        ends = _MARK.split(part)
+        sides = [_names(side) for side in ends[::2]]
+        if len(ends) != 3 or not all(sides):
+            raise ParameterError(
+                f"{short(part.strip())!r} says nothing of an edge; write two columns with -- or -> "
+                "between them, such as smoke->lung."
+            )
+        mark, turned = _MARKS[ends[1]]
+        for a, b in product(*(sides[::-1] if turned else sides)):
+            read.add(statement(a, mark, b))
+    return frozenset(read)
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What a graph has to obey, by the names of its columns.
+
+    tiers: columns in the order of time: no arrow leads from one to a column of an earlier tier.
+    Columns in none may have any arrow.
+    forbidden, required: edges and arrows.  A forbidden edge rules out both arrows; a required
+    arrow rules out the other one.
+
+    Raises ParameterError where two statements contradict each other, which it names.
+
+    Example:
+        >>> known = Knowledge.of(tiers="asia, smoke; tub, lung", require="smoke -> lung")
+        >>> known.words
+        ('asia, smoke before lung, tub', 'smoke → lung required')
+        >>> Knowledge.read(known.text) == known
+        True
+        >>> Knowledge.of(tiers="a; b", require="b->a")
+        Traceback (most recent call last):
+            ...
+        privcore.errors.ParameterError: b → a is required, but a is in an earlier tier than b; \
+take one of the two back.
+    """
+
+    tiers: tuple[tuple[str, ...], ...] = ()
+    forbidden: frozenset[Statement] = frozenset()
+    required: frozenset[Statement] = frozenset()
+
+    def __post_init__(self) -> None:
+        # The order within a tier says nothing.
+        tiers = tuple(tuple(sorted(tier)) for tier in self.tiers if tier)
+        object.__setattr__(self, "tiers", tiers)
+        if len(self.forbidden) + len(self.required) > _MOST_STATEMENTS:
+            raise ParameterError(
+                f"There are more than {_MOST_STATEMENTS:,} statements; say less of each pair."
+            )
+        where: dict[str, int] = {}
+        for number, tier in enumerate(self.tiers, 1):
+            for name in tier:
+                if name in where:
+                    places = f"tier {where[name]} and tier {number}"
+                    raise ParameterError(
+                        f"{short(name)!r} is in {places}; take it out of one of them."
+                    )
+                where[name] = number
+        if len(where) > _MOST_COLUMNS:
+            raise ParameterError(f"There are more than {_MOST_COLUMNS:,} columns in tiers.")
+        for sentence in self._contradictions(where):
+            raise ParameterError(f"{sentence}; take one of the two back.")
+
+    def _contradictions(self, tier: dict[str, int]) -> Iterator[str]:
+        """What cannot be both, with the two statements."""
+
+        def against(a: str, b: str) -> str:
+            """What rules a → b out; empty if nothing does."""
+            if tier.get(a, 0) > tier.get(b, 0) > 0:
+                return f"{short(b)} is in an earlier tier than {short(a)}"
+            for said in (statement(a, "--", b), Statement(a, "->", b)):
+                if said in self.forbidden:
+                    return f"{said.words} is forbidden"
+            back = Statement(b, "->", a)
+            return f"{back.words} is required" if back in self.required else ""
+
+        arrows: dict[tuple[str, str], Statement] = {}
+        for said in sorted(self.required):
+            forward, backward = against(said.a, said.b), against(said.b, said.a)
+            if said.mark == "->":
+                if forward:
+                    yield f"{said.words} is required, but {forward}"
+                arrows[said.a, said.b] = said
+            elif forward and backward:
+                both = forward if forward == backward else f"{forward}, and {backward}"
+                yield f"{said.words} is required, but {both}"
+            elif forward or backward:
+                arrows[(said.b, said.a) if forward else (said.a, said.b)] = said
+        try:
+            cycle = nx.find_cycle(nx.DiGraph(list(arrows)))
+        except nx.NetworkXNoCycle:
+            return
+        path = " → ".join(short(a) for a, _ in [*cycle, cycle[0]])
+        yield f"{arrows[cycle[0]].words} is required, and so is the rest of the cycle {path}"
+
+    @classmethod
+    def of(cls, *, tiers: str = "", forbid: str = "", require: str = "") -> Knowledge:
+        """From texts: tiers between semicolons, their columns between commas; see `statements`."""
+        parts = tuple(tuple(_names(tier)) for tier in tiers.split(";"))
+        return cls(parts, statements(forbid), statements(require))
+
+    @classmethod
+    def of_graph(cls, graph: PDAG) -> Knowledge:
+        """An expert's graph with holes: its arrows and edges are required, all else is open."""
+        names = graph.nodes
+        said = {Statement(names[i], "->", names[j]) for i, j in graph.directed}
+        said |= {statement(names[i], "--", names[j]) for i, j in graph.undirected}
+        return cls(required=frozenset(said))
+
+    @classmethod
+    def read(cls, text: str) -> Knowledge:
+        """From `text`, or "" for none.  Raises ParameterError for anything else."""
+        return _read(text)
+
+    def __or__(self, other: Knowledge) -> Knowledge:
+        """Both together; one of them alone may have tiers."""
+        if self.tiers and other.tiers and self.tiers != other.tiers:
+            raise ParameterError("Tiers are stated twice; leave one of the two orders out.")
+        return Knowledge(
+            self.tiers or other.tiers,
+            self.forbidden | other.forbidden,
+            self.required | other.required,
+        )
+
+    def __bool__(self) -> bool:
+        return bool(len(self.tiers) > 1 or self.forbidden or self.required)
+
+    @property
+    def text(self) -> str:
+        """JSON on one line, the same for the same knowledge; empty for none."""
+        if not self:
+            return ""
+        known = {
+            "tiers": self.tiers,
+            "forbidden": sorted(self.forbidden),
+            "required": sorted(self.required),
+        }
+        said = {name: value for name, value in known.items() if value}
+        return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Each statement in words."""
+        order = " before ".join(", ".join(map(short, tier)) for tier in self.tiers)
+        return (
+            *filter(None, [order]),
+            *(f"{said.words} forbidden" for said in sorted(self.forbidden)),
+            *(f"{said.words} required" for said in sorted(self.required)),
+        )
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All columns that it names."""
+        ends = ((said.a, said.b) for said in self.forbidden | self.required)
+        return frozenset(chain(*self.tiers, *ends))
+
+    def among(self, names: Iterable[str]) -> Knowledge:
+        """What is said of these columns; tiers of others are left out."""
+        kept = set(names)
+        tiers = tuple(tuple(name for name in tier if name in kept) for tier in self.tiers)
+        forbidden, required = (
+            frozenset(said for said in own if {said.a, said.b} <= kept)
+            for own in (self.forbidden, self.required)
+        )
+        return Knowledge(tiers, forbidden, required)
+
+    def on(self, names: Sequence[str]) -> Constraints:
+        """For a graph over these columns; raises ParameterError if it names another one."""
+        index = {name: i for i, name in enumerate(names)}
+        if strange := sorted(self.names - index.keys()):
+            raise ParameterError(
+                f"What is known names {short(strange[0])!r}, which is not a column; there are "
+                f"{', '.join(short(name, 20) for name in list(names)[:20])}."
+            )
+        allowed = ~np.eye(len(names), dtype=bool)
+        later: list[int] = []
+        for tier in reversed(self.tiers):
+            own = [index[name] for name in tier]
+            allowed[np.ix_(later, own)] = False
+            later += own
+        for said in self.forbidden:
+            i, j = index[said.a], index[said.b]
+            allowed[i, j] = False
+            allowed[j, i] &= said.mark == "->"
+        required = set()
+        for said in self.required:
+            i, j = index[said.a], index[said.b]
+            required.add(ordered(i, j))
+            allowed[j, i] &= said.mark == "--"
+        return Constraints(allowed, frozenset(required))
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> Knowledge:
+    if not text.strip():
+        return Knowledge()
+    try:
+        known = json.loads(text)
+        tiers = tuple(tuple(_word(name) for name in tier) for tier in known.pop("tiers", ()))
+        forbidden, required = (
+            frozenset(statement(_word(a), _mark(mark), _word(b)) for a, mark, b in known.pop(k, ()))
+            for k in ("forbidden", "required")
+        )
+        if known:
+            raise ValueError
+    except ParameterError:
+        raise
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise ParameterError(
+            'What is known must be JSON, such as {"tiers": [["a", "b"], ["c"]], "forbidden": '
+            '[["a", "--", "b"]], "required": [["a", "->", "c"]]}.'
+        ) from None
+    return Knowledge(tiers, forbidden, required)
+
+
+def _word(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise ValueError
+    return name
+
+
+def _mark(mark: Any) -> Mark:
+    if mark not in ("--", "->"):
+        raise ValueError
+    return "->" if mark == "->" else "--"
+
+
+def canonical(text: Any) -> str:
+    """The text of knowledge as `Knowledge.text` writes it; raises ParameterError."""
+    return _read(text if isinstance(text, str) else json.dumps(text, default=str)).text
