@@ -95,7 +95,7 @@ def discover(
         keep_trace,
         TEST_LIMIT.parse(test_limit),
     )
-    run.known  # What names another column is refused before anything is spent.
+    _ = run.known  # What names another column is refused before anything is spent.
     start = time.perf_counter()
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start

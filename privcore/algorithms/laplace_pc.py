@@ -9,7 +9,7 @@ from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.per_test import PerTest, planned_steps, reference, run_per_test
-from privcore.algorithms.search.skeleton import tests_at_most
+from privcore.algorithms.search.skeleton import count_tests
 from privcore.algorithms.search.tie_correction import corrected
 from privcore.arrays import Columns
 from privcore.independence import margin
@@ -64,7 +64,7 @@ def planned_tests(run: Run[PerTestParameters], max_tests: int | None) -> int:
     """The number of tests that a run pays for; none that background knowledge makes needless."""
     if max_tests or run.known.empty:
         return max_tests or default_tests(len(run.source.names), run.parameters.max_order)
-    return max(1, tests_at_most(run.known, 1 if run.parameters.max_order == 0 else 2))
+    return max(1, count_tests(run.known, 1 if run.parameters.max_order == 0 else 2))
 
 
 class _NoisyThreshold(PerTest[LaplacePCParameters]):

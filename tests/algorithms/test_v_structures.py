@@ -20,6 +20,7 @@ from privcore.data import Column, Dataset, load_network
 from privcore.errors import Cancelled
 from privcore.evaluation import cpdag_metrics
 from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names, topological_order, unshielded
+from privcore.graphs.constraints import Constraints
 from privcore.independence import get_score, order_scan
 from privcore.independence.order_scan import scan_every
 from tests.counts.kernel_switch import counting_with
@@ -192,6 +193,7 @@ def a_run(rule, conflicts, limit=None, hooks=None):
             collider_rule=rule, conflict_rule=conflicts, in_turn=False, max_order=None
         ),
         test_limit=limit,
+        known=Constraints.none(12),
         source=SimpleNamespace(prepare=lambda families: None),
         hooks=hooks or NoHooks(),
     )

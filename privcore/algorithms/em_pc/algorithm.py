@@ -134,7 +134,9 @@ def remove_neighbours(
             if run.hooks.cancelled():
                 raise Cancelled
             parents = sorted(k for k in adjacent[node] if known.allowed[k, node])
-            neighbours = [k for k in sorted(adjacent[node]) if ordered(k, node) not in known.required]
+            neighbours = [
+                k for k in sorted(adjacent[node]) if ordered(k, node) not in known.required
+            ]
             wanted = sum(comb(len(parents) - (k in parents), order) for k in neighbours)
             if not wanted:
                 continue

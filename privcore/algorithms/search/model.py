@@ -28,7 +28,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
 from privcore.graphs.meek import Triple
-from privcore.parameter import CALIBRATIONS, Parameter, Parameters
+from privcore.parameter import CALIBRATIONS, Parameter
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource

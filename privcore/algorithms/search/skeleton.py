@@ -235,7 +235,7 @@ def _tests_within(adjacent: list[set[int]], pairs: list[Edge], order: int, left:
     return sum(count_sets(adjacent, x, y, order) for x, y in pairs) <= left
 
 
-def tests_at_most(known: Constraints, orders: int) -> int:
+def count_tests(known: Constraints, orders: int) -> int:
     """Tests of the first orders where no edge is deleted, from public facts alone."""
     p = len(known.allowed)
     around = [set(map(int, np.flatnonzero(known.possible[i]))) for i in range(p)]

@@ -198,9 +198,7 @@ def _separated(
     return skeleton._replace(separating_sets=found)
 
 
-def _levels(
-    skeleton: Skeleton, pairs: Iterable[Edge], known: Constraints
-) -> Iterator[_Wanted]:
+def _levels(skeleton: Skeleton, pairs: Iterable[Edge], known: Constraints) -> Iterator[_Wanted]:
     """Each pair with the neighbours that its ends had when the order began that separated it."""
     by_order: dict[int, list[Edge]] = {}
     for pair in pairs:
