@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
-from privcore.algorithms.search.parameters import PrivateParameters
+from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import (
     AvailableCases,
@@ -27,7 +27,7 @@ from privcore.counts import (
 from privcore.data import Dataset, constant_columns
 from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError, ParameterError
-from privcore.parameter import Parameter, Parameters, parse_all
+from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.text import short
@@ -244,7 +244,7 @@ def planned_delta(
 
 def _public_run(
     chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
-) -> Run[Parameters]:
+) -> Run[GraphParameters]:
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     # A plan reads what is public and nothing else.
     return Run(
@@ -262,11 +262,11 @@ def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> 
     return parse_all(chosen.parameters, parameters or {}, chosen.name)
 
 
-def _planned(chosen: Algorithm, run: Run[Parameters]) -> tuple[Event, ...]:
+def _planned(chosen: Algorithm, run: Run[GraphParameters]) -> tuple[Event, ...]:
     return chosen.planned(run) if _calibration(run) == "proven" else ()
 
 
-def _calibration(run: Run[Parameters]) -> Literal["proven", "published", "none"]:
+def _calibration(run: Run[GraphParameters]) -> Literal["proven", "published", "none"]:
     parameters = run.parameters
     return parameters.calibration if isinstance(parameters, PrivateParameters) else "none"
 

@@ -236,6 +236,8 @@ def annotation(parameter: Parameter) -> str:
     kind: str = parameter.kind
     if parameter.kind == "choice":
         kind = f"Literal[{', '.join(map(repr, parameter.choices))}]"
+    if parameter.kind == "text":
+        kind = "str"
     return f"{kind} | None" if parameter.optional else kind
 
 

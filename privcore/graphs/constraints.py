@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,14 +70,14 @@ class Constraints:
         """How many pairs may have an edge and need not."""
         return int(self.open.sum()) // 2
 
-    @property
-    def required_parents(self) -> tuple[frozenset[int], ...]:
-        """Of each column, the parents that it must have."""
-        arrows = self.known_arrows(self.required)
-        return tuple(frozenset(i for i, j in arrows if j == k) for k in range(len(self.allowed)))
+    @cached_property
+    def most_parents(self) -> int:
+        """How many required edges a column has, at most."""
+        ends = Counter(column for pair in self.required for column in pair)
+        return max(ends.values(), default=0)
 
     def known_arrows(self, pairs: Iterable[Edge]) -> set[Edge]:
-        """Of adjacent pairs, the arrows that only one direction leaves."""
+        """Arrows of adjacent pairs of which only one direction is allowed."""
         arrows = set()
         for i, j in pairs:
             if not self.allowed[j, i]:
@@ -86,7 +87,7 @@ class Constraints:
         return arrows
 
     def possible_parents(self, adjacent: Sequence[set[int]]) -> list[set[int]]:
-        """Of each column, the neighbours that may be its parents."""
+        """The neighbours that may be its parents, for each column."""
         if self.empty:
             return [set(around) for around in adjacent]
         return [{i for i in around if self.allowed[i, j]} for j, around in enumerate(adjacent)]
@@ -97,7 +98,7 @@ class Constraints:
         return PDAG(nodes, undirected=frozenset(pair for pair in pairs if self.possible[pair]))
 
     def impossible(self, pairs: Iterable[Edge]) -> set[Edge]:
-        """Of adjacent pairs, those that cannot all be, as only cycles are left for them.
+        """Adjacent pairs that cannot all be, as only cycles are left for them.
 
         Required pairs are never among them.
         """
@@ -106,6 +107,42 @@ class Constraints:
         component = {node: number for number, nodes in enumerate(parts) for node in nodes}
         pairs_of = {ordered(i, j) for i, j in arrows if component[i] == component[j]}
         return pairs_of - self.required
+
+    def directed(self, size: NDArray[np.float64]) -> set[Edge]:
+        """The required edges, each with a direction, without a cycle.
+
+        size: of each arrow, shape (p, p); where both are allowed, the larger one is taken, if it
+        closes no cycle with those of larger ones.
+        """
+        arrows = self.known_arrows(self.required)
+        graph = nx.DiGraph(list(arrows))
+        left = self.required - {ordered(i, j) for i, j in arrows}
+        for i, j in sorted(left, key=lambda pair: (-max(size[pair], size[pair[::-1]]), pair)):
+            first, second = (i, j) if size[i, j] >= size[j, i] else (j, i)
+            graph.add_nodes_from((i, j))
+            if nx.has_path(graph, second, first):
+                first, second = second, first
+            graph.add_edge(first, second)
+        return set(graph.edges)
+
+    def repaired(self, parents: Sequence[frozenset[int]]) -> tuple[frozenset[int], ...]:
+        """A DAG, as the parents of each column, that obeys: this one, if it does."""
+        if self.empty or (self.obeyed(parents) and not self._missing(parents)):
+            return tuple(parents)
+        size = np.zeros(self.allowed.shape)
+        for j, those in enumerate(parents):
+            size[sorted(those), j] = 1.0
+        arrows = self.directed(size)
+        pairs, graph = {ordered(*edge) for edge in arrows}, nx.DiGraph(list(arrows))
+        for i, j in np.argwhere((size > 0) & self.allowed).tolist():
+            graph.add_nodes_from((i, j))
+            if ordered(i, j) not in pairs and not nx.has_path(graph, j, i):
+                graph.add_edge(i, j)
+        edges = set(graph.edges)
+        return tuple(frozenset(i for i, j in edges if j == k) for k in range(len(parents)))
+
+    def _missing(self, parents: Sequence[frozenset[int]]) -> bool:
+        return any(i not in parents[j] and j not in parents[i] for i, j in self.required)
 
     def completed(self, graph: PDAG) -> PDAG:
         """The graph with the directions that are known, and those that follow by Meek's rules.

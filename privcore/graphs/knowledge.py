@@ -259,7 +259,7 @@ take one of the two back.
 
 @lru_cache(maxsize=256)
 def _read(text: str) -> Knowledge:
-    if not text.strip():
+    if not text:
         return Knowledge()
     try:
         known = json.loads(text)
@@ -274,8 +274,8 @@ def _read(text: str) -> Knowledge:
         raise
     except (ValueError, TypeError, AttributeError, RecursionError):
         raise ParameterError(
-            'What is known must be JSON, such as {"tiers": [["a", "b"], ["c"]], "forbidden": '
-            '[["a", "--", "b"]], "required": [["a", "->", "c"]]}.'
+            f"knowledge is {short(text)!r}; it must be JSON, such as "
+            '{"tiers": [["a", "b"], ["c"]], "forbidden": [["a", "--", "b"]]}.'
         ) from None
     return Knowledge(tiers, forbidden, required)
 

@@ -75,7 +75,7 @@ def place_cells(column: int, parents: int, places: Codes, levels: Masks, code: C
 
 @njit(
     "float64(int64, int64, float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
-    "float64[:, ::1])",
+    "float64[:, ::1], float64[:, ::1])",
     cache=True,
     nogil=True,
 )
@@ -88,6 +88,7 @@ def _score_in_loops(
     levels: Masks,
     code: Codes,
     room: Matrix,
+    worth: Matrix,
 ) -> float:
     """Twice the log-score of a column and its parents, one step of Fisher scoring from a fit.
 
@@ -95,7 +96,7 @@ def _score_in_loops(
     as many rows as there is information have drawn them, and BDeu scores that table.  known: scores
     by column and parents, NaN where they are not known yet.  cells: expectation, information in
     rows, and expectation times slope of each cell.  code, room: for a number of each cell, and for
-    three of each configuration.
+    three of each configuration.  worth: of a parent (second) of a column (first), beside that.
     """
     if known[column, parents] == known[column, parents]:
         return float(known[column, parents])
@@ -123,8 +124,12 @@ def _score_in_loops(
             score += (rows * share + moved) * log(share)
             there = held + _RIDGE
             score += (there + moved) * log((there + moved) / there)
-    known[column, parents] = 2.0 * score
-    return 2.0 * score
+    score *= 2.0
+    for parent in range(levels.size):
+        if parents >> parent & 1:
+            score += worth[column, parent]
+    known[column, parents] = score
+    return score
 
 
 def _score_in_numpy(
@@ -136,6 +141,7 @@ def _score_in_numpy(
     levels: Masks,
     code: Codes,
     room: Matrix,
+    worth: Matrix,
 ) -> float:
     """The same by numpy."""
     if not np.isnan(known[column, parents]):
@@ -155,8 +161,9 @@ def _score_in_numpy(
     score -= ((held + _TINY) * np.log(held + _TINY)).sum()
     score += ((rows[:, None] * share + moved) * np.log(share)).sum()
     score += ((there + moved) * np.log((there + moved) / there)).sum()
-    known[column, parents] = 2.0 * score
-    return float(2.0 * score)
+    score = 2.0 * score + sum(worth[column, k] for k in range(levels.size) if parents >> k & 1)
+    known[column, parents] = score
+    return float(score)
 
 
 family_score = _score_in_loops if COMPILED else _score_in_numpy
@@ -164,7 +171,8 @@ family_score = _score_in_loops if COMPILED else _score_in_numpy
 
 @njit(
     "Tuple((int64[:, ::1], float64[::1]))(int64[::1], int64, int64, int64, int64,"
-    "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
+    "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1],"
+    "float64[:, ::1])",
     cache=True,
     nogil=True,
 )
@@ -180,19 +188,20 @@ def best_moves(
     levels: Masks,
     code: Codes,
     room: Matrix,
+    worth: Matrix,
 ) -> tuple[Codes, Vector]:
     """DAGs one step away, shape (wanted, columns), and what each gains, the best first.
 
     A step adds an edge, takes one away, turns one, or exchanges a parent for another column.
-    cause, effect: an edge that stays, −1 for none.  known to room: see `family_score`.  Where there
-    are fewer steps than wanted, the gain of the rest is −∞.
+    cause, effect: an edge that stays, −1 for none.  known to worth: see `family_score`.  Where
+    there are fewer steps than wanted, the gain of the rest is −∞.
     """
     p = dag.size
     dags = np.zeros((wanted, p), np.int64)
     gains = np.full(wanted, -np.inf)
     new = dag.copy()
     for j in range(p):
-        own = family_score(j, dag[j], known, cells, places, levels, code, room)
+        own = family_score(j, dag[j], known, cells, places, levels, code, room, worth)
         for i in range(p):
             there = dag[j] >> i & 1
             if i == j or (not there and (dag[i] >> j & 1 or size_of(dag[j]) >= most_parents)):
@@ -209,13 +218,15 @@ def best_moves(
                     if other == j or dag[j] >> other & 1 or dag[other] >> j & 1:
                         continue
                     new[j] |= 1 << other
-                gain = family_score(j, new[j], known, cells, places, levels, code, room) - own
+                gain = (
+                    family_score(j, new[j], known, cells, places, levels, code, room, worth) - own
+                )
                 if other == -1:
                     if size_of(dag[i]) >= most_parents:
                         continue
                     new[i] = dag[i] | 1 << j
-                    gain += family_score(i, new[i], known, cells, places, levels, code, room)
-                    gain -= family_score(i, dag[i], known, cells, places, levels, code, room)
+                    gain += family_score(i, new[i], known, cells, places, levels, code, room, worth)
+                    gain -= family_score(i, dag[i], known, cells, places, levels, code, room, worth)
                 if gain <= gains[wanted - 1]:
                     continue
                 if not there and leads(dag, j, i):
@@ -239,7 +250,8 @@ def best_moves(
 
 @njit(
     "Tuple((int64[::1], float64))(int64[::1], float64, int64, float64[:, ::1],"
-    "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
+    "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1],"
+    "float64[:, ::1])",
     cache=True,
     nogil=True,
 )
@@ -254,10 +266,11 @@ def walk(
     levels: Masks,
     code: Codes,
     room: Matrix,
+    worth: Matrix,
 ) -> tuple[Masks, float]:
     """Where a Metropolis walk over DAGs by scores of families ends, and what it gained.
 
-    uniforms: between 0 and 1, four for each step, shape (steps, 4).  known to room: see
+    uniforms: between 0 and 1, four for each step, shape (steps, 4).  known to worth: see
     `family_score`.
     """
     p = start.size
@@ -282,11 +295,11 @@ def walk(
         turned = there and kind > _CHANGED
         if turned and size_of(old_i) >= most_parents:
             continue
-        gain = family_score(j, new, known, cells, places, levels, code, room)
-        gain -= family_score(j, old_j, known, cells, places, levels, code, room)
+        gain = family_score(j, new, known, cells, places, levels, code, room, worth)
+        gain -= family_score(j, old_j, known, cells, places, levels, code, room, worth)
         if turned:
-            gain += family_score(i, old_i | 1 << j, known, cells, places, levels, code, room)
-            gain -= family_score(i, old_i, known, cells, places, levels, code, room)
+            gain += family_score(i, old_i | 1 << j, known, cells, places, levels, code, room, worth)
+            gain -= family_score(i, old_i, known, cells, places, levels, code, room, worth)
         if gain < least:
             continue
         if not there and leads(dag, j, i):

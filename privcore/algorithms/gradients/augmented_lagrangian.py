@@ -153,11 +153,12 @@ def minimise(
     smooth: Smooth,
     start: Matrix,
     penalty: Penalty,
-    limit: float = math.inf,
+    limit: float | Matrix = math.inf,
     keep: Callable[[Matrix], None] = lambda weights: None,
 ) -> Matrix:
     """A local minimum of smooth(W) + λ|W|₁ + αh + ρh²/2 with |W| at most `limit`.
 
+    limit: of all weights, or of each, shape (d, d).
     smooth: what it raises ends the search.  keep: called with the weights after each iteration.
     Where columns determine each other the loss is flat, and a first trial of a step may be so long
     that h overflows; the search then begins again within weights for which it cannot.
@@ -166,9 +167,9 @@ def minimise(
         return _minimised(smooth, start, penalty, limit, keep)
     except WeightsTooLarge:
         safe = safe_weight(len(start))
-        if limit <= safe:
+        if np.max(limit) <= safe:
             raise
-        stationary = _minimised(smooth, start, penalty, safe, keep)
+        stationary = _minimised(smooth, start, penalty, np.minimum(limit, safe), keep)
         # A minimum inside the narrower limit is one without it; at it, none is known.
         if np.abs(stationary).max() >= safe:
             raise
@@ -176,7 +177,11 @@ def minimise(
 
 
 def _minimised(
-    smooth: Smooth, start: Matrix, penalty: Penalty, limit: float, keep: Callable[[Matrix], None]
+    smooth: Smooth,
+    start: Matrix,
+    penalty: Penalty,
+    limit: float | Matrix,
+    keep: Callable[[Matrix], None],
 ) -> Matrix:
     """W is split into W⁺ − W⁻, both at least 0, so that |W|₁ is smooth; the diagonal is 0."""
     nodes = len(start)
@@ -213,12 +218,12 @@ def _minimised(
     return joined(minimum.x)
 
 
-def exact_steps(smooth: Smooth) -> Inner:
+def exact_steps(smooth: Smooth, limit: float | Matrix = math.inf) -> Inner:
     """Each inner problem solved for a loss that may be looked at freely."""
-    return partial(minimise, smooth)
+    return partial(minimise, smooth, limit=limit)
 
 
-def limited_steps(smooth: Smooth, limit: float) -> Inner:
+def limited_steps(smooth: Smooth, limit: float | Matrix) -> Inner:
     """Each inner problem solved, as far as a loss goes that raises Exhausted in the end."""
 
     def inner(weights: Matrix, penalty: Penalty) -> Matrix:
@@ -243,7 +248,7 @@ def noisy_steps(
     steps: Sequence[float],
     count: int,
     total: int,
-    limit: float,
+    limit: float | Matrix,
     search: Search | None = None,
 ) -> Inner:
     """Inner problems of `count` noisy gradients each, `total` in all; then weights stay.

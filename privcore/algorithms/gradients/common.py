@@ -20,32 +20,47 @@ from privcore.algorithms.gradients.augmented_lagrangian import (
 from privcore.algorithms.gradients.parameters import DescentParameters, WeightParameters
 from privcore.algorithms.search.common import Recorder
 from privcore.algorithms.search.model import Outcome, Progress, Run
-from privcore.algorithms.search.parameters import PrivateParameters
+from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
 from privcore.algorithms.search.result import Spent
 from privcore.arrays import Matrix, Vector
 from privcore.counts import has_numbers
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.graphs import PDAG
-from privcore.parameter import Parameters
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
 from privcore.privacy.accounting import Guarantee
 from privcore.text import short
 
 Edge = tuple[int, int]
 
 
-def strong_edges(weights: Matrix, threshold: float) -> frozenset[Edge]:
+def strong_edges(
+    weights: Matrix, threshold: float, known: Constraints | None = None
+) -> frozenset[Edge]:
     """Edges i → j with |W[i, j]| above the threshold, and of each cycle all but the weakest.
 
     From the weakest up, an edge that still lies on a cycle is dropped: it is the weakest of that
     cycle, and no edge that was kept before can come to lie on one.
+    known: background knowledge; required edges stay whatever they weigh, the others are no edges
+    of a cycle with them.
     """
-    size = np.abs(weights)
+    known = known or Constraints.none(len(weights))
+    size = np.abs(weights) * known.allowed
     chosen = [(int(i), int(j)) for i, j in np.argwhere(size > threshold) if i != j]
+    required = known.directed(size)
+    if required:
+        pairs = {ordered(*edge) for edge in required}
+        chosen = [*required, *(edge for edge in chosen if ordered(*edge) not in pairs)]
     graph = nx.DiGraph(chosen)
-    for i, j in sorted(chosen, key=lambda edge: (size[edge], edge)):
+    for i, j in sorted(set(chosen) - required, key=lambda edge: (size[edge], edge)):
         if nx.has_path(graph, j, i):
             graph.remove_edge(i, j)
     return frozenset(graph.edges)
+
+
+def weight_limits(run: Run[WeightParameters], limit: float) -> Matrix:
+    """The largest size of each weight, shape (p, p): 0 where what is known allows no arrow."""
+    return np.where(run.known.allowed, limit, 0.0)
 
 
 # Of the smallest eigenvalue of the correlations: below it, a column is called determined.
@@ -88,7 +103,7 @@ def in_units(run: Run[WeightParameters], sigma: Matrix) -> Matrix:
     return np.asarray(scaled / max(float(np.trace(scaled)), _CONSTANT) * len(scaled))
 
 
-def check_rows(run: Run[Parameters]) -> None:
+def check_rows(run: Run[GraphParameters]) -> None:
     """Raises DataError if there are fewer rows than columns; n is public."""
     n, p = run.source.n, len(run.source.names)
     if n < p:
@@ -128,7 +143,7 @@ class Watching:
     """Tells the run's hooks how far it is, and lets them cancel it, between the smallest steps."""
 
     def __init__(
-        self, run: Run[Parameters], noun: Literal["iteration", "gradient"], planned: int
+        self, run: Run[GraphParameters], noun: Literal["iteration", "gradient"], planned: int
     ) -> None:
         self._run, self._noun, self._planned = run, noun, planned
         self._done = self._steps = 0
@@ -168,7 +183,9 @@ def descend(
         return gradient(weights)
 
     return solve(
-        noisy_steps(watched, steps, count, total, parameters.weight_limit, search),
+        noisy_steps(
+            watched, steps, count, total, weight_limits(run, parameters.weight_limit), search
+        ),
         len(run.source.names),
         Settings(parameters.sparsity, iterations=stages, tolerance=-1.0),
     )
@@ -194,7 +211,7 @@ def wrap_up(
 
     gradients: noisy ones that were made, in place of tests.
     """
-    edges = strong_edges(solution.weights, run.parameters.weight_threshold)
+    edges = strong_edges(solution.weights, run.parameters.weight_threshold, run.known)
     return Outcome(
         graph=PDAG(run.source.names, directed=edges),
         separating_sets={},

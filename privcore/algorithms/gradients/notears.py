@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from privcore.algorithms.gradients.augmented_lagrangian import (
@@ -16,6 +17,7 @@ from privcore.algorithms.gradients.common import (
     check_finite,
     in_units,
     prepared,
+    weight_limits,
     wrap_up,
 )
 from privcore.algorithms.gradients.least_squares import least_squares
@@ -46,7 +48,7 @@ def optimise(run: Run[NotearsParameters], sigma: Matrix) -> Solution:
         return least_squares(sigma, weights)
 
     return solve(
-        exact_steps(smooth),
+        exact_steps(smooth, weight_limits(run, math.inf)),
         len(sigma),
         Settings(sparsity, iterations=parameters.iterations),
         objective=lambda w: least_squares(sigma, w)[0] + sparsity * float(abs(w).sum()),

@@ -33,6 +33,7 @@ from privcore.algorithms.gradients.common import (
     descend,
     half_widths,
     too_small,
+    weight_limits,
     wrap_up,
 )
 from privcore.algorithms.gradients.least_squares import least_squares
@@ -107,7 +108,7 @@ def _search(
 
     parameters = run.parameters
     return solve(
-        limited_steps(smooth, parameters.weight_limit),
+        limited_steps(smooth, weight_limits(run, parameters.weight_limit)),
         len(run.source.names),
         Settings(parameters.sparsity),
     )

@@ -28,7 +28,12 @@ from privcore.algorithms.moment_search.rounds import (
     planned_rounds,
     run_in_rounds,
 )
-from privcore.algorithms.moment_search.steps import Found, between, released_margins
+from privcore.algorithms.moment_search.steps import (
+    Found,
+    between,
+    most_parents,
+    released_margins,
+)
 from privcore.algorithms.moment_search.whole import (
     events_of_whole,
     planned_whole,
@@ -90,7 +95,8 @@ def _outcome(
 ) -> Outcome:
     """What was found on levels."""
     parameters = run.parameters
-    graph = cpdag_of_dag(run.source.names, edges_of(searched.dag))
+    known = run.known
+    graph = known.completed(cpdag_of_dag(run.source.names, edges_of(searched.dag)))
     rules = Rules(
         parameters.false_edges,
         parameters.level_of_candidates(len(run.source.names)),
@@ -102,8 +108,9 @@ def _outcome(
         searched.dag,
         graph.directed,
         searched.around,
-        parameters.max_parents,
+        most_parents(run),
         lambda moves: between(run, moves),
+        known,
     )
     edges = graph.skeleton
     separating = {
@@ -123,7 +130,7 @@ def _outcome(
         trace=tuple(recorder.steps),
         unit="p-value",
         findings=pair_findings(
-            searched.seen, searched.dag, graph.directed, posterior.stated, separating, rules
+            searched.seen, searched.dag, graph.directed, posterior.stated, separating, rules, known
         ),
         margins=released_margins(searched.moments),
         settled=posterior.settled,

@@ -6,13 +6,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import comb
 
+import numpy as np
+from numpy.typing import NDArray
+
 from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer, edges_of, total
 from privcore.algorithms.moment_search.dags.edge_selection import kept_edges
+from privcore.algorithms.moment_search.dags.obeying import obeying
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.steps import Around, end_if_cancelled, searched_among
+from privcore.algorithms.moment_search.steps import (
+    Around,
+    end_if_cancelled,
+    most_parents,
+    searched_among,
+)
 from privcore.algorithms.search.model import Run
 from privcore.arrays import Columns
 from privcore.graphs import topological_order
@@ -121,9 +130,8 @@ def explaining_search(
     around = {column: set(others) for column, others in candidates.items()}
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, around)
-        missing = unexplained(
-            dag, around, _cancellable(run, evidence.unexplained), evidence.suspects
-        )
+        test = _allowed(run, evidence.unexplained, run.known.possible)
+        missing = unexplained(dag, around, test, evidence.suspects)
         if not missing:
             break
         _let_in(around, missing)
@@ -144,24 +152,24 @@ def sparsest_dag(
     around = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
         dag, near = explaining_search(run, evidence, candidates, cost)
-        dag = kept_edges(seen, dag, parameters.false_edges)
+        dag = kept_edges(seen, dag, parameters.false_edges, run.known)
         for _ in range(_PASSES):
             # Without the others, another DAG of these edges may need fewer of them.
             dag = searched_among(run, evidence.score, _around(dag), dag)
             dag = completed(
                 dag,
                 candidates,
-                _cancellable(run, evidence.surely_unexplained),
+                _allowed(run, evidence.surely_unexplained, run.known.allowed),
                 evidence.borne_out,
                 level=parameters.false_edges,
-                max_parents=parameters.max_parents,
+                max_parents=most_parents(run),
                 suspects=evidence.suspects,
             )
-            dag = kept_edges(seen, dag, parameters.false_edges)
-            dags.append(dag)
+            dag = kept_edges(seen, dag, parameters.false_edges, run.known)
+            dags.append(run.known.repaired(dag))
         for column, others in near.items():
             around[column] |= others
-    best = fewest_edges(dags, evidence.score)
+    best = fewest_edges(dags, obeying(evidence.score, run.known, run.source.n))
     _let_in(around, edges_of(best))
     return best, around
 
@@ -178,11 +186,11 @@ def _let_in(around: Around, pairs: Iterable[tuple[int, int]]) -> None:
         around[y].add(x)
 
 
-def _cancellable(run: Run[MomentSearchParameters], test: Test) -> Test:
-    """The same test; the run can be cancelled before each."""
+def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.bool_]) -> Test:
+    """The same test, of pairs that are allowed; the run can be cancelled before each."""
 
     def tested(x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         end_if_cancelled(run)
-        return test(x, y, conditioning_set)
+        return test(x, y, conditioning_set) if allowed[x, y] else None
 
     return tested

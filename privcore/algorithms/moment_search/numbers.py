@@ -18,7 +18,10 @@ from dataclasses import replace
 from math import log
 from typing import Any
 
+import numpy as np
+
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
+from privcore.algorithms.moment_search.dags.obeying import worth_of
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
@@ -113,16 +116,18 @@ def _by_moments(
     releases = len(plan.shares)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
 
-    search = OrderSearch(evidence.gains, len(names))
+    known = run.known
+    worth = worth_of(known, n)
+    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], len(names))
     dag = search.best(range(len(names)), lambda moves: between(run, moves))
-    dag = kept_edges(evidence, dag, parameters.false_edges)
+    dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)
     tested = edge_p_values(evidence, dag)
     for (cause, effect), p_value in tested.items():
         others = tuple(sorted(dag[effect] - {cause}))
         level = parameters.false_edges
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
-    graph = cpdag_of_dag(names, set(tested))
-    around = {c: set(range(len(names))) - {c} for c in range(len(names))}
+    graph = known.completed(cpdag_of_dag(names, set(tested)))
+    around = {c: set(np.flatnonzero(known.possible[c]).tolist()) for c in range(len(names))}
     rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect)
     posterior = of_pairs(
         evidence,
@@ -132,6 +137,7 @@ def _by_moments(
         around,
         len(names),
         lambda moves: between(run, moves),
+        known,
     )
     return Outcome(
         graph=graph,
@@ -143,6 +149,6 @@ def _by_moments(
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
-        findings=pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules),
+        findings=pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
         settled=posterior.settled,
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
 from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
+from privcore.algorithms.moment_search.dags.obeying import first_dag, obeying
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
@@ -132,6 +133,7 @@ def narrowed(
         max_order=min(limits, default=None),
         hooks=run.hooks,
         start=None if within is None else within.graph,
+        known=run.known,
     )
 
 
@@ -151,12 +153,17 @@ def searched_among(
     start: one of these; what is found is no worse.
     """
     return best_of_orders(
-        score,
+        obeying(score, run.known, run.source.n),
         candidates,
-        max_parents=run.parameters.max_parents,
+        max_parents=most_parents(run),
         between=lambda moves: between(run, moves),
-        start=start,
+        start=first_dag(run.known) if start is None else start,
     )
+
+
+def most_parents(run: Run[MomentSearchParameters]) -> int:
+    """Parents that a column may have."""
+    return max(run.parameters.max_parents, run.known.most_parents)
 
 
 def between(run: Run[MomentSearchParameters], moves: int) -> None:

@@ -10,23 +10,33 @@ from __future__ import annotations
 from itertools import combinations
 from math import nan
 
+from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.findings import (
+    as_known,
     smallest_seen,
     stated_finding,
 )
 from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.masks import Masks, edges, parents_of
+from privcore.algorithms.moment_search.posterior.masks import Masks, parents_of
 from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
 from privcore.algorithms.moment_search.posterior.table_score import TableScore
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import WholePlan, plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
-from privcore.algorithms.moment_search.steps import between, record_release, released_margins
+from privcore.algorithms.moment_search.steps import (
+    between,
+    most_parents,
+    record_release,
+    released_margins,
+)
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Edge, PairFinding, Spent, Step, Verdict
+from privcore.arrays import Matrix
 from privcore.graphs import PDAG, cpdag_of_dag
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
 from privcore.privacy.accounting.events import Event
 
 _PROOFS = ("docs/proofs/moment_search.md",)
@@ -57,12 +67,16 @@ def run_on_whole_table(
     record_release(recorder, plan.scale, 1.0, 1)
     moments = Moments(plan.n, counts.shape)
     moments.add_table(tuple(range(len(names))), counts, plan.variance)
-    score = TableScore(counts, plan.n, plan.scale, max_parents=parameters.max_parents)
+    known = run.known
+    score = TableScore(counts, plan.n, plan.scale, max_parents=most_parents(run), known=known)
     posterior = sampled(score, lambda moves: between(run, moves))
-    kept = likely_edges(posterior, parameters.false_edges)
-    graph = drawn(names, posterior, kept)
-    stated = posterior.stated + posterior.stated.T
+    kept = likely_edges(posterior, parameters.false_edges, known)
+    graph = drawn(names, posterior, kept, known)
+    directed = as_known(posterior.stated, known)
+    stated = directed + directed.T
     for i, j in combinations(range(len(names)), 2):
+        if (i, j) in known.ruled_out:
+            continue
         probability, apart = float(stated[i, j]), (i, j) not in graph.skeleton
         recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
     return Outcome(
@@ -75,46 +89,56 @@ def run_on_whole_table(
         stopped=None,
         trace=tuple(recorder.steps),
         unit="probability",
-        findings=_findings(parameters, score, posterior, graph),
+        findings=_findings(parameters, score, posterior, graph, directed),
         margins=released_margins(moments),
         settled=posterior.settled,
     )
 
 
-def likely_edges(posterior: Posterior, level: float) -> set[Edge]:
-    """The edges of the best DAG that stay: as many as there may be with a share of false ones, by
-    the probabilities of each, of no more than the level."""
-    ranked = sorted(edges(posterior.dag), key=lambda edge: (-posterior.edges[edge], edge))
+def likely_edges(posterior: Posterior, level: float, known: Constraints) -> set[Edge]:
+    """The edges of the best DAG that stay: those required, and of the others as many as there may
+    be with a share of false ones, by the probabilities of each, of no more than the level."""
+    dag = known.repaired(parents_of(posterior.dag))
+    held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
+    ranked = sorted(edges_of(dag) - held, key=lambda edge: (-posterior.edges[edge], edge))
     false, many = 0.0, 0
     for k, edge in enumerate(ranked, 1):
         false += 1 - float(posterior.edges[edge])
         if false <= level * k:
             many = k
-    return set(ranked[:many])
+    return held.union(ranked[:many])
 
 
-def drawn(names: tuple[str, ...], posterior: Posterior, kept: set[Edge]) -> PDAG:
+def drawn(
+    names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
+) -> PDAG:
     """The class of the DAG with these edges, but without arrows that are not probable."""
-    graph = cpdag_of_dag(names, kept)
+    graph = known.completed(cpdag_of_dag(names, kept))
     arrows = {
         (cause, effect)
         for cause, effect in graph.directed
         if posterior.directed[cause, effect] > _EVEN * posterior.edges[cause, effect]
+        or not known.allowed[effect, cause]
     }
     others = {(min(edge), max(edge)) for edge in graph.directed - arrows}
     return PDAG(graph.nodes, frozenset(arrows), graph.undirected | others)
 
 
 def _findings(
-    parameters: MomentSearchParameters, score: TableScore, posterior: Posterior, graph: PDAG
+    parameters: MomentSearchParameters,
+    score: TableScore,
+    posterior: Posterior,
+    graph: PDAG,
+    stated: Matrix,
 ) -> dict[Edge, PairFinding]:
     """Post-processing, as all that follows from the noisy counts."""
     dag: Masks = posterior.dag
     columns = range(len(dag))
     seen = WholeEvidence(score.levels, score.scale, posterior.fit.expected, parameters.false_edges)
-    stated = posterior.stated
     findings = {}
     for pair in combinations(columns, 2):
+        if pair in score.known.ruled_out:
+            continue
         effect = seen.effect(*pair)
         if pair in graph.skeleton:
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)

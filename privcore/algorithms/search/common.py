@@ -30,7 +30,7 @@ def public_facts(run: Run[GraphParameters]) -> tuple[str, ...]:
         f"number of rows ({run.source.n:,})",
         "column names, and their bounds" if numeric else "column names, and their levels in order",
         "every parameter of the run",
-        *filter(None, [known and f"what is known beforehand: {'; '.join(known)}"]),
+        *([f"what is known beforehand: {'; '.join(known)}"] if known else []),
     )
 
 

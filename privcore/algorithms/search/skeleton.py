@@ -114,8 +114,8 @@ def search_skeleton(
     start: a graph to begin with in place of the complete one.
     prepare: told before each order, if given, within which sets of columns tests will be.
     limit: how many tests may be made, None for any number.
-    known: background knowledge.  No test asks for an edge that it rules out or requires, and sets
-        are taken from neighbours that may be parents: if the ends are not adjacent, the parents of
+    known: background knowledge.  What it rules out or requires is not tested, and sets are
+        taken from neighbours that may be parents: if the ends are not adjacent, the parents of
         one of them separate them.
 
     When the decision runs out of budget, or the limit is reached, edges not yet removed stay.
@@ -139,7 +139,7 @@ def search_skeleton(
     for i, j in first.skeleton:
         around[i].add(j)
         around[j].add(i)
-    # Pairs that are asked for, and per column those that sets are taken from.
+    # Pairs that are tested, and per column those that sets are taken from.
     open_pairs = set(first.skeleton - known.required)
     adjacent = known.possible_parents(around)
     separating: dict[Edge, frozenset[int]] = {}

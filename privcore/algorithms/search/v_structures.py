@@ -186,16 +186,16 @@ def _separated(
     """With the first set that separates each of those pairs, if any does and the limit allows."""
     if run.test_limit is not None and unasked.tests().total() > run.test_limit:
         return skeleton
-    found = dict(skeleton.separating_sets)
+    separating = dict(skeleton.separating_sets)
     for x, y in unasked.pairs:
         for conditioning_set in unasked.sets(x, y):
             if run.hooks.cancelled():
                 raise Cancelled
             fits = decision.fits(x, y, conditioning_set)
             if fits and decision.answer(x, y, conditioning_set).independent:
-                found[x, y] = frozenset(conditioning_set)
+                separating[x, y] = frozenset(conditioning_set)
                 break
-    return skeleton._replace(separating_sets=found)
+    return skeleton._replace(separating_sets=separating)
 
 
 def _levels(skeleton: Skeleton, pairs: Iterable[Edge], known: Constraints) -> Iterator[_Wanted]:

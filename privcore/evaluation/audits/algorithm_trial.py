@@ -11,11 +11,11 @@ import numpy as np
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.search.model import Algorithm, NoHooks, Run
 from privcore.algorithms.search.model import Outcome as RunOutcome
+from privcore.algorithms.search.parameters import GraphParameters
 from privcore.counts import CountSource
 from privcore.evaluation.audits.case import Side
 from privcore.evaluation.audits.neighbours import Pair
 from privcore.evaluation.audits.outputs import Outcome, Outputs
-from privcore.parameter import Parameters
 from privcore.privacy.mechanisms import NoiseSource
 
 
@@ -31,7 +31,7 @@ class AlgorithmTrial:
     parameters: Mapping[str, Any]
     pair: Pair
     batch: int = 500
-    _checked: Parameters = field(init=False, repr=False, compare=False)
+    _checked: GraphParameters = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         chosen = get_algorithm(self.algorithm)
@@ -44,7 +44,7 @@ class AlgorithmTrial:
 
 def repeated(
     algorithm: Algorithm,
-    checked: Parameters,
+    checked: GraphParameters,
     pair: Pair,
     side: Side,
     runs: int,

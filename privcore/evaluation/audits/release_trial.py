@@ -11,13 +11,13 @@ import numpy as np
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.search.model import NoHooks, Run
+from privcore.algorithms.search.parameters import GraphParameters
 from privcore.arrays import Vector
 from privcore.counts import CountSource
 from privcore.evaluation.audits.case import Side
 from privcore.evaluation.audits.neighbours import Pair
 from privcore.evaluation.audits.outputs import Outputs
 from privcore.evaluation.audits.trials import uniforms
-from privcore.parameter import Parameters
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import Counts
 
@@ -110,7 +110,7 @@ RATIO = "log-likelihood ratio of the released numbers"
 
 def listened(
     algorithm: str,
-    parameters: Parameters,
+    parameters: GraphParameters,
     source: CountSource,
     noise: NoiseSource,
     replayed: Sequence[Released] | None = None,

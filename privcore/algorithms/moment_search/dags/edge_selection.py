@@ -15,13 +15,14 @@ of the true one (Chickering 2002, theorems 4 and 17).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import comb
 from operator import itemgetter
 from typing import Protocol
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.graphs import EquivalenceClass, cpdag_of_dag
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
 
 # Level that an edge has to reach, alone, in the other DAGs of the class, where it is not held to a
 # larger one in its own.
@@ -36,19 +37,27 @@ class EdgeTests(Protocol):
         ...
 
 
-def kept_edges(evidence: EdgeTests, dag: Parents, level: float) -> Parents:
-    """A DAG without the edges that are not significant, the weakest taken away first."""
-    pairs = comb(len(dag), 2)
+def kept_edges(
+    evidence: EdgeTests, dag: Parents, level: float, known: Constraints | None = None
+) -> Parents:
+    """A DAG without the edges that are not significant, the weakest taken away first.
+
+    known: background knowledge; required edges stay untested, and the level is kept over the pairs
+    that it leaves open.
+    """
+    known = known or Constraints.none(len(dag))
+    pairs = known.open_pairs
     while True:
-        tested = edge_p_values(evidence, dag)
+        p_values = edge_p_values(evidence, dag)
+        tested = {edge: p for edge, p in p_values.items() if ordered(*edge) not in known.required}
         ranked = sorted((p, edge) for edge, p in tested.items())
         passing = [k for k, (p, _) in enumerate(ranked, 1) if p <= level * k / pairs]
         if len(ranked) > max(passing, default=0):
             dag = without_edge(dag, *ranked[-1][1])
             continue
-        tests = _elsewhere(evidence, dag)
+        tests = _elsewhere(evidence, dag, known)
         p_value, cause, effect, other = max(tests, key=itemgetter(0), default=(0.0, 0, 0, dag))
-        if p_value <= max(_ELSEWHERE, level * len(ranked) / pairs):
+        if p_value <= max(_ELSEWHERE, level * len(ranked) / max(pairs, 1)):
             return dag
         dag = without_edge(other, cause, effect)
 
@@ -67,15 +76,21 @@ def without_edge(dag: Parents, cause: int, effect: int) -> Parents:
     return tuple(p - {cause} if c == effect else p for c, p in enumerate(dag))
 
 
-def _elsewhere(evidence: EdgeTests, dag: Parents) -> Iterator[tuple[float, int, int, Parents]]:
-    """p-values, alone, of edges (cause, effect) in other DAGs of the class, and these."""
+def _elsewhere(
+    evidence: EdgeTests, dag: Parents, known: Constraints
+) -> Iterator[tuple[float, int, int, Parents]]:
+    """p-values, alone, of edges (cause, effect) in other DAGs of the class that obey, and these."""
     nodes = [str(column) for column in range(len(dag))]
     same = EquivalenceClass(cpdag_of_dag(nodes, edges_of(dag)))
     for effect, causes in same.families():
         if causes == dag[effect]:
             continue
         other = same.member((effect, causes))
+        if not known.obeyed(other):
+            continue
         for cause in sorted(causes):
+            if ordered(cause, effect) in known.required:
+                continue
             test = evidence.edge(other, cause, effect)
             if test.informative:
                 yield test.alone, cause, effect, other

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from math import comb
 from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
 from privcore.algorithms.moment_search.likelihood.power import smallest_visible
 from privcore.algorithms.moment_search.likelihood.statistic import chi_squared_quantile
 from privcore.algorithms.search.result import PairFinding, Verdict
 from privcore.arrays import Columns, Matrix
+from privcore.graphs.constraints import Constraints
 
 Pair = tuple[int, int]
 
@@ -54,6 +56,21 @@ class Rules(NamedTuple):
     reference: float
 
 
+def as_known(stated: Matrix, known: Constraints) -> Matrix:
+    """Probabilities of arrows i → j, shape (p, p), given background knowledge too.
+
+    A required edge is certain; where one direction is ruled out, the other has what both had.
+    """
+    if known.empty:
+        return stated
+    edges = stated + stated.T
+    for pair in known.required:
+        edges[pair] = edges[pair[::-1]] = 1.0
+    both = known.allowed & known.allowed.T
+    share = np.where(both, stated / np.maximum(stated + stated.T, 1e-300), known.allowed)
+    return np.asarray(edges * share)
+
+
 def pair_findings(
     evidence: Powers,
     dag: Parents,
@@ -61,17 +78,20 @@ def pair_findings(
     stated: Matrix,
     separating: Mapping[Pair, frozenset[int]],
     rules: Rules,
+    known: Constraints,
 ) -> dict[Pair, PairFinding]:
-    """The finding on every pair (i < j).
+    """The finding on every pair (i < j) that background knowledge does not rule out.
 
     dag: the result.  compelled: its edges (cause, effect) that have a direction in the CPDAG.
     stated: the probability of each edge i → j, shape (p, p).  separating: what separated a pair,
     if a search did.
     """
-    pairs = comb(len(dag), 2)
+    pairs = max(known.open_pairs, 1)
     edges = {(min(edge), max(edge)) for edge in edges_of(dag)}
     findings = {}
     for pair in combinations(range(len(dag)), 2):
+        if pair in known.ruled_out:
+            continue
         effect = evidence.effect(*pair)
         if pair in edges:
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=compelled)

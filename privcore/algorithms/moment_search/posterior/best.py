@@ -19,6 +19,7 @@ from privcore.algorithms.moment_search.posterior.masks import (
     covered,
     edges,
     leads,
+    masks_of,
 )
 from privcore.algorithms.moment_search.posterior.table_score import Fit, TableScore
 
@@ -46,7 +47,8 @@ class BestDag:
         self._score, self._between, self._moves = score, between, 0
         # Which members of a class are looked at must not depend on secret noise: any will do.
         self._random = np.random.default_rng(0)
-        empty = (0,) * score.columns
+        # With the edges that have to be there.
+        empty = masks_of(score.known.repaired((frozenset(),) * score.columns))
         starts = dict(self._cooled(empty, mixed) for mixed in _MIXED)
         ends = [self._climbed(*start) for start in starts.items()]
         self.dag, self.fit = max(ends, key=lambda end: end[1].value)
@@ -85,7 +87,8 @@ class BestDag:
         near, promising = self._score.near(fit), []
         members = [dag]
         if held == _ANY:
-            members += [self._member(dag) for _ in range(_MEMBERS - 1)]
+            others = [self._member(dag) for _ in range(_MEMBERS - 1)]
+            members += [m for m in others if self._score.worth(m) >= self._score.worth(dag)]
         for member in dict.fromkeys(members):
             promising += near.moves(member, _FITTED, held)
         met = {class_of(dag)}

@@ -18,12 +18,15 @@ import numpy as np
 from scipy.special import expit
 
 from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
+from privcore.algorithms.moment_search.dags.obeying import obeying
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
+from privcore.algorithms.moment_search.likelihood.findings import as_known
 from privcore.algorithms.moment_search.likelihood.statistic import Statistics
 from privcore.algorithms.moment_search.posterior.draws import Draws, Edges, drawn_dags
 from privcore.algorithms.moment_search.posterior.sampler import APART, doubt_of
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import topological_order
+from privcore.graphs.constraints import Constraints
 
 # Chosen on random networks so that probabilities hold: docs/experiments/edge_probabilities.md.
 # How wide the noise on a score is taken beside that on a typical edge.
@@ -61,18 +64,21 @@ def of_pairs(
     around: Mapping[int, set[int]],
     max_parents: int,
     between: Callable[[int], None] = lambda moves: None,
+    known: Constraints | None = None,
 ) -> PairPosterior:
     """n: rows.  dag: the result of the search; compelled: its arrows that its class has.
 
     around: per column, those it may be adjacent to.  between: see `drawn_dags`.
+    known: background knowledge, which every DAG that is drawn obeys.
     """
     p = len(dag)
+    known = known or Constraints.none(p)
     share = min(2 * _EDGES / max(p - 1, 1), 0.5)
     odds = 2 * float(np.log(share / (1 - share)))
     tested = (evidence.edge(dag, *edge) for edge in sorted(edges_of(dag)))
     noise = median(chain((1 / t.scale for t in tested if t.second), (1.0,)))
     both = drawn_dags(
-        evidence.score,
+        obeying(evidence.score, known, n),
         dag,
         around,
         lambda x, y: evidence.first(x, y, ()).noncentrality,
@@ -101,7 +107,8 @@ def of_pairs(
     for cause, effect in compelled:
         drawn[cause, effect], drawn[effect, cause] = 1.0, 0.0
     forward = (1 - _RESULT) * directed / (directed + directed.T) + _RESULT * drawn
-    return PairPosterior(edges * ((1 - doubt) * forward + doubt * 0.5), apart)
+    stated = edges * ((1 - doubt) * forward + doubt * 0.5)
+    return PairPosterior(as_known(stated, known), apart)
 
 
 def bayes_factors(tests: Statistics, n: int) -> Vector:

@@ -21,14 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from privcore.algorithms.moment_search.dags.obeying import worth_of
 from privcore.algorithms.moment_search.likelihood import table_climb
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     CellLikelihood,
     cell_information,
 )
 from privcore.algorithms.moment_search.likelihood.table_climb import Layout, climbed, completed
-from privcore.algorithms.moment_search.posterior.masks import Masks, bits, class_of
+from privcore.algorithms.moment_search.posterior.masks import (
+    Masks,
+    bits,
+    class_of,
+    edges,
+)
 from privcore.arrays import Matrix, Vector
+from privcore.graphs.constraints import Constraints
 from privcore.kernels import compiled
 
 # With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood,
@@ -54,10 +61,18 @@ class TableScore:
     """counts: noisy, shape = levels.  n: rows, public.  scale: of the discrete Laplace noise."""
 
     def __init__(
-        self, counts: NDArray[np.float64], n: int, scale: float, *, max_parents: int
+        self,
+        counts: NDArray[np.float64],
+        n: int,
+        scale: float,
+        *,
+        max_parents: int,
+        known: Constraints | None = None,
     ) -> None:
         self.levels, self.n, self.scale = counts.shape, float(n), max(scale, _LEAST_SCALE)
         self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
+        self.known = known or Constraints.none(counts.ndim)
+        self._worth = np.ascontiguousarray(worth_of(self.known, n))
         self._counts = counts.ravel()
         self._likelihood = CellLikelihood(self._counts, self.scale)
         places = np.unravel_index(np.arange(counts.size), counts.shape)
@@ -70,7 +85,18 @@ class TableScore:
 
     def fit(self, dag: Masks, near: Fit | None = None, wanted: float = -math.inf) -> Fit:
         """near: of a DAG alike, to begin with.  wanted: a score; what is far below it is not
-        fitted to the end.  Kept by Markov equivalence class."""
+        fitted to the end.  Kept by Markov equivalence class, without what is known beforehand."""
+        worth = self.worth(dag)
+        fit = self._fit(dag, near, wanted - worth)
+        return fit._replace(value=fit.value + worth) if worth else fit
+
+    def worth(self, dag: Masks) -> float:
+        """What a DAG is worth by background knowledge alone."""
+        if self.known.empty:
+            return 0.0
+        return float(sum(self._worth[effect, cause] for cause, effect in edges(dag)))
+
+    def _fit(self, dag: Masks, near: Fit | None, wanted: float) -> Fit:
         key = class_of(dag)
         known = self._fits.get(key)
         if known is None or not (known.exact or known.value < wanted - _HOPELESS):
@@ -97,10 +123,12 @@ class TableScore:
         return len(self._fits)
 
     def room(self) -> tuple[Any, ...]:
-        """What loops need beside scores and cells: places, levels and room to work in."""
+        """What loops need beside scores and cells: places, levels, room to work in, and what
+        parents are worth by background knowledge."""
         size = self._places.shape[1]
         code = np.empty(size, np.int64)
-        return self._places, self._levels, code, np.empty((3, size * max(self.levels)))
+        free = np.empty((3, size * max(self.levels)))
+        return self._places, self._levels, code, free, self._worth
 
     def _fitted(self, dag: Masks, start: Vector, wanted: float) -> Fit:
         if not self._kernels:
