@@ -52,8 +52,14 @@ def run_toy(run):
     pairs = len(run.source.names) * (len(run.source.names) - 1) // 2
     decision = NoisyPairs(run, pairs)
     skeleton = search_skeleton(
-        run.source.names, decision, max_order=0, hooks=run.hooks, limit=run.test_limit
+        run.source.names,
+        decision,
+        max_order=0,
+        hooks=run.hooks,
+        limit=run.test_limit,
+        known=run.known,
     )
+    skeleton = common.oriented(run, skeleton)
     epsilon, tests = run.parameters.epsilon, skeleton.tests_run
     guarantee = common.proven_guarantee(run, "the sum", ("docs/proofs/laplace.md",), delta=0.0)
     spent = Spent("epsilon", epsilon * tests / pairs, epsilon, tests, pairs)

@@ -22,6 +22,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
     chi_squared_quantile,
 )
 from privcore.data import Column, Dataset, load_network
+from privcore.graphs.constraints import Constraints
 from tests.examples import examples
 
 RULES = Rules(level=0.05, candidates=0.1, reference=0.1)
@@ -48,7 +49,15 @@ class Fixed(FamilyEvidence):
 
 def found(evidence, dag, stated=None, compelled=frozenset(), rules=RULES, separating=()):
     stated = np.full((len(dag),) * 2, 0.2) if stated is None else stated
-    return pair_findings(evidence, dag, frozenset(compelled), stated, dict(separating), rules)
+    return pair_findings(
+        evidence,
+        dag,
+        frozenset(compelled),
+        stated,
+        dict(separating),
+        rules,
+        Constraints.none(len(dag)),
+    )
 
 
 CHAIN = (frozenset(), frozenset({0}), frozenset({1}), frozenset({2}))

@@ -20,6 +20,7 @@ from privcore.algorithms.moment_search.release.plan import plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
 from privcore.algorithms.moment_search.whole import drawn, likely_edges
 from privcore.data import load_network
+from privcore.graphs.constraints import Constraints
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.noisy_tables import (
     CHAIN,
@@ -193,21 +194,24 @@ def test_never_met_is_not_impossible():
     assert edges_met.max() == pytest.approx(1 - 0.5 / 193)
 
 
+NOTHING = Constraints.none(3)
+
+
 def test_as_many_edges_stay_as_may_with_that_share_of_false_ones():
     posterior = posterior_of([[0, 0.9, 0], [0.1, 0, 0.45], [0, 0.45, 0]], (0, 1, 2))
-    assert likely_edges(posterior, 0.0) == {(0, 1)}
-    assert likely_edges(posterior, 0.04) == {(0, 1)}
-    assert likely_edges(posterior, 0.051) == {(0, 1), (1, 2)}
-    assert likely_edges(posterior_of(np.zeros((3, 3)), EMPTY), 0.05) == set()
+    assert likely_edges(posterior, 0.0, NOTHING) == {(0, 1)}
+    assert likely_edges(posterior, 0.04, NOTHING) == {(0, 1)}
+    assert likely_edges(posterior, 0.051, NOTHING) == {(0, 1), (1, 2)}
+    assert likely_edges(posterior_of(np.zeros((3, 3)), EMPTY), 0.05, NOTHING) == set()
 
 
 def test_arrows_that_are_not_probable_are_lines():
     names = ("a", "b", "c")
     kept = {(0, 1), (2, 1)}
     sure = posterior_of([[0, 0.9, 0], [0.1, 0, 0.2], [0, 0.8, 0]], COLLIDER)
-    assert drawn(names, sure, kept).directed == kept
+    assert drawn(names, sure, kept, NOTHING).directed == kept
     unsure = posterior_of([[0, 0.4, 0], [0.6, 0, 0.2], [0, 0.8, 0]], COLLIDER)
-    graph = drawn(names, unsure, kept)
+    graph = drawn(names, unsure, kept, NOTHING)
     assert graph.directed == {(2, 1)}
     assert graph.undirected == {(0, 1)}
 
