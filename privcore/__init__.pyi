@@ -31,6 +31,8 @@ from .estimators import PrivPCStar as PrivPCStar
 from .evaluation.comparison import compare as compare
 from .graphs.formats import export_graph as export_graph
 from .graphs.formats import import_graph as import_graph
+from .graphs.knowledge import Knowledge as Knowledge
+from .graphs.knowledge_files import read_knowledge as read_knowledge
 from .graphs.pdag import PDAG as PDAG
 from .privacy.accounting.guarantee import Guarantee as Guarantee
 from .releases.ledger.ledger import Ledger as Ledger

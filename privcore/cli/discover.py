@@ -42,6 +42,7 @@ from privcore.releases import (
     large_delta_sentence,
     non_private_reference,
     one_level_sentence,
+    overruled_sentence,
     reference_sentence,
     references_of,
     run_report,
@@ -137,6 +138,7 @@ def _run(options: argparse.Namespace) -> None:
     if isinstance(source, MixedRows):
         mixed = f"note: {cut_sentence(source, algorithm, result.parameters)}"
     notes = [
+        overruled_sentence(result),
         mixed,
         shape_sentence(result),
         narrow and f"note: {narrow}",

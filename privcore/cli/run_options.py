@@ -7,6 +7,7 @@ from typing import Any
 
 from privcore.algorithms import ALGORITHMS, Algorithm
 from privcore.errors import ParameterError
+from privcore.graphs.knowledge_files import stated_knowledge
 from privcore.text import short
 
 # Parameters with an option of their own; all others go through --set.
@@ -26,9 +27,40 @@ def add_parameter_options(group: argparse._ArgumentGroup) -> None:
         group.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
         )
+    add_knowledge_options(group)
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"
     )
+
+
+def add_knowledge_options(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--tiers",
+        default="",
+        metavar="A,B;C,D",
+        help="columns in the order of time: no arrow leads from one to an earlier tier",
+    )
+    for verb, meaning in (("forbid", "that is ruled out"), ("require", "that there is")):
+        group.add_argument(
+            f"--{verb}",
+            action="append",
+            default=[],
+            metavar="A--B",
+            help=f'an edge {meaning}, or an arrow "a->b"; more of them after ;',
+        )
+    group.add_argument(
+        "--knowledge", default="", metavar="FILE", help="a file with what is known beforehand"
+    )
+
+
+def knowledge_of(options: argparse.Namespace) -> str:
+    """What is known beforehand, as the parameter's text; raises ParameterError and DataError."""
+    return stated_knowledge(
+        tiers=options.tiers,
+        forbid=options.forbid,
+        require=options.require,
+        file=options.knowledge,
+    ).text
 
 
 def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str, Any]:
@@ -39,6 +71,8 @@ def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str
     known = {parameter.name for parameter in algorithm.parameters}
     # So that one script can run every algorithm with the same options.
     parameters = {k: value for k, value in parameters.items() if k in known or k not in _PRIVACY}
+    if known_text := knowledge_of(options):
+        parameters["knowledge"] = known_text
     for setting in options.set:
         name, equals, value = setting.partition("=")
         if not equals:

@@ -20,6 +20,7 @@ from privcore.cli.data import (
     load_file,
     whole,
 )
+from privcore.cli.run_options import add_knowledge_options, knowledge_of
 from privcore.errors import ParameterError
 from privcore.evaluation.sweeps.store import ending_of
 from privcore.evaluation.sweeps.sweep import (
@@ -119,6 +120,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     plan.add_argument("--calibrations", default="proven", help="proven, published or both (proven)")
     plan.add_argument("--seeds", default="20", help="runs of each, with noise of their own (20)")
     plan.add_argument("--seed", default="1", help="that all noise is derived from (1)")
+    add_knowledge_options(plan)
     how = command.add_argument_group("how")
     how.add_argument("--out", required=True, metavar="FILE", help="ends in .parquet, .csv or .json")
     how.add_argument("--workers", help="processes (one for each processor)")
@@ -184,6 +186,8 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
             own.setdefault(algorithm, {})[of_it] = value
         else:
             settings[name] = value
+    if known := knowledge_of(options):
+        settings["knowledge"] = known
     calibrations: Any = _list(options.calibrations)
     rows = "" if options.rows is None else options.rows
     return SweepPlan(

@@ -179,16 +179,6 @@ take one of the two back.
         """From `text`, or "" for none.  Raises ParameterError for anything else."""
         return _read(text)
 
-    def __or__(self, other: Knowledge) -> Knowledge:
-        """Both together; one of them alone may have tiers."""
-        if self.tiers and other.tiers and self.tiers != other.tiers:
-            raise ParameterError("Tiers are stated twice; leave one of the two orders out.")
-        return Knowledge(
-            self.tiers or other.tiers,
-            self.forbidden | other.forbidden,
-            self.required | other.required,
-        )
-
     def __bool__(self) -> bool:
         return bool(len(self.tiers) > 1 or self.forbidden or self.required)
 
@@ -294,4 +284,6 @@ def _mark(mark: Any) -> Mark:
 
 def canonical(text: Any) -> str:
     """The text of knowledge as `Knowledge.text` writes it; raises ParameterError."""
+    if isinstance(text, Knowledge):
+        return text.text
     return _read(text if isinstance(text, str) else json.dumps(text, default=str)).text

@@ -5,6 +5,7 @@ from privcore.releases.effect import (
     effect_sentence,
     large_delta_sentence,
     one_level_sentence,
+    overruled_sentence,
     shape_sentence,
 )
 from privcore.releases.report import (
@@ -20,6 +21,7 @@ __all__ = [
     "large_delta_sentence",
     "non_private_reference",
     "one_level_sentence",
+    "overruled_sentence",
     "python_code",
     "reference_sentence",
     "references_of",

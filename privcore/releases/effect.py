@@ -93,6 +93,24 @@ def one_level_columns(result: Discovery) -> dict[str, float]:
     return {name: share for name, share in largest.items() if share > ONE_LEVEL}
 
 
+def overruled_sentence(result: Discovery) -> str:
+    """Where what the run saw and what was known beforehand disagree; empty where nowhere.
+
+    Such as "What was known is kept against the data in 2 places, such as at either: tests point
+    tub and lung at it."
+    """
+    if not result.overruled:
+        return ""
+    names = result.graph.nodes
+    x, z, y = (short(names[node]) for node in min(result.overruled))
+    many = len(result.overruled)
+    places = "1 place" if many == 1 else f"{many} places, one of them"
+    return (
+        f"What was known beforehand is kept against the tests in {places} at {z}, where they would "
+        f"point {x} and {y} at it."
+    )
+
+
 def one_level_sentence(result: Discovery) -> str:
     """The columns of which little can be seen, as one level holds nearly all rows; else empty."""
     columns = one_level_columns(result)

@@ -64,7 +64,9 @@ def confidence_text(finding: Mapping[str, Any]) -> str:
 
 
 def share_text(value: float) -> str:
-    """A probability with three digits, never rounded up to 1."""
+    """A probability with three digits, never rounded up to 1, which is of what was known."""
+    if value == 1:
+        return "known"
     return f"over {_NEARLY}" if value > _NEARLY else f"{value:.3g}"
 
 

@@ -72,12 +72,14 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
 def references_of(dataset: Described, non_private: Discovery) -> dict[str, PDAG]:
     """`truth`, if it is known, and `non_private`.
 
-    The true graph is compared as its CPDAG, or as it is with algorithms that claim one DAG.
+    The true graph is compared as its CPDAG, with the directions that were known beforehand, or as
+    it is with algorithms that claim one DAG.
     """
     references = {}
     if dataset.true_edges is not None:
         algorithm = get_algorithm(non_private.algorithm)
-        references["truth"] = true_graph(algorithm, dataset.names, dataset.true_edges)
+        known = non_private.parameters["knowledge"]
+        references["truth"] = true_graph(algorithm, dataset.names, dataset.true_edges, known)
     references["non_private"] = non_private.graph
     return references
 
@@ -105,6 +107,9 @@ def run_report(
         "one_level": one_level_columns(result),
         "intervals": result.intervals,
         "settled": result.settled,
+        "overruled": [
+            [result.graph.nodes[node] for node in triple] for triple in sorted(result.overruled)
+        ],
         "guarantee": result.guarantee.as_dict(),
         "spent": result.spent.as_dict(),
         "weights": None if result.weights is None else result.weights.tolist(),

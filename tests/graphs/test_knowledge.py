@@ -265,13 +265,6 @@ def test_an_experts_graph_requires_its_edges_and_leaves_the_rest_open():
     assert known.on(graph.nodes).open_pairs == 4
 
 
-def test_two_orders_are_refused_and_other_knowledge_adds_up():
-    one, other = Knowledge.of(tiers="a; b"), Knowledge.of(forbid="a--c")
-    assert (one | other).words == ("a before b", "a – c forbidden")
-    with pytest.raises(ParameterError, match="Tiers are stated twice"):
-        one | Knowledge.of(tiers="b; a")
-
-
 def test_counted_tests_are_those_of_a_search_that_deletes_nothing():
     class Never(Separation):
         def independent(self, x, y, conditioning_set):

@@ -195,7 +195,9 @@ class Surrogates:
                 )
                 name, settings = non_private_settings(chosen, checked)
                 references = {
-                    "truth": true_graph(chosen, source.names, self._edges[seed]),
+                    "truth": true_graph(
+                        chosen, source.names, self._edges[seed], checked["knowledge"]
+                    ),
                     "non_private": self._reference(seed, name, settings, hooks),
                 }
             except PrivcoreError as error:

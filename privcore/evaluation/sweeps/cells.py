@@ -105,7 +105,7 @@ class Runner:
         self._plan = plan
         self._hooks = _Asking(cancelled) if cancelled else NoHooks()
         self._loaded: Cache[Loaded] = Cache(_KEPT_BYTES, _bytes)
-        self._truths: dict[tuple[int, str], PDAG] = {}
+        self._truths: dict[tuple[int, str, str], PDAG] = {}
 
     def reference(self, asked: Reference) -> ReferenceGraph:
         """The graph of one of the plan's references."""
@@ -186,9 +186,11 @@ class Runner:
 
     def _truth(self, data: int, loaded: Loaded, run: Discovery) -> PDAG:
         algorithm = get_algorithm(run.algorithm)
-        key = (data, algorithm.output)
+        known = run.parameters["knowledge"]
+        key = (data, algorithm.output, known)
         if key not in self._truths:
-            self._truths[key] = true_graph(algorithm, run.graph.nodes, loaded.true_edges or ())
+            edges = loaded.true_edges or ()
+            self._truths[key] = true_graph(algorithm, run.graph.nodes, edges, known)
         return self._truths[key]
 
 

@@ -1,0 +1,187 @@
+"""Knowledge from the files and objects of others: Tetrad, causal-learn, CSV, an expert's graph."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from pathlib import Path
+from typing import Any
+
+from privcore.errors import DataError, ParameterError
+from privcore.graphs.formats import import_graph
+from privcore.graphs.knowledge import Knowledge, Statement, statement, statements
+from privcore.graphs.texts import TETRAD_HEAD
+from privcore.text import short
+
+MAX_BYTES = 5_000_000
+_TETRAD = "/knowledge"
+# Marks behind a tier's number: no edges within it; edges into the next tier alone.
+_TETRAD_TIER = re.compile(r"(\d+)([*-]*)")
+_GRAPHS = {"bif": "bif", "gml": "gml", "dagitty.txt": "dagitty", "tetrad.txt": "tetrad"}
+
+
+def read_knowledge(source: Path | str | Any, names: Sequence[str] = ()) -> Knowledge:
+    """What is known beforehand, from a file or from causal-learn.
+
+    Args:
+        source: the path of a file, or causal-learn's `BackgroundKnowledge`.  A file holds our JSON
+            (`Knowledge.text`), Tetrad's text, or CSV: with the columns `column` and `tier`, or with
+            `from`, `to` and `rule`, which is forbid, require, "forbid edge" or "require edge".  Or
+            it holds an expert's graph (as Tetrad, DAGitty, GML or BIF), whose edges are required.
+        names: all columns, which patterns of causal-learn are matched with.
+
+    Raises:
+        DataError: for a file that is none of these.
+        ParameterError: for statements that contradict each other.
+    """
+    if isinstance(source, Path | str):
+        path = Path(source)
+        try:
+            with path.open("rb") as file:
+                content = file.read(MAX_BYTES + 1)
+        except (OSError, ValueError):
+            raise DataError(f"The file {short(path)!r} cannot be read; check its name.") from None
+        return parse_knowledge(content, path.name)
+    if hasattr(source, "tier_value_map"):
+        return _of_causal_learn(source, names)
+    raise DataError(
+        f"A {type(source).__name__} says nothing of edges; give a file, or causal-learn's "
+        "BackgroundKnowledge."
+    )
+
+
+def parse_knowledge(content: bytes, filename: str) -> Knowledge:
+    """As `read_knowledge`, from what a file holds."""
+    if len(content) > MAX_BYTES:
+        raise DataError("The file of what is known has more than 5 MB; say less of each pair.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("The file of what is known is not UTF-8 text; save it as such.") from None
+    start = text.lstrip()
+    if start.startswith(_TETRAD):
+        return _of_tetrad(text)
+    if start.startswith("{"):
+        return Knowledge.read(start)
+    if start.startswith(TETRAD_HEAD):
+        return Knowledge.of_graph(import_graph(text, "tetrad"))
+    for ending, kind in _GRAPHS.items():
+        if filename.lower().endswith(ending):
+            return Knowledge.of_graph(import_graph(text, kind))
+    return _of_csv(text)
+
+
+def _of_tetrad(text: str) -> Knowledge:
+    tiers: dict[int, list[str]] = {}
+    forbidden: set[Statement] = set()
+    required: set[Statement] = set()
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split()
+        if not words or words[0] == _TETRAD:
+            continue
+        if len(words) == 1 and not _TETRAD_TIER.fullmatch(words[0]):
+            section = words[0].lower()
+            continue
+        tier = _TETRAD_TIER.fullmatch(words[0])
+        if section == "addtemporal" and tier and "-" not in tier[2]:
+            own = tiers.setdefault(int(tier[1]), [])
+            own += words[1:]
+            if "*" in tier[2]:
+                forbidden |= {statement(a, "--", b) for a, b in combinations(words[1:], 2)}
+        elif section in ("forbiddirect", "requiredirect") and len(words) == 2:
+            known = forbidden if section == "forbiddirect" else required
+            known.add(statement(words[0], "->", words[1]))
+        else:
+            raise DataError(
+                f"Line {number} of the knowledge file is none of addtemporal, forbiddirect or "
+                "requiredirect; write it as one of these."
+            )
+    ordered = tuple(tuple(tiers[k]) for k in sorted(tiers))
+    return Knowledge(ordered, frozenset(forbidden), frozenset(required))
+
+
+def _of_csv(text: str) -> Knowledge:
+    rows = list(csv.DictReader(text.splitlines()))
+    fields = {str(name).strip().lower() for row in rows[:1] for name in row}
+    if {"column", "tier"} <= fields:
+        return _of_tiers(list(_cells(rows, "column", "tier")))
+    if {"from", "to", "rule"} <= fields:
+        return _of_rules(list(_cells(rows, "from", "to", "rule")))
+    raise DataError(
+        "The file of what is known is neither JSON nor Tetrad's text, and as CSV it needs the "
+        "columns column,tier or from,to,rule."
+    )
+
+
+def _cells(rows: list[dict[str, Any]], *wanted: str) -> Iterator[list[str]]:
+    for number, row in enumerate(rows, 2):
+        named = {str(name).strip().lower(): str(cell or "").strip() for name, cell in row.items()}
+        cells = [named[name] for name in wanted]
+        if any(cells) and not all(cells):
+            raise DataError(f"Line {number} of the knowledge file has an empty cell; fill it in.")
+        if all(cells):
+            yield cells
+
+
+def _of_tiers(rows: list[list[str]]) -> Knowledge:
+    tiers: dict[float, list[str]] = {}
+    for name, tier in rows:
+        try:
+            tiers.setdefault(float(tier), []).append(name)
+        except ValueError:
+            raise DataError(f"The tier of {short(name)!r} is {short(tier)!r}, no number.") from None
+    return Knowledge(tuple(tuple(tiers[k]) for k in sorted(tiers)))
+
+
+def _of_rules(rows: list[list[str]]) -> Knowledge:
+    known: dict[str, set[Statement]] = {"forbid": set(), "require": set()}
+    for a, b, rule in rows:
+        verb, _, edge = rule.lower().partition(" ")
+        if verb not in known or edge not in ("", "edge"):
+            raise DataError(
+                f"The rule {short(rule)!r} is none of forbid, require, forbid edge, require edge."
+            )
+        known[verb].add(statement(a, "--" if edge else "->", b))
+    return Knowledge((), frozenset(known["forbid"]), frozenset(known["require"]))
+
+
+def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
+    """`BackgroundKnowledge`: its rules are of arrows, its patterns are matched at the start."""
+
+    def arrows(nodes: Any, patterns: Any) -> set[Statement]:
+        said = {statement(a.get_name(), "->", b.get_name()) for a, b in nodes}
+        for first, second in patterns:
+            ends = ([n for n in names if re.match(pattern, n)] for pattern in (first, second))
+            said |= {statement(a, "->", b) for a, b in product(*ends) if a != b}
+        return said
+
+    tiers: dict[int, list[str]] = {}
+    for node, tier in source.tier_value_map.items():
+        tiers.setdefault(tier, []).append(node.get_name())
+    forbidden = arrows(source.forbidden_rules_specs, source.forbidden_pattern_rules_specs)
+    for tier in getattr(source, "forbidden_within_tiers", ()):
+        forbidden |= {statement(a, "--", b) for a, b in combinations(tiers.get(tier, ()), 2)}
+    required = arrows(source.required_rules_specs, source.required_pattern_rules_specs)
+    return Knowledge(
+        tuple(tuple(tiers[k]) for k in sorted(tiers)), frozenset(forbidden), frozenset(required)
+    )
+
+
+def stated_knowledge(
+    *, tiers: str = "", forbid: Sequence[str] = (), require: Sequence[str] = (), file: str = ""
+) -> Knowledge:
+    """What the options of a command say together; raises ParameterError and DataError."""
+    if not (tiers or forbid or require or file):
+        return Knowledge()
+    known = read_knowledge(file) if file else Knowledge()
+    said = Knowledge.of(tiers=tiers)
+    if said.tiers and known.tiers:
+        raise ParameterError("Tiers are stated in the file, too; leave one of the two orders out.")
+    return Knowledge(
+        said.tiers or known.tiers,
+        known.forbidden.union(*map(statements, forbid)),
+        known.required.union(*map(statements, require)),
+    )

@@ -1,0 +1,79 @@
+"""What is known beforehand on the command line: discover, release's plan, and sweeps."""
+
+import csv
+import json
+
+import pytest
+
+from privcore.cli import main
+
+TIERS = "asia,smoke;tub,lung,bronc;either;xray,dysp"
+
+
+def printed(capsys, *words):
+    status = main(list(words))
+    streams = capsys.readouterr()
+    return status, streams.out, streams.err
+
+
+@pytest.mark.parametrize("algorithm", ["moment-search", "laplace-pc", "pc"])
+def test_a_run_obeys_and_says_what_was_known(capsys, algorithm):
+    asked = ["discover", "--network", "asia", "--rows", "5000", "--algorithm", algorithm]
+    known = ["--tiers", TIERS, "--forbid", "asia--smoke; lung->either", "--require", "asia->tub"]
+    status, out, _ = printed(capsys, *asked, *known, "--json")
+    assert status == 0
+    report = json.loads(out)
+    place = {name: k for k, tier in enumerate(TIERS.split(";")) for name in tier.split(",")}
+    assert all(place[a] <= place[b] for a, b in report["directed"])
+    assert ["asia", "tub"] in report["directed"]
+    edges = report["directed"] + report["undirected"]
+    assert not {("asia", "smoke"), ("lung", "either")} & {tuple(sorted(e)) for e in edges}
+    assert json.loads(report["parameters"]["knowledge"])["required"] == [["asia", "->", "tub"]]
+    if algorithm != "pc":
+        assert any(f.startswith("what is known beforehand") for f in report["guarantee"]["public"])
+
+
+def test_edges_that_were_known_say_so(capsys):
+    asked = ["discover", "--network", "asia", "--rows", "5000", "--require", "asia->xray"]
+    status, out, _ = printed(capsys, *asked)
+    assert status == 0
+    line = next(line for line in out.splitlines() if line.startswith("asia -> xray"))
+    assert line.split("  ", 1)[1].strip() == "probability known, direction known"
+
+
+def test_what_the_tests_say_against_it_is_told(capsys):
+    asked = ["discover", "--network", "asia", "--rows", "50000", "--algorithm", "pc"]
+    status, out, _ = printed(capsys, *asked, "--tiers", "either;tub,lung")
+    assert status == 0
+    assert "What was known beforehand is kept against the tests in 1 place at either" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--tiers", "asia;smoke", "--require", "smoke->asia"], "smoke → asia is required, but"),
+        (["--tiers", "asia;smok"], "What is known names 'smok', which is not a column"),
+        (["--forbid", "asia"], "'asia' says nothing of an edge"),
+        (["--knowledge", "nothing.json"], "cannot be read; check its name."),
+        (["--set", "knowledge=tiers"], "knowledge is 'tiers'; it must be JSON"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(capsys, words, sentence):
+    status, _, err = printed(capsys, "discover", "--network", "asia", "--rows", "100", *words)
+    assert status == 2
+    assert sentence in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_a_sweep_keeps_what_is_known(capsys, tmp_path):
+    out = tmp_path / "rows.csv"
+    asked = ["sweep", "--network", "cancer", "--rows", "500", "--algorithms", "laplace-pc,pc"]
+    known = ["--tiers", "Smoker,Pollution;Cancer;Xray,Dyspnoea", "--seeds", "2", "--workers", "0"]
+    status, _, err = printed(capsys, *asked, *known, "--epsilons", "1", "--out", str(out))
+    assert status == 0, err
+    place = {"Smoker": 0, "Pollution": 0, "Cancer": 1, "Xray": 2, "Dyspnoea": 2}
+    rows = list(csv.DictReader(out.open()))
+    assert len(rows) == 3
+    for row in rows:
+        arrows = [edge.split("->") for edge in row["edges"].split() if "->" in edge]
+        assert all(place[a] <= place[b] for a, b in arrows)
