@@ -11,9 +11,10 @@ from pages.ui import texts
 from pages.ui.charts import set_foot
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import UPLOAD, Loaded, current_data, held_data, positions_of
+from pages.ui.controls.known import held_knowledge
 from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
-from pages.ui.discover import epsilon, panels, pins, stability
+from pages.ui.discover import epsilon, knowledge, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
 from pages.ui.discover.answer import CLASS_WORDS, ReferenceKind, answer_sentence
 from pages.ui.discover.background import Background, background_of
@@ -38,6 +39,7 @@ from privcore.evaluation import CLASSES, Comparison, compare, skeleton_metrics
 from privcore.graphs import PDAG
 from privcore.releases import (
     one_level_sentence,
+    overruled_sentence,
     reference_sentence,
     references_of,
     shape_sentence,
@@ -271,6 +273,7 @@ def show_run(
             {
                 **held_data(),
                 **held_by(algorithm, values.get("calibration", "none")),
+                **held_knowledge(loaded),
                 "algorithm": name,
                 "seed": seed,
             },
@@ -316,6 +319,8 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         st.caption(mixed)
     if result.findings:
         st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
+    for line in filter(None, (knowledge.sentence(loaded), overruled_sentence(result))):
+        st.caption(texts.plain(line))
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
     lines = linked(lines, cpdag="A line without an arrow")
     st.caption(f"{lines} {texts.NOT_PRIVATE}")
@@ -332,6 +337,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         "Edges": lambda: panels.edge_panel(result, comparisons),
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
         **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
+        "What is known": lambda: knowledge.panel(loaded),
         "Budget": lambda: budget_panel.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),
         stability.TAB: lambda: stability.panel(loaded, result, reference, label),

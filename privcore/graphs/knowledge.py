@@ -180,25 +180,25 @@ take one of the two back.
         return _read(text)
 
     def __bool__(self) -> bool:
+        """Whether it says anything of a graph: one tier alone does not."""
         return bool(len(self.tiers) > 1 or self.forbidden or self.required)
 
     @property
     def text(self) -> str:
         """JSON on one line, the same for the same knowledge; empty for none."""
-        if not self:
-            return ""
         known = {
             "tiers": self.tiers,
             "forbidden": sorted(self.forbidden),
             "required": sorted(self.required),
         }
         said = {name: value for name, value in known.items() if value}
-        return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(said, ensure_ascii=False, separators=(",", ":")) if said else ""
 
     @property
     def words(self) -> tuple[str, ...]:
         """Each statement in words."""
-        order = " before ".join(", ".join(map(short, tier)) for tier in self.tiers)
+        several = self.tiers if len(self.tiers) > 1 else ()
+        order = " before ".join(", ".join(map(short, tier)) for tier in several)
         return (
             *filter(None, [order]),
             *(f"{said.words} forbidden" for said in sorted(self.forbidden)),

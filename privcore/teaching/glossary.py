@@ -285,6 +285,16 @@ _TERMS = (
         see=("cpdag", "separating-set"),
     ),
     Term(
+        "background-knowledge",
+        "What is known beforehand",
+        "What is known of a graph before any row is looked at: an order in time, edges that are "
+        "ruled out, edges that are required. It is public and every graph obeys it. It gives "
+        "directions that no data could tell.",
+        field="background knowledge, tiers, MPDAG",
+        see=("cpdag", "v-structure"),
+        docs="docs/how-to/knowledge.md",
+    ),
+    Term(
         "cpdag",
         "Graph with open directions",
         "All causal graphs that imply the same independences, in one drawing. An arrow points the "

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
+from pages.ui.controls.known import held_text
 from pages.ui.controls.params import controls
 from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
 from privcore.algorithms import ALGORITHMS
@@ -45,7 +46,7 @@ def set_algorithm(*, seeded: bool = True, elsewhere: Sequence[str] = ()) -> None
     # An asterisk in a title would be read as markup.
     title = algorithm.title.replace("*", "\\*")
     st.markdown(f"**{title}**", help=algorithm.summary)
-    st.session_state["parameters"] = controls(algorithm, elsewhere)
+    st.session_state["parameters"] = {**controls(algorithm, elsewhere), "knowledge": held_text()}
     if algorithm.private:
         if seeded:
             choose_seed()

@@ -120,7 +120,8 @@ def _draw(
     """Draw those that matter beside the values chosen so far, and note what they say."""
     calibration = values.get("calibration", "none")
     for parameter in parameters:
-        if parameter.matters(values):
+        # A text is not chosen here: the page has a panel for it.
+        if parameter.matters(values) and parameter.kind != "text":
             offered = dict(parameter.limited).get(calibration, parameter.choices)
             asked = parameter.offering(offered)
             if _has_choice(asked):

@@ -340,7 +340,7 @@ KNOWLEDGE = Parameter(
     read=canonical,
     help="An order in time (tiers), edges that are ruled out and edges that are required, as JSON; "
     "empty for nothing. It is public and must come from elsewhere than the rows. Every graph obeys "
-    "it, and no budget is spent on what it decides.",
+    "it, and algorithms that test pair by pair spend nothing on what it decides.",
     source="Meek 1995; docs/how-to/knowledge.md",
 )
 

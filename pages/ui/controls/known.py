@@ -1,0 +1,95 @@
+"""What is known beforehand of the data that all pages look at: kept in the session and, where the
+data are built in, in the address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from privcore.errors import ParameterError, PrivcoreError
+from privcore.graphs.knowledge import Knowledge
+
+_NAME = "knowledge"
+_WRITTEN = f"_{_NAME}_written"
+_BY_DATA, _BEFORE, _PROBLEM = "_known", "_known_before", "_known_problem"
+# Steps that can be undone.
+_STEPS = 50
+
+
+def known_text(loaded: Loaded | None) -> str:
+    """The parameter of all algorithms, of the columns that there are; "" for nothing."""
+    if loaded is None:
+        return ""
+    asked = st.query_params.get(_NAME)
+    if asked is not None and asked != st.session_state.get(_WRITTEN):
+        try:
+            Knowledge.read(asked)
+            st.session_state.setdefault(_BY_DATA, {})[_key(loaded)] = asked
+        except ParameterError as error:
+            st.session_state[_PROBLEM] = f"The address says what cannot be read: {error}"
+    text = held(loaded).text
+    # Names of a table's columns are not for an address.
+    written = text if st.session_state.get("data") != UPLOAD else ""
+    st.session_state[_WRITTEN] = written or None
+    if written and st.query_params.get(_NAME) != written:
+        st.query_params[_NAME] = written
+    elif not written and _NAME in st.query_params:
+        del st.query_params[_NAME]
+    return text
+
+
+def held_text() -> str:
+    """As `known_text`, of the data that are loaded."""
+    try:
+        return known_text(current_data())
+    except PrivcoreError:
+        return ""  # The page says what is wrong with the data.
+
+
+def held(loaded: Loaded) -> Knowledge:
+    """What is known of these data."""
+    text = st.session_state.get(_BY_DATA, {}).get(_key(loaded), "")
+    return Knowledge.read(text).among(loaded.dataset.names)
+
+
+def held_knowledge(loaded: Loaded) -> dict[str, dict[str, str]]:
+    """What the session holds, for it to be put back."""
+    return {_BY_DATA: {_key(loaded): held(loaded).text}}
+
+
+def keep(loaded: Loaded, known: Knowledge) -> None:
+    """From the next run of the page on; what was there before can be had back by `undo`."""
+    now = st.session_state.setdefault(_BY_DATA, {}).get(_key(loaded), "")
+    if known.text == now:
+        return
+    before = st.session_state.setdefault(_BEFORE, {}).setdefault(_key(loaded), [])
+    before.append(now)
+    del before[:-_STEPS]
+    st.session_state[_BY_DATA][_key(loaded)] = known.text
+    st.session_state.pop(_PROBLEM, None)
+
+
+def undo(loaded: Loaded) -> None:
+    """Back by one step."""
+    before = st.session_state.get(_BEFORE, {}).get(_key(loaded))
+    if before:
+        st.session_state[_BY_DATA][_key(loaded)] = before.pop()
+    st.session_state.pop(_PROBLEM, None)
+
+
+def can_undo(loaded: Loaded) -> bool:
+    return bool(st.session_state.get(_BEFORE, {}).get(_key(loaded)))
+
+
+def tell(problem: str) -> None:
+    """What the next run of the page shows of a change that was refused."""
+    st.session_state[_PROBLEM] = problem
+
+
+def told() -> str:
+    return str(st.session_state.get(_PROBLEM, ""))
+
+
+def _key(loaded: Loaded) -> str:
+    """Of the table, whichever rows of it are sampled."""
+    return loaded.dataset.name

@@ -1,0 +1,159 @@
+// Columns in tiers, by pointer or by arrow keys; rules of two columns; and the pair that is selected
+// in one of the graphs, which can be ruled out, required or turned.
+const html = (name, className, parent, text) => {
+  const element = document.createElement(name);
+  element.className = className;
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
+  return element;
+};
+const button = (className, parent, text, act) => {
+  const made = html("button", className, parent, text);
+  made.type = "button";
+  made.title = text;
+  made.addEventListener("click", act);
+  return made;
+};
+const sign = (rule, names) => `${names[rule.a]} ${rule.mark === "->" ? "→" : "–"} ${names[rule.b]}`;
+const VERBS = {
+  "forbid--": "no edge",
+  "forbid->": "no arrow",
+  "require--": "edge",
+  "require->": "arrow",
+};
+
+const states = new WeakMap();
+
+function draw(root, state) {
+  const { data, act } = state;
+  const { names, tiers } = data;
+  // By the lane that a column is in: 0 for none, then the tiers in order, then a new one.
+  const lanes = [data.loose, ...tiers, []];
+  const move = (column, to) => {
+    const order = tiers.map((tier) => tier.filter((c) => c !== column));
+    if (to > order.length) order.push([]);
+    if (to > 0) order[to - 1].push(column);
+    state.focus = column;
+    act({ do: "order", tiers: order.filter((tier) => tier.length) });
+  };
+  const held = state.focus;
+  root.replaceChildren();
+  const box = html("div", "lanes", root);
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", "Columns in the order of time");
+  const drawnLanes = lanes.map((columns, lane) => {
+    const kind = lane === 0 ? " loose" : lane > tiers.length ? " new" : "";
+    const element = html("div", "lane" + kind, box);
+    let title = `${lane}`;
+    if (lane === 0) title = "any time";
+    else if (lane > tiers.length) title = tiers.length ? "later: drop here" : "earliest: drop here";
+    else if (lane === 1) title = "1 · earliest";
+    else if (lane === tiers.length) title = `${lane} · latest`;
+    html("h4", "", element, title);
+    const chips = html("div", "chips", element);
+    for (const column of columns) {
+      const chip = button("chip", chips, names[column], () => {});
+      const place = lane === 0 ? "in no tier" : `in tier ${lane} of ${tiers.length}`;
+      chip.setAttribute("aria-label", `${names[column]}, ${place}. Left and right arrow keys move it.`);
+      chip.addEventListener("keydown", (event) => {
+        const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (!step) return;
+        event.preventDefault();
+        let to = lane + step;
+        // Alone in the last tier, a column does not get into a still later one.
+        if (to > tiers.length && lane > 0 && columns.length === 1) return;
+        if (to < 0 || to > tiers.length + 1) return;
+        move(column, to);
+      });
+      chip.addEventListener("pointerdown", (event) => {
+        if (event.button) return;
+        chip.setPointerCapture(event.pointerId);
+        chip.classList.add("dragged");
+        const over = ({ clientX: x, clientY: y }) =>
+          drawnLanes.findIndex((other) => {
+            const at = other.getBoundingClientRect();
+            return x >= at.left && x <= at.right && y >= at.top && y <= at.bottom;
+          });
+        const show = (found) =>
+          drawnLanes.forEach((other, k) => other.classList.toggle("over", k === found && k !== lane));
+        const moved = (later) => show(over(later));
+        const end = (later) => {
+          chip.removeEventListener("pointermove", moved);
+          chip.classList.remove("dragged");
+          const found = later.type === "pointerup" ? over(later) : -1;
+          show(-1);
+          if (found >= 0 && found !== lane) move(column, found);
+        };
+        chip.addEventListener("pointermove", moved);
+        chip.addEventListener("pointerup", end, { once: true });
+        chip.addEventListener("pointercancel", end, { once: true });
+      });
+      if (column === held) state.chip = chip;
+    }
+    return element;
+  });
+
+  const pair = html("div", "row", root);
+  if (state.pair) {
+    const [a, b] = state.pair;
+    html("span", "", pair, `${names[a]} and ${names[b]}:`);
+    const say = (verb, first, mark, second) => () =>
+      act({ do: "rule", verb, a: first, mark, b: second });
+    button("", pair, "no edge", say("forbid", a, "--", b));
+    button("", pair, `${names[a]} → ${names[b]}`, say("require", a, "->", b));
+    button("", pair, `${names[b]} → ${names[a]}`, say("require", b, "->", a));
+    button("", pair, "an edge", say("require", a, "--", b));
+    button("", pair, "nothing", say("", a, "--", b));
+  } else {
+    html("span", "", pair, "Click an edge in a graph to rule it out, require it or turn it.");
+  }
+  if (data.rules.length) {
+    const list = html("div", "row", root);
+    html("span", "", list, "Rules:");
+    for (const rule of data.rules) {
+      const text = `${VERBS[rule.verb + rule.mark]} ${sign(rule, names)} ✕`;
+      const away = () => act({ do: "rule", verb: "", a: rule.a, mark: "--", b: rule.b });
+      const chip = button("rule", list, text, away);
+      chip.setAttribute("aria-label", `${rule.verb} ${sign(rule, names)}: take it back`);
+    }
+  }
+  if (state.chip) {
+    if (state.moved) state.chip.focus({ preventScroll: true });
+    state.chip = null;
+    state.moved = false;
+  }
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".root");
+  root.style.setProperty("--muted", data.muted);
+  let state = states.get(parentElement);
+  if (!state) {
+    state = { pair: null, focus: null };
+    states.set(parentElement, state);
+  }
+  state.data = data;
+  state.act = (what) => {
+    state.moved = what.do === "order";
+    setTriggerValue("act", what);
+  };
+  if (data.channel && state.name !== data.channel) {
+    state.channel?.close();
+    state.name = data.channel;
+    state.channel = new BroadcastChannel(data.channel);
+    state.channel.onmessage = ({ data: message }) => {
+      const edge = message.selection?.edges?.[0];
+      if (!message.selection) return;
+      const ends = edge ? edge.split("-").map(Number) : [];
+      const known = ends.length === 2 && ends.every((end) => state.data.names[end] !== undefined);
+      state.pair = known ? ends : null;
+      draw(root, state);
+    };
+  }
+  draw(root, state);
+  return () => {
+    state.channel?.close();
+    states.delete(parentElement);
+  };
+}

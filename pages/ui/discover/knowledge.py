@@ -1,0 +1,173 @@
+"""The panel "What is known": columns in the order of time, and edges ruled out or required."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.controls import known
+from pages.ui.controls.data import Loaded
+from pages.ui.glossary import linked
+from pages.ui.messages import problem
+from pages.ui.theme import PALETTES, current
+from privcore.data.network_tiers import TIERS
+from privcore.errors import ParameterError, PrivcoreError
+from privcore.graphs.knowledge import Knowledge, Mark, Statement, statement
+from privcore.graphs.knowledge_files import parse_knowledge
+
+_HERE = Path(__file__).parent
+_drawn = st.components.v2.component(
+    "causalveil_knowledge",
+    html='<div class="root"></div>\n<!-- drawn by knowledge.js -->\n',
+    css=(_HERE / "knowledge.css").read_text("utf-8"),
+    js=(_HERE / "knowledge.js").read_text("utf-8"),
+)
+_KEY = "known_editor"
+# What can be said of two columns: the verb and the mark, and in words.
+_RULES: dict[str, tuple[str, Mark]] = {
+    "has no edge with": ("forbid", "--"),
+    "is no parent of": ("forbid", "->"),
+    "has an edge with": ("require", "--"),
+    "is a parent of": ("require", "->"),
+}
+
+
+def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
+    """worth: draws what the knowledge is worth."""
+    now = known.held(loaded)
+    st.caption(
+        linked(
+            "Order the columns in time: no arrow leads back. Rule edges out, or require them: "
+            "click an edge in a graph above, or choose two columns. Every graph then obeys, and "
+            "algorithms that test pair by pair spend nothing on what is decided. It counts as "
+            "public, so it must not come from these rows.",
+            **{"background-knowledge": "Order the columns in time"},
+        )
+    )
+    if known.told():
+        problem(ParameterError(known.told()))
+    names = loaded.dataset.names
+    _drawn(
+        key=_KEY,
+        data=described(names, now, st.session_state.get("_channel", "")),
+        on_act_change=lambda: _act(loaded),
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        first = st.selectbox("Column", names, key="known_first", width=180)
+        rule = st.selectbox("Rule", list(_RULES), key="known_rule", width=180)
+        second = st.selectbox("Other column", names, index=1, key="known_second", width=180)
+        st.button("Add", on_click=_add, args=(loaded, first, rule, second))
+    with st.container(horizontal=True):
+        st.button(
+            "Undo",
+            icon=":material/undo:",
+            on_click=known.undo,
+            args=(loaded,),
+            disabled=not known.can_undo(loaded),
+        )
+        st.button("Clear", on_click=known.keep, args=(loaded, Knowledge()), disabled=not now)
+        tiers = TIERS.get(loaded.dataset.name) if loaded.is_network else None
+        if tiers:
+            st.button(
+                "Use an order from the literature",
+                on_click=_merge,
+                args=(loaded, lambda: Knowledge.of(tiers=tiers)),
+            )
+        with st.popover("From a file"):
+            file = st.file_uploader(
+                "JSON, Tetrad's knowledge, CSV (column,tier or from,to,rule), or an expert's graph",
+                key="known_file",
+                max_upload_size=5,
+            )
+            if file is not None:
+                st.button("Take it over", on_click=_from_file, args=(loaded, file))
+        st.download_button(
+            "Save as JSON", now.text, "knowledge.json", "application/json", disabled=not now
+        )
+    if now:
+        worth()
+
+
+def described(names: tuple[str, ...], now: Knowledge, channel: str) -> dict[str, Any]:
+    """What the editor draws; columns by their numbers."""
+    index = {name: i for i, name in enumerate(names)}
+    placed = {name for tier in now.tiers for name in tier}
+    rules = [("forbid", said) for said in sorted(now.forbidden)]
+    rules += [("require", said) for said in sorted(now.required)]
+    return {
+        "names": list(names),
+        "tiers": [sorted(index[name] for name in tier) for tier in now.tiers],
+        "loose": [i for i, name in enumerate(names) if name not in placed],
+        "rules": [
+            {"verb": verb, "a": index[said.a], "mark": said.mark, "b": index[said.b]}
+            for verb, said in rules
+        ],
+        "channel": channel,
+        "muted": PALETTES[current()].muted,
+    }
+
+
+def changed(names: tuple[str, ...], now: Knowledge, act: Mapping[str, Any]) -> Knowledge:
+    """After one act in the editor; raises ParameterError for a contradiction, or for no act."""
+    try:
+        if act["do"] == "order":
+            tiers = tuple(tuple(names[int(i)] for i in tier) for tier in act["tiers"])
+            return Knowledge(tiers, now.forbidden, now.required)
+        mark: Mark = "->" if act["mark"] == "->" else "--"
+        said = statement(names[int(act["a"])], mark, names[int(act["b"])])
+        verb = {"forbid": "forbid", "require": "require", "": ""}[act["verb"]]
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise ParameterError("The editor sent what it does not know; load the page anew.") from None
+    return with_rule(now, verb, said)
+
+
+def with_rule(now: Knowledge, verb: str, said: Statement) -> Knowledge:
+    """With a statement of two columns in the place of all others of the two; verb: "" for none."""
+    ends = {said.a, said.b}
+    forbidden, required = (
+        {other for other in own if {other.a, other.b} != ends}
+        for own in (now.forbidden, now.required)
+    )
+    if verb:
+        (forbidden if verb == "forbid" else required).add(said)
+    return Knowledge(now.tiers, frozenset(forbidden), frozenset(required))
+
+
+def _act(loaded: Loaded) -> None:
+    act = st.session_state[_KEY].act
+    if isinstance(act, Mapping):
+        _merge(loaded, lambda: changed(loaded.dataset.names, known.held(loaded), act))
+
+
+def _add(loaded: Loaded, first: str, rule: str, second: str) -> None:
+    verb, mark = _RULES[rule]
+    _merge(loaded, lambda: with_rule(known.held(loaded), verb, statement(first, mark, second)))
+
+
+def _from_file(loaded: Loaded, file: Any) -> None:
+    def read() -> Knowledge:
+        told = parse_knowledge(file.getvalue(), file.name)
+        told.on(loaded.dataset.names)
+        return told
+
+    _merge(loaded, read)
+
+
+def _merge(loaded: Loaded, make: Callable[[], Knowledge]) -> None:
+    """Keep what `make` gives; tell why not, if it cannot be."""
+    try:
+        known.keep(loaded, make())
+    except PrivcoreError as error:
+        known.tell(str(error))
+
+
+def sentence(loaded: Loaded) -> str:
+    """What is known, for a line below the answer; empty for nothing."""
+    words = known.held(loaded).words
+    if not words:
+        return ""
+    more = f"; and {len(words) - 3} more" if len(words) > 3 else ""
+    return f"Known beforehand: {'; '.join(words[:3])}{more}."
