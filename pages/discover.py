@@ -337,7 +337,9 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         "Edges": lambda: panels.edge_panel(result, comparisons),
         **({"Weights": lambda: panels.weight_panel(result)} if result.weights is not None else {}),
         **({"Pairs": lambda: findings.pair_panel(result)} if result.findings else {}),
-        "What is known": lambda: knowledge.panel(loaded),
+        "What is known": lambda: knowledge.panel(
+            loaded, lambda: knowledge.worth_part(loaded, result.algorithm, values)
+        ),
         "Budget": lambda: budget_panel.budget_panel(result),
         "Decisions": lambda: panels.decision_panel(result),
         stability.TAB: lambda: stability.panel(loaded, result, reference, label),

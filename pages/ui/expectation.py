@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.controls.known import known_text
 from pages.ui.glossary import glossary_note
 from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
 from pages.ui.texts import plain
@@ -63,11 +64,11 @@ def quality(loaded: Loaded) -> None:
 def surrogates(loaded: Loaded) -> Surrogates:
     """Kept for the session, so that another setting does not draw the data anew."""
     held = st.session_state.get("_surrogates")
-    if held is None or held[0] != loaded.key:
-        st.session_state["_surrogates"] = held = (
-            loaded.key,
-            Surrogates(Shape.of(loaded.dataset)),
-        )
+    known = known_text(loaded)
+    key = (loaded.key, known)
+    if held is None or held[0] != key:
+        shape = Shape.of(loaded.dataset)
+        st.session_state["_surrogates"] = held = (key, Surrogates(shape, knowledge=known))
     simulated: Surrogates = held[1]
     return simulated
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from dataclasses import asdict
 
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
@@ -14,11 +15,14 @@ from privcore.algorithms.moment_search.power import (
 )
 from privcore.algorithms.search.parameters import DELTA, EPSILON
 from privcore.cli.data import whole
+from privcore.cli.run_options import add_knowledge_options, knowledge_of
 from privcore.data.sampling import MAX_ROWS
 from privcore.errors import ParameterError
 from privcore.evaluation.planning.adviser import Advice, advise, enough
 from privcore.evaluation.planning.optimality_gap import OptimalityGap, optimality_gap
 from privcore.evaluation.planning.surrogate import Shape, Spread, Surrogates
+from privcore.evaluation.planning.worth import worth_of
+from privcore.graphs.knowledge import Knowledge
 from privcore.text import short
 
 _MOST_COLUMNS = 200
@@ -39,6 +43,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--algorithms", default="", help="comma-separated; all if left out")
     command.add_argument("--f1", help="also: the smallest epsilon for this skeleton F1")
     command.add_argument("--runs", default="5", help="surrogates (5)")
+    add_knowledge_options(command)
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_run)
 
@@ -48,13 +53,18 @@ def _run(options: argparse.Namespace) -> None:
     runs = _between(options.runs, "runs", 1, 100)
     epsilon, delta = EPSILON.parse(options.epsilon), DELTA.parse(options.delta)
     wanted = None if options.f1 is None else _share(options.f1)
-    surrogates = Surrogates(shape, range(1, runs + 1))
+    known = knowledge_of(options)
+    Knowledge.read(known).on(shape.names)
+    surrogates = Surrogates(shape, range(1, runs + 1), known)
     names = [name for name in options.algorithms.split(",") if name]
     advice = advise(surrogates, epsilon, delta, names)
     best = advice.best
     reached = None
     if wanted is not None and best is not None:
         reached = enough(surrogates, best.algorithm, delta, wanted)
+    worth = None
+    if known and best is not None:
+        worth = worth_of(surrogates, best.algorithm, {"epsilon": epsilon})
     parameters = MomentSearchParameters(epsilon=epsilon, delta=delta)
     public = PublicShape(shape.n, shape.levels, len(shape.names))
     gap = optimality_gap(surrogates, parameters)
@@ -77,6 +87,7 @@ def _run(options: argparse.Namespace) -> None:
             "epsilon_for_f1": None if reached is None else reached.epsilon,
             "smallest_visible": visible_effects(public, parameters).alone,
             "weak_edge": None if gap is None else _described(gap),
+            "knowledge_worth": None if worth is None else asdict(worth),
         }
         print(json.dumps(described, indent=1, ensure_ascii=False))
         return
@@ -87,6 +98,8 @@ def _run(options: argparse.Namespace) -> None:
             f"Of the epsilons tried with {best.algorithm}, {needed} enough for a skeleton F1 of "
             f"{wanted:g}."
         )
+    if worth is not None:
+        print(worth.sentence)
     print(visible_sentence(public, parameters))
     if gap is not None:
         print(f"{gap.verdict} {gap.reason}")

@@ -33,7 +33,7 @@ def add_parameter_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_knowledge_options(group: argparse._ArgumentGroup) -> None:
+def add_knowledge_options(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--tiers",
         default="",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import networkx as nx
 import numpy as np
+
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
 
 
 @dataclass(frozen=True)
@@ -22,11 +26,19 @@ class RandomDag:
         )
 
 
-def random_dag(nodes: int, density: float, generator: np.random.Generator) -> RandomDag:
+def random_dag(
+    nodes: int,
+    density: float,
+    generator: np.random.Generator,
+    known: Constraints | None = None,
+) -> RandomDag:
     """A uniform order of the nodes, and round(s p(p − 1)/2) of its pairs, uniform too, as edges.
 
     That is not uniform over all acyclic graphs: those with many orders are likelier.
+    known: background knowledge, which the graph obeys; it may have fewer edges then.
     """
+    if known is not None and not known.empty:
+        return _obeying(nodes, density, generator, known)
     order = generator.permutation(nodes)
     earlier, later = np.triu_indices(nodes, 1)
     chosen = generator.choice(earlier.size, round(density * earlier.size), replace=False)
@@ -34,3 +46,26 @@ def random_dag(nodes: int, density: float, generator: np.random.Generator) -> Ra
     for pair in chosen:
         parents[order[later[pair]]].append(int(order[earlier[pair]]))
     return RandomDag(tuple(map(int, order)), tuple(tuple(sorted(causes)) for causes in parents))
+
+
+def _obeying(
+    nodes: int, density: float, generator: np.random.Generator, known: Constraints
+) -> RandomDag:
+    """A random order in which known arrows lead forward; required edges, and others at random."""
+    place = generator.permutation(nodes)
+    possible = [(i, j) for i in range(nodes) for j in range(i + 1, nodes) if known.possible[i, j]]
+    ahead = nx.DiGraph(list(known.known_arrows(possible)))
+    if not nx.is_directed_acyclic_graph(ahead):
+        # Rules of single arrows can leave only a cycle of three edges, of which one is then absent.
+        ahead = nx.DiGraph(list(known.known_arrows(known.required)))
+    ahead.add_nodes_from(range(nodes))
+    order = list(nx.lexicographical_topological_sort(ahead, key=lambda node: int(place[node])))
+    later = [(a, b) for k, a in enumerate(order) for b in order[k + 1 :] if known.allowed[a, b]]
+    held = [edge for edge in later if ordered(*edge) in known.required]
+    others = [edge for edge in later if ordered(*edge) not in known.required]
+    wanted = round(density * nodes * (nodes - 1) / 2) - len(held)
+    many = min(max(wanted, 0), len(others))
+    chosen = generator.choice(len(others), many, replace=False) if many else ()
+    edges = [*held, *(others[k] for k in chosen)]
+    parents = (tuple(sorted(i for i, j in edges if j == node)) for node in range(nodes))
+    return RandomDag(tuple(order), tuple(parents))

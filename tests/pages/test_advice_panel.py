@@ -11,7 +11,10 @@ def press(app, label):
 
 def test_advice_is_asked_for_and_followed(monkeypatch):
     """On two surrogates for each algorithm; the page draws five."""
-    monkeypatch.setattr("pages.ui.expectation.Surrogates", lambda shape: Surrogates(shape, (1, 2)))
+    monkeypatch.setattr(
+        "pages.ui.expectation.Surrogates",
+        lambda shape, knowledge: Surrogates(shape, (1, 2), knowledge),
+    )
     app = clean(
         start(data="cancer", rows="1000", algorithm="svt-pc", discover_tab="Advice", epsilon="2")
     )

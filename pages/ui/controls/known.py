@@ -91,5 +91,5 @@ def told() -> str:
 
 
 def _key(loaded: Loaded) -> str:
-    """Of the table, whichever rows of it are sampled."""
+    """The name of the data, whichever rows of them are sampled."""
     return loaded.dataset.name

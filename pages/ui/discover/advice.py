@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.controls.known import known_text
 from pages.ui.discover.power import gap_sentence
 from pages.ui.expectation import say, surrogates, wished
 from pages.ui.running import kept
@@ -38,7 +39,8 @@ def advice_panel(
     limit = gap_sentence(loaded, {"epsilon": epsilon, "delta": delta})
     if limit:
         st.markdown(f"{limit} {_KNOWS}")
-    key: tuple[Hashable, ...] = ("advice", loaded.key, epsilon, delta)
+    known = known_text(loaded)
+    key: tuple[Hashable, ...] = ("advice", loaded.key, epsilon, delta, known)
     if not wished(f"Which algorithm at ε = {epsilon:g}?", key, "advice_ask"):
         return
     try:
@@ -80,7 +82,7 @@ def answer(
         alt="Expected quality of each algorithm",
     )
     target = st.slider("Wanted skeleton F1", 0.1, 1.0, 0.9, 0.05, key="advice_target")
-    key = ("advice-epsilon", loaded.key, best.algorithm, delta, target)
+    key = ("advice-epsilon", loaded.key, best.algorithm, delta, target, known_text(loaded))
     if wished(f"Which ε would {title} need?", key, "advice_enough"):
         held = surrogates(loaded)
         say(

@@ -10,11 +10,16 @@ import streamlit as st
 
 from pages.ui.controls import known
 from pages.ui.controls.data import Loaded
+from pages.ui.controls.uploads import uploaded_file
+from pages.ui.expectation import surrogates, wished
 from pages.ui.glossary import linked
 from pages.ui.messages import problem
+from pages.ui.running import kept, settings_key
+from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.data.network_tiers import TIERS
 from privcore.errors import ParameterError, PrivcoreError
+from privcore.evaluation.planning.worth import runs_of_worth, worth_of
 from privcore.graphs.knowledge import Knowledge, Mark, Statement, statement
 from privcore.graphs.knowledge_files import parse_knowledge
 
@@ -77,10 +82,13 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
                 args=(loaded, lambda: Knowledge.of(tiers=tiers)),
             )
         with st.popover("From a file"):
-            file = st.file_uploader(
-                "JSON, Tetrad's knowledge, CSV (column,tier or from,to,rule), or an expert's graph",
+            file = uploaded_file(
+                "What is known, or an expert's graph",
+                endings=["json", "txt", "csv", "gml", "bif"],
                 key="known_file",
-                max_upload_size=5,
+                megabytes=5,
+                help="JSON as saved here, Tetrad's knowledge, CSV with the columns column,tier or "
+                "from,to,rule, or a graph whose edges are required (Tetrad, DAGitty, GML, BIF).",
             )
             if file is not None:
                 st.button("Take it over", on_click=_from_file, args=(loaded, file))
@@ -89,6 +97,30 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
         )
     if now:
         worth()
+
+
+def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> None:
+    """What the knowledge is worth in ε, where that is asked."""
+    if "epsilon" not in values or values.get("calibration") == "published":
+        return
+    key = ("worth", loaded.key, algorithm, settings_key(dict(values)))
+    if not wished("What is it worth?", key, "known_worth"):
+        return
+    try:
+        held = surrogates(loaded)
+        many = runs_of_worth(held)
+        worth = kept(
+            key,
+            "Simulating on public surrogate data",
+            lambda hooks: worth_of(
+                held, algorithm, values, lambda done: hooks.part(done, many, "simulation")
+            ),
+        )
+    except PrivcoreError as error:
+        st.warning(plain(str(error)), icon=":material/block:")
+        return
+    if worth is not None:
+        st.markdown(worth.sentence)
 
 
 def described(names: tuple[str, ...], now: Knowledge, channel: str) -> dict[str, Any]:

@@ -85,16 +85,18 @@ def advise(
     tried = []
     for done, name in enumerate(algorithms or fitting):
         before = done * len(surrogates.seeds)
-        parameters = settings(fitting[name], epsilon, delta)
+        parameters = settings(fitting[name], epsilon, delta, surrogates.knowledge)
         quality = surrogates.quality(name, parameters, _from(watch, before))
         tried.append(_candidate(name, quality))
     tried.sort(key=lambda c: (bool(c.refused), -_known(c.skeleton.mean)))
     return Advice(tuple(tried), len(surrogates.seeds))
 
 
-def settings(algorithm: Algorithm, epsilon: float, delta: float) -> dict[str, Any]:
-    """An algorithm's defaults at a total (ε, δ), as far as it has a δ."""
-    parameters: dict[str, Any] = {"epsilon": epsilon}
+def settings(
+    algorithm: Algorithm, epsilon: float, delta: float, knowledge: str = ""
+) -> dict[str, Any]:
+    """An algorithm's defaults at a total (ε, δ), as far as it has a δ, with what is known."""
+    parameters: dict[str, Any] = {"epsilon": epsilon, "knowledge": knowledge}
     if any(parameter.name == "delta" for parameter in algorithm.parameters):
         parameters["delta"] = delta
     return parameters
@@ -108,7 +110,7 @@ def enough(
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> Reached:
     """The smallest ε for a wanted skeleton F1; watch as in `epsilon_for_quality`."""
-    parameters = settings(ALGORITHMS[algorithm], 1.0, delta)
+    parameters = settings(ALGORITHMS[algorithm], 1.0, delta, surrogates.knowledge)
     del parameters["epsilon"]
     return epsilon_for_quality(surrogates, algorithm, parameters, target, watch=watch)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from statistics import fmean, stdev
@@ -33,6 +33,7 @@ from privcore.evaluation.metrics import evaluate
 from privcore.evaluation.planning.pair_laws import PairLaw, edge_correlations, edge_laws
 from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
+from privcore.graphs.knowledge import Knowledge
 
 SEEDS = (1, 2, 3, 4, 5)
 
@@ -46,29 +47,32 @@ _REACH = 4.0
 class Shape:
     """What is public of a data set: n, and per column its number of levels, or its bounds.
 
-    One of levels and bounds is given, shape (p,).
+    One of levels and bounds is given, shape (p,).  columns: their names, X1 and so on if left out;
+    shapes are the same whatever they are called.
     """
 
     n: int
     levels: tuple[int, ...] = ()
     bounds: tuple[tuple[float, float], ...] = ()
+    columns: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, dataset: Described) -> Shape:
         """The shape of a data set; raises DataError where only some columns have levels."""
         if all(column.is_categorical for column in dataset.columns):
-            return cls(dataset.n, levels=dataset.levels)
+            return cls(dataset.n, levels=dataset.levels, columns=dataset.names)
         ends = [c.bounds for c in dataset.columns if c.bounds is not None and not c.is_categorical]
         if len(ends) < dataset.p:
             raise DataError(
                 "Some columns have levels and others are continuous; cut the continuous columns "
                 "into levels, or leave one kind out."
             )
-        return cls(dataset.n, bounds=tuple(ends))
+        return cls(dataset.n, bounds=tuple(ends), columns=dataset.names)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(f"X{i + 1}" for i in range(max(len(self.levels), len(self.bounds))))
+        many = max(len(self.levels), len(self.bounds))
+        return self.columns or tuple(f"X{i + 1}" for i in range(many))
 
 
 class Spread(NamedTuple):
@@ -91,12 +95,16 @@ class Quality:
 
 
 def surrogate_model(
-    shape: Shape, seed: int
+    shape: Shape, seed: int, knowledge: str = ""
 ) -> tuple[BayesianNetwork | LinearGaussian, np.random.Generator]:
-    """The model of a surrogate, the same for any number of rows, and what draws rows from it."""
+    """The model of a surrogate, the same for any number of rows, and what draws rows from it.
+
+    knowledge: what its graph obeys, as the parameter's text.
+    """
     p = len(shape.names)
     graph, model = (np.random.default_rng([seed, stream]) for stream in (0, 1))
-    dag = random_dag(p, min(1.0, 2 / (p - 1)), graph)
+    known = Knowledge.read(knowledge).on(shape.names)
+    dag = random_dag(p, min(1.0, 2 / (p - 1)), graph, known)
     if not shape.levels:
         return LinearGaussian(dag, random_weights(dag, *_WEIGHTS, model), _REACH), model
     columns = tuple(
@@ -107,10 +115,10 @@ def surrogate_model(
     return BayesianNetwork("surrogate", "", "", "", variables), model
 
 
-def surrogate(shape: Shape, seed: int) -> Dataset:
+def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
     """One data set of that shape, the same for the same seed, with at most 10,000,000 rows."""
     rows = min(shape.n, MAX_ROWS)
-    equations, model = surrogate_model(shape, seed)
+    equations, model = surrogate_model(shape, seed, knowledge)
     if isinstance(equations, BayesianNetwork):
         return equations.sample(rows, model)
     values = []
@@ -139,10 +147,13 @@ def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
 
 
 class Surrogates:
-    """Surrogates of one shape, kept with what private runs are compared with."""
+    """Surrogates of one shape, kept with what private runs are compared with.
 
-    def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS) -> None:
-        self.shape = shape
+    knowledge: what their graphs obey, as the parameter's text.
+    """
+
+    def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS, knowledge: str = "") -> None:
+        self.shape, self.knowledge = shape, knowledge
         self.seeds = tuple(seeds)
         self._sources: dict[int, InMemoryCounts | AvailableCases | NumericRows | MixedRows] = {}
         self._edges: dict[int, tuple[tuple[str, str], ...]] = {}
@@ -160,7 +171,7 @@ class Surrogates:
         laws: list[PairLaw] = []
         correlations: list[float] = []
         for seed in self.seeds:
-            model, _ = surrogate_model(self.shape, seed)
+            model, _ = surrogate_model(self.shape, seed, self.knowledge)
             if isinstance(model, BayesianNetwork):
                 laws += edge_laws(model)
             else:
@@ -176,14 +187,18 @@ class Surrogates:
         algorithm: str,
         parameters: Mapping[str, Any],
         watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+        compared: str | None = None,
     ) -> Quality:
         """F1 of one run on each surrogate, noise simulated from its seed.
+
+        compared: knowledge that the true graph is completed with, where not that of the run.
 
         watch: gives the hooks of the runs on the next surrogate, told how many are done.
         Raises ParameterError for an unknown algorithm or bad parameters, and Cancelled.
         """
         chosen = get_algorithm(algorithm)
         checked = checked_parameters(algorithm, parameters)
+        known = checked["knowledge"] if compared is None else compared
         scores: dict[tuple[str, str], list[float]] = {}
         failures: list[str] = []
         for done, seed in enumerate(self.seeds):
@@ -195,9 +210,7 @@ class Surrogates:
                 )
                 name, settings = non_private_settings(chosen, checked)
                 references = {
-                    "truth": true_graph(
-                        chosen, source.names, self._edges[seed], checked["knowledge"]
-                    ),
+                    "truth": true_graph(chosen, source.names, self._edges[seed], known),
                     "non_private": self._reference(seed, name, settings, hooks),
                 }
             except PrivcoreError as error:
@@ -216,7 +229,7 @@ class Surrogates:
 
     def _source(self, seed: int) -> InMemoryCounts | AvailableCases | NumericRows | MixedRows:
         if seed not in self._sources:
-            dataset = surrogate(self.shape, seed)
+            dataset = surrogate(self.shape, seed, self.knowledge)
             self._edges[seed] = dataset.true_edges or ()
             self._sources[seed] = count(dataset)
         return self._sources[seed]
