@@ -54,7 +54,6 @@ def _run(options: argparse.Namespace) -> None:
     epsilon, delta = EPSILON.parse(options.epsilon), DELTA.parse(options.delta)
     wanted = None if options.f1 is None else _share(options.f1)
     known = knowledge_of(options)
-    Knowledge.read(known).on(shape.names)
     surrogates = Surrogates(shape, range(1, runs + 1), known)
     names = [name for name in options.algorithms.split(",") if name]
     advice = advise(surrogates, epsilon, delta, names)
@@ -66,7 +65,8 @@ def _run(options: argparse.Namespace) -> None:
     if known and best is not None:
         worth = worth_of(surrogates, best.algorithm, {"epsilon": epsilon})
     parameters = MomentSearchParameters(epsilon=epsilon, delta=delta)
-    public = PublicShape(shape.n, shape.levels, len(shape.names))
+    open_pairs = Knowledge.read(known).on(shape.names).open_pairs
+    public = PublicShape(shape.n, shape.levels, len(shape.names), open_pairs)
     gap = optimality_gap(surrogates, parameters)
     if options.json:
         described = {

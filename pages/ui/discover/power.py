@@ -36,7 +36,7 @@ _TABLES = (
 def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     """The smallest dependence that is likely to be seen, in plain words."""
     values = _checked(parameters)
-    return plain(visible_sentence(PublicShape.of(loaded.source), values))
+    return plain(visible_sentence(PublicShape.of(loaded.source, values.knowledge), values))
 
 
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
@@ -57,7 +57,7 @@ def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:
 def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     """The smallest dependence that is seen with 90 % probability, against ε."""
     values = _checked(parameters)
-    shape = PublicShape.of(loaded.source)
+    shape = PublicShape.of(loaded.source, values.knowledge)
     st.markdown(plain(visible_sentence(shape, values)))
     limit = gap_sentence(loaded, parameters)
     if limit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import comb, log
 
 from privcore.algorithms.moment_search.likelihood.visible import (
     Visible,
@@ -20,26 +20,36 @@ from privcore.algorithms.moment_search.release.plan import (
     plan_whole,
 )
 from privcore.counts import MixedRows, MomentSource, has_levels
+from privcore.graphs.knowledge import Knowledge
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
 
 @dataclass(frozen=True)
 class PublicShape:
     """n: rows.  levels: of each column, 0 where it holds numbers that are cut; empty where all are
-    taken as numbers.  columns: how many.
+    taken as numbers.  columns: how many.  open_pairs: those that background knowledge leaves open;
+    None for all.
     """
 
     n: int
     levels: Sequence[int]
     columns: int
+    open_pairs: int | None = None
+
+    @property
+    def pairs(self) -> int:
+        """Over how many pairs the FDR level is kept."""
+        return comb(self.columns, 2) if self.open_pairs is None else max(self.open_pairs, 1)
 
     @classmethod
-    def of(cls, source: MomentSource | MixedRows) -> PublicShape:
+    def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
+        """knowledge: what is known beforehand, as the parameter's text."""
         if isinstance(source, MixedRows):
             levels: Sequence[int] = source.own_levels if counts_levels(source.own_levels) else ()
         else:
             levels = source.levels if has_levels(source) else ()
-        return cls(source.n, levels, len(source.names))
+        open_pairs = Knowledge.read(knowledge).on(source.names).open_pairs
+        return cls(source.n, levels, len(source.names), open_pairs)
 
 
 def visible_effects(
@@ -55,7 +65,10 @@ def visible_effects(
             shape.n, (0,) * shape.columns, epsilon, delta, radius=parameters.longest_row
         )
         return visible_in_numbers(
-            plan_of_numbers, false_edges=parameters.false_edges, penalty=log(shape.n)
+            plan_of_numbers,
+            false_edges=parameters.false_edges,
+            penalty=log(shape.n),
+            pairs=shape.pairs,
         )
     levels = shape.levels
     if 0 in levels:
@@ -81,6 +94,7 @@ def visible_effects(
         candidates=parameters.level_of_candidates(len(levels)),
         penalty=parameters.penalty,
         pair=pair,
+        pairs=shape.pairs,
     )
 
 

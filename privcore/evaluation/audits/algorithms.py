@@ -18,6 +18,7 @@ from privcore.algorithms.engine import planned_delta
 from privcore.evaluation.audits.algorithm_trial import AlgorithmTrial
 from privcore.evaluation.audits.case import AuditCase, Trial, by_name
 from privcore.evaluation.audits.neighbours import NumericPair, Pair, TablePair, turned
+from privcore.graphs.knowledge import Knowledge
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,20 @@ _DESCENT = {
 _ALL = (
     audit_of_algorithm(
         "laplace-pc", _THREE_FALL, {"threshold": _NEAR_ZERO, "max_tests": 3, "max_order": 0}
+    ),
+    replace(
+        # Three of six pairs are ruled out and are not paid for: those that are left share all of ε.
+        audit_of_algorithm(
+            "laplace-pc",
+            _THREE_FALL,
+            {
+                "threshold": _NEAR_ZERO,
+                "max_order": 0,
+                "knowledge": Knowledge.of(forbid="b--c; b--d; c--d").text,
+            },
+        ),
+        name="laplace-pc-known",
+        title="Laplace-PC, pairs ruled out beforehand",
     ),
     audit_of_algorithm(
         "svt-pc",

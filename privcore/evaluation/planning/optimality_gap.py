@@ -24,6 +24,7 @@ from privcore.algorithms.moment_search.power import PublicShape, visible_effects
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.evaluation.planning.pair_laws import PairLaw
 from privcore.evaluation.planning.surrogate import Surrogates
+from privcore.graphs.knowledge import Knowledge
 
 FALSE_ALARM = 0.01
 # Clamps of log ratios, as parts of the largest one: each is 1.5 times the one before.
@@ -111,11 +112,12 @@ def optimality_gap(
     if law is None:
         return None
     columns = len(shape.names)
-    public = PublicShape(shape.n, shape.levels, columns)
+    known = Knowledge.read(surrogates.knowledge).on(shape.names)
+    public = PublicShape(shape.n, shape.levels, columns, known.open_pairs)
     oracle = oracle_epsilon(law, shape.n)
     return OptimalityGap(
         shape.n,
-        math.comb(columns, 2),
+        public.pairs,
         law.levels is None,
         law.effect,
         oracle,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from math import comb
 from statistics import median_low
 from typing import NamedTuple
 
@@ -53,12 +52,13 @@ def visible_in_tables(
     false_edges: float,
     candidates: float,
     penalty: float,
+    pairs: int,
     pair: Levels | None = None,
 ) -> Visible:
     """n: rows.  levels: of each column.  false_edges, candidates: levels of significance.
-    penalty: of a score on tables, per degree of freedom.  pair: the levels of the two columns, if
-    not of those in the middle."""
-    level = false_edges / comb(len(levels), 2)
+    penalty: of a score on tables, per degree of freedom.  pairs: over which the level is kept.
+    pair: the levels of the two columns, if not of those in the middle."""
+    level = false_edges / pairs
 
     def on_pairs(pair: Levels, level: float) -> float | None:
         return _smallest(n, pair, 1, plan.pairs_sigma, level, 0.0)
@@ -127,12 +127,14 @@ def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float)
     return smallest_visible(strata * parts, threshold, table_information(n, pair, within))
 
 
-def visible_in_numbers(plan: NumbersPlan, *, false_edges: float, penalty: float) -> Visible:
+def visible_in_numbers(
+    plan: NumbersPlan, *, false_edges: float, penalty: float, pairs: int
+) -> Visible:
     """Visible correlations of normal numbers, in units that fit them."""
     n, columns = plan.n, plan.columns
     left = _shortened(columns, plan.radius)
     noise = n * (plan.correlation_noise / left.variance) ** 2
-    threshold = max(chi_squared_quantile(1, false_edges / comb(columns, 2)), penalty)
+    threshold = max(chi_squared_quantile(1, false_edges / pairs), penalty)
     # The test supposes a sampling variance of 1.
     spread = left.sampling + noise
     least = smallest_visible(1, threshold * (1 + noise) / spread, n * left.slope**2 / spread)
