@@ -115,7 +115,7 @@ def test_audits_by_name():
     assert get_audit("algorithm", "priv-pc") is AUDITS["priv-pc"]
     assert get_audit("mechanism", "laplace") is MECHANISMS["laplace"]
     assert get_audit("planted", "half-noise") is PLANTED["half-noise"]
-    with pytest.raises(ParameterError, match="choose one of laplace-pc, svt-pc, priv-pc"):
+    with pytest.raises(ParameterError, match="choose one of laplace-pc, laplace-pc-known, svt-pc"):
         get_audit("algorithm", "pc")
     assert all(case.neighbours and case.title for case in (*all_proven(), *PLANTED.values()))
     assert all(case.name == name for kind in (AUDITS, MECHANISMS) for name, case in kind.items())

@@ -118,6 +118,8 @@ def proven_guarantee(
     run: Run[PrivateParameters], accountant: str, proofs: tuple[str, ...], delta: float
 ) -> Guarantee:
     """The run's total (ε, δ), fixed before it."""
+    if run.parameters.knowledge:
+        proofs = (*proofs, "docs/proofs/background_knowledge.md")
     return Guarantee(
         epsilon=run.parameters.epsilon,
         delta=delta,
