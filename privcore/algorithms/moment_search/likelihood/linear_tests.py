@@ -29,8 +29,9 @@ class LinearTests:
         self._released, self.n, self.levels = moments, moments.n, moments.levels
         self._starts = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])
         self._span = [np.arange(a, b) for a, b in pairwise(self._starts)]
-        self._moments = self._means(int(self._starts[-1]))
-        self._known = self._moments, self._starts, self._of_pairs(), float(self.n)
+        self._shares = [self._cleaned(c) for c in range(len(self.levels))]
+        means = self._means(int(self._starts[-1]))
+        self._known = means, self._starts, self._of_pairs(), float(self.n)
         self._tests: dict[tuple[int, int, Columns], Statistic] = {}
         self._rows: dict[tuple[int, Columns], Statistics] = {}
         self._few = np.flatnonzero(np.array(self.levels) <= _FEW_LEVELS)
@@ -46,12 +47,17 @@ class LinearTests:
         return variances
 
     def _means(self, size: int) -> Matrix:
+        """Codes of a column have the covariance of its cleaned shares, but the released mean.
+
+        Released products of two columns have the noise of that: beside any other means it would
+        pass for a dependence.
+        """
         means = np.eye(size)
-        for c, span in enumerate(self._span):
-            share = self._cleaned(c)
-            basis = sum_zero_basis(self.levels[c])
-            means[0, span] = means[span, 0] = basis.T @ share
-            means[np.ix_(span, span)] = basis.T @ (share[:, None] * basis)
+        for c, (span, share) in enumerate(zip(self._span, self._shares, strict=True)):
+            basis, mean = sum_zero_basis(self.levels[c]), self._released.sums(c) / self.n
+            codes = basis - share @ basis + mean
+            means[0, span] = means[span, 0] = mean
+            means[np.ix_(span, span)] = codes.T @ (share[:, None] * codes)
         for c, d in combinations(range(len(self._span)), 2):
             block = self._released.sums(c, d) / self.n
             (a, *_), (b, *_) = self._span[c], self._span[d]
@@ -73,8 +79,7 @@ class LinearTests:
 
     def probabilities(self, column: int) -> Matrix:
         """Probabilities of the levels of a column, shape (levels,), sum 1."""
-        mean = self._moments[0, self._span[column]]
-        return np.asarray(sum_zero_basis(self.levels[column]) @ mean + 1 / self.levels[column])
+        return self._shares[column]
 
     def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
         """The test of x and y after linear regression on the conditioning set."""

@@ -85,42 +85,38 @@ def _dependences(terms: tuple[Axes, ...]) -> list[Axes]:
 class Codes(NamedTuple):
     """Products of codes that the margins of a model hold; see `model_test`.
 
-    subsets: their axes, one after the other.  codes: by the margins' cells, flat.  ends: how many
+    subsets: their axes, one after the other.  within: the margin of each.  ends: how many products
     there are up to each margin.
     """
 
     subsets: tuple[Axes, ...]
-    codes: Vector
+    within: tuple[Axes, ...]
     ends: Integers
 
 
 @lru_cache(maxsize=256)
-def _codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> Codes:
+def codes_of(levels: tuple[int, ...], terms: tuple[Axes, ...], asked: Axes) -> Codes:
     """Each once, in the first margin that holds its axes, 1 in the first of all; `asked` last."""
     held: list[list[Axes]] = [[] for _ in terms] + [[asked]]
     for subset in ((), *closed(terms)):
         held[next(k for k, term in enumerate(terms) if set(subset) <= set(term))].append(subset)
-    blocks = [
-        np.concatenate(
-            [np.empty((0, math.prod([levels[axis] for axis in axes])))]
-            + [_codes_by_cell([levels[axis] for axis in axes], axes, subset) for subset in own]
-        )
-        for axes, own in zip((*terms, asked), held, strict=True)
-    ]
+    sizes = [sum(math.prod(levels[axis] - 1 for axis in subset) for subset in own) for own in held]
     return Codes(
         tuple(subset for own in held for subset in own),
-        np.concatenate([block.reshape(-1) for block in blocks]),
-        np.cumsum([0, *map(len, blocks)]),
+        tuple(axes for axes, own in zip((*terms, asked), held, strict=True) for _ in own),
+        np.cumsum([0, *sizes]),
     )
 
 
-def _codes_by_cell(levels: Sequence[int], axes: Axes, subset: Axes) -> Matrix:
-    """Products of the codes of a subset of the axes (rows), by the cells of their margin."""
-    codes: Matrix = np.ones((1, 1))
-    for r, axis in zip(levels, axes, strict=True):
-        own = sum_zero_basis(r).T if axis in subset else np.ones((1, r))
-        codes = np.asarray(np.kron(codes, own))
-    return codes
+def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
+    """Products of the codes of some columns (rows) by the cells of a margin, flat.
+
+    codes: of each column of the margin, by its levels (rows).  inside: whether it is one of these.
+    """
+    products: Matrix = np.ones((1, 1))
+    for own, asked in zip(codes, inside, strict=True):
+        products = np.asarray(np.kron(products, own.T if asked else np.ones((1, len(own)))))
+    return products.reshape(-1)
 
 
 # Sets of more combinations of levels have no model.
@@ -148,6 +144,8 @@ class LogLinear:
         self._moments, self._probabilities = moments, probabilities
         self._margins: dict[Columns, Matrix | None] = {}
         self._dofs: dict[Columns, float] = {}
+        self._codes: dict[int, Matrix] = {}
+        self._products: dict[tuple[Columns, Columns], Vector] = {}
         self._explained: dict[Columns, list[Explained] | None] = {}
         self._tests: dict[tuple[Columns, Columns], Statistic | None] = {}
 
@@ -197,16 +195,20 @@ class LogLinear:
         """What the moments of the axes `asked` are off the model by, which none of its terms holds;
         None where the columns are too many."""
         released, axes = self._moments, (*terms, asked)
-        if _codes([released.levels[c] for c in columns], axes) > _MOST_CODES:
+        if _cells([released.levels[c] for c in columns], axes) > _MOST_CODES:
             return None
         table = self._model(columns, terms)
         if table is None:
             return None
         n, about = released.n, columns_of(columns, asked)
         expected = margin(table, asked)
-        codes = turned_by(expected, [sum_zero_basis(r).T for r in expected.shape])
+        codes = turned_by(expected, [self._codes_of(c).T for c in about])
         moments = released.sums(*about) / n - codes
-        held = _codes_of(table.shape, terms, asked)
+        held = codes_of(table.shape, terms, asked)
+        products = [
+            self._by_cell(columns_of(columns, margin), columns_of(columns, subset))
+            for margin, subset in zip(held.within, held.subsets, strict=True)
+        ]
         variances = [
             released.variance(*columns_of(columns, subset)) / n if subset else 0.0
             for subset in held.subsets
@@ -216,7 +218,7 @@ class LogLinear:
         *statistic, sampling, noise = compiled.tests_on_noise().model_test(
             table.reshape(-1),
             *layout_of(table.shape, axes),
-            held.codes,
+            np.concatenate(products),
             held.ends,
             np.repeat(variances, sizes),
             moments.reshape(-1),
@@ -224,6 +226,26 @@ class LogLinear:
             floor,
         )
         return Difference(table, moments, Statistic(*statistic), sampling, noise, n, floor)
+
+    def _codes_of(self, column: int) -> Matrix:
+        """Those of a column's levels (rows), moved by a constant so that a model has the released
+        mean.
+
+        Models have cleaned margins.  Released products have the noise of the released means, and
+        beside those of a model with other means that would pass for a dependence.
+        """
+        if column not in self._codes:
+            basis = sum_zero_basis(self._moments.levels[column])
+            mean = self._moments.sums(column) / self._moments.n
+            self._codes[column] = basis - self._probabilities(column) @ basis + mean
+        return self._codes[column]
+
+    def _by_cell(self, margin: Columns, subset: Columns) -> Vector:
+        key = (margin, subset)
+        if key not in self._products:
+            codes = [self._codes_of(c) for c in margin]
+            self._products[key] = codes_by_cell(codes, [c in subset for c in margin])
+        return self._products[key]
 
     def _dof(self, columns: Columns) -> float:
         """Degrees of freedom of the term of two columns, or of three that interact.
@@ -304,7 +326,7 @@ def _largest(columns: int, threes: tuple[Axes, ...], apart: Axes) -> tuple[Axes,
     return (*held, *((axis,) for axis in sorted(set(range(columns)).difference(*held))))
 
 
-def _codes(levels: Sequence[int], margins: Sequence[Axes]) -> int:
+def _cells(levels: Sequence[int], margins: Sequence[Axes]) -> int:
     """Cells of margins."""
     return sum(math.prod(levels[axis] for axis in axes) for axes in margins)
 
