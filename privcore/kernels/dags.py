@@ -172,7 +172,7 @@ family_score = _score_in_loops if COMPILED else _score_in_numpy
 @njit(
     "Tuple((int64[:, ::1], float64[::1]))(int64[::1], int64, int64, int64, int64,"
     "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1],"
-    "float64[:, ::1])",
+    "float64[:, ::1], float64[::1])",
     cache=True,
     nogil=True,
 )
@@ -189,17 +189,22 @@ def best_moves(
     code: Codes,
     room: Matrix,
     worth: Matrix,
+    prior: Vector,
 ) -> tuple[Codes, Vector]:
     """DAGs one step away, shape (wanted, columns), and what each gains, the best first.
 
     A step adds an edge, takes one away, turns one, or exchanges a parent for another column.
-    cause, effect: an edge that stays, −1 for none.  known to worth: see `family_score`.  Where
-    there are fewer steps than wanted, the gain of the rest is −∞.
+    cause, effect: an edge that stays, −1 for none.  known to worth: see `family_score`.  prior:
+    of a DAG, by its number of edges.  Where there are fewer steps than wanted, the gain of the rest
+    is −∞.
     """
     p = dag.size
     dags = np.zeros((wanted, p), np.int64)
     gains = np.full(wanted, -np.inf)
     new = dag.copy()
+    many = 0
+    for j in range(p):
+        many += size_of(dag[j])
     for j in range(p):
         own = family_score(j, dag[j], known, cells, places, levels, code, room, worth)
         for i in range(p):
@@ -221,6 +226,10 @@ def best_moves(
                 gain = (
                     family_score(j, new[j], known, cells, places, levels, code, room, worth) - own
                 )
+                if not there:
+                    gain += prior[many + 1] - prior[many]
+                elif other == -2:
+                    gain += prior[many - 1] - prior[many]
                 if other == -1:
                     if size_of(dag[i]) >= most_parents:
                         continue
@@ -251,7 +260,7 @@ def best_moves(
 @njit(
     "Tuple((int64[::1], float64))(int64[::1], float64, int64, float64[:, ::1],"
     "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1],"
-    "float64[:, ::1])",
+    "float64[:, ::1], float64[::1])",
     cache=True,
     nogil=True,
 )
@@ -267,15 +276,19 @@ def walk(
     code: Codes,
     room: Matrix,
     worth: Matrix,
+    prior: Vector,
 ) -> tuple[Masks, float]:
     """Where a Metropolis walk over DAGs by scores of families ends, and what it gained.
 
     uniforms: between 0 and 1, four for each step, shape (steps, 4).  known to worth: see
-    `family_score`.
+    `family_score`.  prior: of a DAG, by its number of edges.
     """
     p = start.size
     dag = start.copy()
     gained = 0.0
+    many = 0
+    for column in range(p):
+        many += size_of(dag[column])
     for step in range(uniforms.shape[0]):
         i, j = int(uniforms[step, 0] * p), int(uniforms[step, 1] * p)
         kind = uniforms[step, 2]
@@ -300,6 +313,8 @@ def walk(
         if turned:
             gain += family_score(i, old_i | 1 << j, known, cells, places, levels, code, room, worth)
             gain -= family_score(i, old_i, known, cells, places, levels, code, room, worth)
+        more = size_of(new) - size_of(old_j) + turned
+        gain += prior[many + more] - prior[many]
         if gain < least:
             continue
         if not there and leads(dag, j, i):
@@ -314,4 +329,5 @@ def walk(
                 continue
             dag[i] = old_i | 1 << j
         gained += gain
+        many += more
     return dag, gained

@@ -1,8 +1,13 @@
 """The posterior score of DAGs on noisy counts of all combinations of levels.
 
-Twice the log of a DAG's posterior probability, up to a constant, every DAG equally likely before:
+Twice the log of a DAG's posterior probability, up to a constant:
 
-    2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e]
+    2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
+
+The last part is the prior: every number k of edges is as likely as any other before, and so is
+every choice of so many pairs (Scott & Berger 2010), so that the more pairs there are, the more is
+wanted of the first edges.  Beyond half of the pairs, k stays there: a graph of all of them is no
+choice of one.
 
 L is the likelihood of the noisy counts, θ̂ its maximum for the DAG, and e of a cell the rows that
 the noisy count is worth: m² times the information on its expectation m, summed to each family.
@@ -73,6 +78,7 @@ class TableScore:
         self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
         self.known = known or Constraints.none(counts.ndim)
         self._worth = np.ascontiguousarray(worth_of(self.known, n))
+        self._prior = _log_prior(math.comb(self.columns, 2))
         self._counts = counts.ravel()
         self._likelihood = CellLikelihood(self._counts, self.scale)
         places = np.unravel_index(np.arange(counts.size), counts.shape)
@@ -86,9 +92,9 @@ class TableScore:
     def fit(self, dag: Masks, near: Fit | None = None, wanted: float = -math.inf) -> Fit:
         """near: of a DAG alike, to begin with.  wanted: a score; what is far below it is not
         fitted to the end.  Kept by Markov equivalence class, without what is known beforehand."""
-        worth = self.worth(dag)
-        fit = self._fit(dag, near, wanted - worth)
-        return fit._replace(value=fit.value + worth) if worth else fit
+        beside = self.worth(dag) + float(self._prior[sum(mask.bit_count() for mask in dag)])
+        fit = self._fit(dag, near, wanted - beside)
+        return fit._replace(value=fit.value + beside)
 
     def worth(self, dag: Masks) -> float:
         """What a DAG is worth by background knowledge alone."""
@@ -123,12 +129,12 @@ class TableScore:
         return len(self._fits)
 
     def room(self) -> tuple[Any, ...]:
-        """What loops need beside scores and cells: places, levels, room to work in, and what
-        parents are worth by background knowledge."""
+        """What loops need beside scores and cells: places, levels, room to work in, what parents
+        are worth by background knowledge, and the prior by the number of edges."""
         size = self._places.shape[1]
         code = np.empty(size, np.int64)
         free = np.empty((3, size * max(self.levels)))
-        return self._places, self._levels, code, free, self._worth
+        return self._places, self._levels, code, free, self._worth, self._prior
 
     def _fitted(self, dag: Masks, start: Vector, wanted: float) -> Fit:
         if not self._kernels:
@@ -212,6 +218,17 @@ class NearScores:
             start, temperature, self._score.max_parents, uniforms, *self._all
         )
         return tuple(end.tolist()), float(gained)
+
+
+def _log_prior(pairs: int) -> Vector:
+    """Twice its logarithm, by the number of edges, up to a constant.
+
+    >>> [round(float(value), 2) for value in _log_prior(3)]
+    [0.0, -2.2, -2.2, -2.2]
+    """
+    many = np.minimum(np.arange(pairs + 1), pairs // 2)
+    ways = gammaln(pairs + 1) - gammaln(many + 1) - gammaln(pairs - many + 1)
+    return np.asarray(-2 * ways)
 
 
 def nearest_table(counts: Vector, n: float) -> Vector:
