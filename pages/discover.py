@@ -9,9 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import texts
 from pages.ui.charts import set_foot
+from pages.ui.controls import known
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import UPLOAD, Loaded, current_data, held_data, positions_of
-from pages.ui.controls.known import held_knowledge
 from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
@@ -168,11 +168,11 @@ def choose_view(
     result: Discovery, references: dict[str, PDAG], base_title: str
 ) -> tuple[ReferenceKind, bool, bool]:
     """What the graphs are judged against, and whether the truth and unclear pairs are drawn."""
-    known = "truth" in references
-    kind: ReferenceKind = "truth" if known else "non_private"
+    has_truth = "truth" in references
+    kind: ReferenceKind = "truth" if has_truth else "non_private"
     names = names_of(base_title)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if known and ALGORITHMS[result.algorithm].private:
+        if has_truth and ALGORITHMS[result.algorithm].private:
             kind = st.segmented_control(
                 "Judge against",
                 ["truth", "non_private"],
@@ -184,7 +184,7 @@ def choose_view(
                 help="The reference for metrics and edge classes. The non-private graph uses the "
                 "same settings without noise; the truth is the graph the data were made from.",
             )
-        truth = known and st.toggle(
+        truth = has_truth and st.toggle(
             "Show the true graph",
             key="discover_truth",
             bind="query-params",
@@ -273,7 +273,7 @@ def show_run(
             {
                 **held_data(),
                 **held_by(algorithm, values.get("calibration", "none")),
-                **held_knowledge(loaded),
+                **known.held_knowledge(loaded),
                 "algorithm": name,
                 "seed": seed,
             },
@@ -319,7 +319,7 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         st.caption(mixed)
     if result.findings:
         st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
-    for line in filter(None, (knowledge.sentence(loaded), overruled_sentence(result))):
+    for line in filter(None, (known.sentence(loaded), overruled_sentence(result))):
         st.caption(texts.plain(line))
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
     lines = linked(lines, cpdag="A line without an arrow")

@@ -90,6 +90,15 @@ def told() -> str:
     return str(st.session_state.get(_PROBLEM, ""))
 
 
+def sentence(loaded: Loaded) -> str:
+    """What is known, for a line below the answer; empty for nothing."""
+    words = held(loaded).words
+    if not words:
+        return ""
+    more = f"; and {len(words) - 3} more" if len(words) > 3 else ""
+    return f"Known beforehand: {'; '.join(words[:3])}{more}."
+
+
 def _key(loaded: Loaded) -> str:
     """The name of the data, whichever rows of them are sampled."""
     return loaded.dataset.name

@@ -61,10 +61,10 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
         on_act_change=lambda: _act(loaded),
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        first = st.selectbox("Column", names, key="known_first", width=180)
-        rule = st.selectbox("Rule", list(_RULES), key="known_rule", width=180)
-        second = st.selectbox("Other column", names, index=1, key="known_second", width=180)
-        st.button("Add", on_click=_add, args=(loaded, first, rule, second))
+        st.selectbox("Column", names, key="known_first", width=180)
+        st.selectbox("Rule", list(_RULES), key="known_rule", width=180)
+        st.selectbox("Other column", names, index=1, key="known_second", width=180)
+        st.button("Add", on_click=_add, args=(loaded,))
     with st.container(horizontal=True):
         st.button(
             "Undo",
@@ -174,7 +174,10 @@ def _act(loaded: Loaded) -> None:
         _merge(loaded, lambda: changed(loaded.dataset.names, known.held(loaded), act))
 
 
-def _add(loaded: Loaded, first: str, rule: str, second: str) -> None:
+def _add(loaded: Loaded) -> None:
+    first, rule, second = (
+        st.session_state[f"known_{name}"] for name in ("first", "rule", "second")
+    )
     verb, mark = _RULES[rule]
     _merge(loaded, lambda: with_rule(known.held(loaded), verb, statement(first, mark, second)))
 
@@ -194,12 +197,3 @@ def _merge(loaded: Loaded, make: Callable[[], Knowledge]) -> None:
         known.keep(loaded, make())
     except PrivcoreError as error:
         known.tell(str(error))
-
-
-def sentence(loaded: Loaded) -> str:
-    """What is known, for a line below the answer; empty for nothing."""
-    words = known.held(loaded).words
-    if not words:
-        return ""
-    more = f"; and {len(words) - 3} more" if len(words) > 3 else ""
-    return f"Known beforehand: {'; '.join(words[:3])}{more}."

@@ -9,8 +9,10 @@ from typing import Any, get_args
 import streamlit as st
 
 from pages.ui.controls.data import Loaded
+from pages.ui.controls.known import known_text, sentence
 from pages.ui.controls.params import log_grid, number_text, preset
 from pages.ui.glossary import glossary_note, term_link
+from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS, Algorithm, Parameter
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import EPSILON
@@ -130,12 +132,17 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
     if not chosen:
         return None
     base = base_algorithms([ALGORITHMS[name] for name in chosen])
+    known = known_text(loaded)
+    said = sentence(loaded)
+    if said:
+        st.caption(plain(said))
     return SweepPlan(
         data=(data_of(loaded),),
         algorithms=(*base, *chosen),
         grids={"epsilon": epsilons_between(grid, float(low), float(high), density)},
         calibrations=tuple(calibrations) or ("proven",),
         rows=() if loaded.dataset.recipe is None and not loaded.is_network else (loaded.dataset.n,),
+        settings={"knowledge": known} if known else {},
         seeds=seeds,
     )
 
@@ -237,7 +244,12 @@ def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
     else:
         grids[other] = _values(declared[other])
     made = SweepPlan(
-        data=plan.data, algorithms=(name,), grids=grids, rows=rows, seeds=min(plan.seeds, 10)
+        data=plan.data,
+        algorithms=(name,),
+        grids=grids,
+        rows=rows,
+        settings=plan.settings,
+        seeds=min(plan.seeds, 10),
     )
     return made, other, others[other]
 

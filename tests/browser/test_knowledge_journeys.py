@@ -1,0 +1,53 @@
+"""What is known beforehand in a real browser: by pointer, by keys, and by a click on an edge."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import graph, settle
+
+pytestmark = pytest.mark.browser
+
+ADDRESS = "/?data=asia&rows=5000&algorithm=laplace-pc&epsilon=3&discover_tab=What+is+known"
+# Where the middle of the first drawn edge is on the page of the frame.
+MIDDLE = """() => {
+  const edge = edges.get().find((e) => e.kind !== "missing");
+  const from = network.getPosition(edge.from), to = network.getPosition(edge.to);
+  const at = network.canvasToDOM({ x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 });
+  const box = document.getElementById("graph").getBoundingClientRect();
+  return { x: at.x + box.x, y: at.y + box.y };
+}"""
+
+
+def lane(page, title):
+    return page.locator(".lane", has=page.locator("h4", has_text=title))
+
+
+def chip(page, name):
+    return page.locator(".chip", has_text=name)
+
+
+def test_columns_are_ordered_by_pointer_and_by_keys_and_edges_ruled_out(server, visit):
+    page = visit(f"{server.url}{ADDRESS}")
+    settle(page, "Discover")
+    chip(page, "smoke").scroll_into_view_if_needed()
+    chip(page, "smoke").drag_to(lane(page, "earliest: drop here"))
+    expect(lane(page, "1 · earliest")).to_contain_text("smoke")
+    # By keys: past the first tier, into one of its own.
+    for where in ("1 · earliest", "2 · latest"):
+        chip(page, "lung").focus()
+        page.keyboard.press("ArrowRight")
+        expect(lane(page, where)).to_contain_text("lung")
+    expect(page.get_by_text("Known beforehand: smoke before lung.")).to_be_visible()
+    settle(page, "Discover")
+
+    shown = graph(page, "Private graph")
+    frame = shown.frame_element()
+    frame.scroll_into_view_if_needed()
+    at, box = shown.evaluate(MIDDLE), frame.bounding_box()
+    page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
+    page.get_by_role("button", name="no edge", exact=True).click()
+    expect(page.locator("button.rule")).to_have_count(1)
+    settle(page, "Discover")
+    page.get_by_test_id("stMain").get_by_role("button", name="Undo", exact=True).click()
+    expect(page.locator("button.rule")).to_have_count(0)
+    expect(lane(page, "1 · earliest")).to_contain_text("smoke")

@@ -1,0 +1,158 @@
+"""What is known beforehand on the pages: the panel, the address, other tables, and what is told."""
+
+import json
+
+import pytest
+
+from pages.ui.discover.knowledge import changed, described, with_rule
+from privcore.errors import ParameterError
+from privcore.graphs.knowledge import Knowledge, Statement, statement
+from tests.pages.test_app import TABLE, clean, start, upload
+
+QUICK = {"data": "asia", "rows": "5000", "algorithm": "laplace-pc", "epsilon": "2"}
+NAMES = ("a", "b", "c")
+TIERS = Knowledge.of(tiers="asia,smoke;tub,lung,bronc,either;xray,dysp")
+
+
+def known_of(app):
+    return Knowledge.read(app.session_state["parameters"]["knowledge"])
+
+
+def press(app, label):
+    return clean(next(b for b in app.button if b.label == label).click().run())
+
+
+def captions(app):
+    return " ".join(c.value for c in app.caption).replace("\\", "")
+
+
+def text_of(value):
+    return value if isinstance(value, str) else value[0]
+
+
+def test_an_order_is_switched_on_obeyed_undone_and_stands_in_the_address():
+    app = clean(start(**QUICK, discover_tab="What is known"))
+    assert not known_of(app)
+    app = press(app, "Use an order from the literature")
+    assert known_of(app) == TIERS
+    assert Knowledge.read(text_of(app.query_params["knowledge"])) == TIERS
+    assert "Known beforehand: asia, smoke before" in captions(app)
+    app = press(app, "Undo")
+    assert not known_of(app)
+    assert "knowledge" not in app.query_params
+
+
+def test_a_rule_of_two_columns_is_added_and_a_contradiction_told():
+    app = clean(start(**QUICK, discover_tab="What is known", knowledge=TIERS.text))
+    assert known_of(app) == TIERS
+    app.selectbox(key="known_first").set_value("xray")
+    app.selectbox(key="known_rule").set_value("is a parent of")
+    app.selectbox(key="known_second").set_value("asia")
+    app = press(app, "Add")
+    assert known_of(app) == TIERS
+    assert any(
+        "xray → asia is required, but asia is in an earlier tier" in e.value for e in app.error
+    )
+    app.selectbox(key="known_rule").set_value("has no edge with")
+    app = press(app, "Add")
+    assert not app.error
+    assert known_of(app).forbidden == {statement("asia", "--", "xray")}
+    app = press(app, "Clear")
+    assert not known_of(app)
+
+
+def test_each_graph_of_the_page_obeys():
+    app = clean(start(**QUICK, knowledge=Knowledge.of(require="asia->dysp").text))
+    for frame in app.get("iframe")[:2]:
+        page = json.loads(frame.proto.srcdoc.split('id="data">')[1].split("</script>")[0])
+        number = {node["title"]: node["id"] for node in page["nodes"]}
+        edge = next(
+            e for e in page["edges"] if {e["from"], e["to"]} == {number["asia"], number["dysp"]}
+        )
+        assert (edge["from"], edge["arrows"]) == (number["asia"], "to")
+
+
+def test_names_of_a_table_stay_out_of_the_address_and_what_is_gone_is_left_out():
+    app = upload(start(**QUICK), TABLE)
+    app.switch_page("pages/discover.py").run()
+    app.selectbox(key="data").set_value("your table").run()
+    app.session_state["discover_tab"] = "What is known"
+    clean(app.run())
+    app.selectbox(key="known_first").set_value("ill")
+    app.selectbox(key="known_rule").set_value("is no parent of")
+    app.selectbox(key="known_second").set_value("sex")
+    app = press(app, "Add")
+    assert known_of(app).forbidden == {Statement("ill", "->", "sex")}
+    assert "knowledge" not in app.query_params
+    # Another table does not hear of it.
+    app.selectbox(key="data").set_value("asia").run()
+    assert not known_of(clean(app))
+
+
+def test_an_address_that_cannot_be_read_is_told():
+    app = clean(start(**QUICK, discover_tab="What is known", knowledge="tiers"))
+    assert not known_of(app)
+    assert any("it must be JSON" in e.value for e in app.error)
+
+
+def test_names_of_other_columns_in_an_address_are_left_out():
+    other = Knowledge.of(tiers="asia;nobody;dysp", forbid="asia--nobody")
+    app = clean(start(**QUICK, knowledge=other.text))
+    assert known_of(app) == Knowledge.of(tiers="asia;dysp")
+
+
+def test_expected_quality_and_advice_take_it_along():
+    app = clean(start(**QUICK, discover_tab="What is known", knowledge=TIERS.text))
+    app = press(app, "What is it worth?")
+    assert any("what is known is worth" in m.value for m in app.markdown)
+
+
+def test_trade_off_takes_it_into_the_plan():
+    app = clean(start(data="asia", rows="5000", knowledge=TIERS.text))
+    app = clean(app.switch_page("pages/tradeoff.py").run())
+    assert "Known beforehand: asia, smoke before" in captions(app)
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        ({"do": "order", "tiers": [[1], [0, 2]]}, ("b before a, c",)),
+        ({"do": "rule", "verb": "forbid", "a": 0, "mark": "--", "b": 1}, ("a – b forbidden",)),
+        ({"do": "rule", "verb": "require", "a": 1, "mark": "->", "b": 0}, ("b → a required",)),
+        ({"do": "rule", "verb": "", "a": 1, "mark": "--", "b": 0}, ()),
+    ],
+)
+def test_acts_of_the_editor(act, words):
+    assert changed(NAMES, Knowledge(), act).words == words
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        {},
+        {"do": "order"},
+        {"do": "order", "tiers": [[7]]},
+        {"do": "rule", "verb": "perhaps", "a": 0, "mark": "--", "b": 1},
+        {"do": "rule", "verb": "forbid", "a": 0, "mark": "--"},
+        {"do": "rule", "verb": "forbid", "a": "x", "mark": "--", "b": 1},
+    ],
+)
+def test_acts_that_are_none_are_refused(act):
+    with pytest.raises(ParameterError, match="what it does not know"):
+        changed(NAMES, Knowledge(), act)
+
+
+def test_a_rule_takes_the_place_of_others_of_the_two_columns():
+    now = Knowledge.of(forbid="a--b; b->c", require="a->c")
+    assert with_rule(now, "require", Statement("b", "->", "a")).words == (
+        "b → c forbidden",
+        "a → c required",
+        "b → a required",
+    )
+
+
+def test_what_the_editor_draws():
+    now = Knowledge.of(tiers="c;a", forbid="a->b")
+    drawn = described(NAMES, now, "channel")
+    assert (drawn["tiers"], drawn["loose"]) == ([[2], [0]], [1])
+    assert drawn["rules"] == [{"verb": "forbid", "a": 0, "mark": "->", "b": 1}]
