@@ -358,3 +358,23 @@ def test_a_ledger_named_memory_is_a_file_like_others(files, capsys, monkeypatch)
     assert "c: total" in run(capsys, "ledger", "--ledger", ":memory:")[1]
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", "~nobody\udcff/x")
     assert "unknown user" in refused(capsys, "ledger")
+
+
+@pytest.mark.parametrize("algorithm", ["lapmech", "laplace-pc"])
+def test_what_is_known_is_released_and_verified_along(files, capsys, algorithm):
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "1e-6")
+    known = ["--tiers", "a;b,c", "--require", "a->c", "--algorithm", algorithm]
+    code, out, err = run(capsys, *asked(files, "--epsilon", "0.75", *known))
+    assert (code, err) == (0, "")
+    path = out.split("\n")[-3:-1][0]
+    certificate = json.loads(Path(path).read_text())
+    assert any("a before b, c; a → c required" in f for f in certificate["guarantee"]["public"])
+    assert "docs/proofs/background_knowledge.md" in certificate["guarantee"]["proof"]
+    assert '["a","->","c"]' in certificate["algorithm"]["parameters"]["knowledge"]
+    assert ["a", "c"] in certificate["released"]["graph"]["directed"]
+    code, out, _ = run(capsys, "verify", path)
+    assert code == 0
+    # A certificate that says otherwise than its plan does not pass.
+    code, _, err = run(capsys, *asked(files, "--epsilon", "0.1", "--require", "b->a; a->b"))
+    assert code == 2
+    assert "take one of the two back" in err
