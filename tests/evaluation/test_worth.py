@@ -6,7 +6,7 @@ import pytest
 from privcore.cli import main
 from privcore.data.random_graph import random_dag
 from privcore.evaluation.planning.surrogate import Shape, Surrogates, surrogate
-from privcore.evaluation.planning.worth import Worth, worth_of
+from privcore.evaluation.planning.worth import Saved, Worth, worth_of
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from tests.graphs.random_knowledge import any_knowledge
@@ -38,28 +38,29 @@ def test_knowledge_saves_budget_where_tests_share_it():
     surrogates = Surrogates(SHAPE, range(1, 7), KNOWN.text)
     worth = worth_of(surrogates, "laplace-pc", {"epsilon": 1.0})
     assert worth.runs == 6
-    assert worth.edges[0] > worth.edges[1]
-    assert worth.alike is None or worth.alike > 1.0
-    assert worth.directions[0] > worth.directions[1]
-    assert "what is known is worth" in worth.sentence
+    assert worth.edges.with_it > worth.edges.without
+    assert worth.edges.alike is None or worth.edges.alike > 1.0
+    assert worth.directions.with_it > worth.directions.without
+    assert "What is known is worth" in worth.sentence
 
 
 @pytest.mark.parametrize(
-    ("worth", "words"),
+    ("saved", "words"),
     [
-        (Worth(0.3, 0.42, (0.8, 0.7), (0.7, 0.5), 5), "as much as raising ε from 0.3 to 0.42."),
-        (Worth(0.3, None, (0.8, 0.7), (0.7, 0.5), 5), "more than raising ε from 0.3 to 2.4."),
-        (Worth(0.3, None, (0.7, 0.7), (0.7, 0.5), 5), "worth no more ε here"),
+        (Saved(0.8, 0.7, 0.42), "as much as raising ε from 0.3 to 0.42"),
+        (Saved(0.8, 0.7, None), "more than raising ε from 0.3 to 2.4"),
+        (Saved(0.7, 0.7, 0.3), "no more ε than the 0.3 that is spent"),
     ],
 )
-def test_sentences(worth, words):
-    assert words in worth.sentence
-    assert "F1 0.70 with it, 0.50 without (5 random models" in worth.sentence
+def test_sentences(saved, words):
+    sentence = Worth(0.3, Saved(0.7, 0.7, 0.3), saved, 5).sentence
+    assert sentence.startswith(f"What is known is worth {words}: F1 of edges with their directions")
+    assert sentence.endswith("no more ε than the 0.3 that is spent (5 random models that obey it).")
 
 
 def test_the_command_says_what_it_is_worth(capsys):
     asked = ["advise", "--rows", "2000", "--columns", "4", "--algorithms", "laplace-pc"]
     assert main([*asked, "--runs", "2", "--tiers", "X1,X2;X3,X4"]) == 0
-    assert "what is known is worth" in capsys.readouterr().out
+    assert "What is known is worth" in capsys.readouterr().out
     assert main([*asked, "--tiers", "X1;X9"]) == 2
     assert "names 'X9', which is not a column" in capsys.readouterr().err

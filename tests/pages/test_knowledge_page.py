@@ -104,7 +104,7 @@ def test_names_of_other_columns_in_an_address_are_left_out():
 def test_expected_quality_and_advice_take_it_along():
     app = clean(start(**QUICK, discover_tab="What is known", knowledge=TIERS.text))
     app = press(app, "What is it worth?")
-    assert any("what is known is worth" in m.value for m in app.markdown)
+    assert any("What is known is worth" in m.value for m in app.markdown)
 
 
 def test_trade_off_takes_it_into_the_plan():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -26,9 +26,12 @@ def epsilon_for_quality(
     low: float = 0.05,
     high: float = 50.0,
     points: int = 9,
+    kind: Literal["skeleton", "cpdag"] = "skeleton",
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
 ) -> Reached:
-    """The smallest ε with a mean skeleton F1 of at least `target` against the surrogates' truth.
+    """The smallest ε with a mean F1 of at least `target` against the surrogates' truth.
+
+    kind: of the skeleton, or of the CPDAG.
 
     Means are taken on a logarithmic grid of `points`, then on both sides of where they pass the
     target.  They are noisy: what counts is their non-decreasing fit (least squares).
@@ -44,7 +47,7 @@ def epsilon_for_quality(
         quality = surrogates.quality(
             algorithm, {**parameters, "epsilon": epsilon}, lambda done: watch(before + done)
         )
-        values[epsilon] = quality.f1["truth"]["skeleton"].mean if quality.runs else 0.0
+        values[epsilon] = quality.f1["truth"][kind].mean if quality.runs else 0.0
         return values[epsilon]
 
     for epsilon in np.geomspace(low, high, points):
@@ -61,7 +64,7 @@ def epsilon_for_quality(
     return Reached(
         grid[place] if place < len(grid) else None,
         tuple(sorted(values.items())),
-        f"mean skeleton F1 against the truth of surrogates with the seeds {seeds}, at least "
+        f"mean {'skeleton' if kind == 'skeleton' else 'CPDAG'} F1 against the truth of surrogates with the seeds {seeds}, at least "
         f"{target:g}",
     )
 

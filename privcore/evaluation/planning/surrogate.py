@@ -187,18 +187,15 @@ class Surrogates:
         algorithm: str,
         parameters: Mapping[str, Any],
         watch: Callable[[int], Hooks] = lambda done: NoHooks(),
-        compared: str | None = None,
     ) -> Quality:
         """F1 of one run on each surrogate, noise simulated from its seed.
 
-        compared: knowledge that the true graph is completed with, where not that of the run.
 
         watch: gives the hooks of the runs on the next surrogate, told how many are done.
         Raises ParameterError for an unknown algorithm or bad parameters, and Cancelled.
         """
         chosen = get_algorithm(algorithm)
         checked = checked_parameters(algorithm, parameters)
-        known = checked["knowledge"] if compared is None else compared
         scores: dict[tuple[str, str], list[float]] = {}
         failures: list[str] = []
         for done, seed in enumerate(self.seeds):
@@ -210,7 +207,9 @@ class Surrogates:
                 )
                 name, settings = non_private_settings(chosen, checked)
                 references = {
-                    "truth": true_graph(chosen, source.names, self._edges[seed], known),
+                    "truth": true_graph(
+                        chosen, source.names, self._edges[seed], checked["knowledge"]
+                    ),
                     "non_private": self._reference(seed, name, settings, hooks),
                 }
             except PrivcoreError as error:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from privcore.algorithms.search.model import Hooks, NoHooks
 from privcore.evaluation.planning.quality_target import epsilon_for_quality, most_runs
 from privcore.evaluation.planning.surrogate import Quality, Surrogates
+
+Kind = Literal["skeleton", "cpdag"]
 
 # Up to so many times the ε of the run is looked for.
 _RANGE = 8.0
@@ -17,39 +19,41 @@ _POINTS = 5
 
 
 @dataclass(frozen=True)
+class Saved:
+    """Mean F1 with the knowledge and without, at the same ε, and the ε that reaches the first
+    without it; None where not even 8 times as much does."""
+
+    with_it: float
+    without: float
+    alike: float | None
+
+    def words(self, epsilon: float) -> str:
+        """Such as "as much as raising ε from 0.3 to 0.42"."""
+        if self.with_it <= self.without:
+            return f"no more ε than the {epsilon:g} that is spent"
+        if self.alike is None:
+            return f"more than raising ε from {epsilon:g} to {_RANGE * epsilon:g}"
+        return f"as much as raising ε from {epsilon:g} to {self.alike:.2g}"
+
+
+@dataclass(frozen=True)
 class Worth:
-    """epsilon: of the run.  alike: the ε that finds as many edges without the knowledge, None where
-    not even 8 times as much does.  edges, directions: mean skeleton and CPDAG F1 with it and
-    without, at the same ε, the CPDAG's against one reference, that of the run with it.
-    """
+    """epsilon: of the run.  edges, directions: by the skeleton, and by the CPDAG, each run judged by
+    what it can find: with knowledge, the true CPDAG completed with it."""
 
     epsilon: float
-    alike: float | None
-    edges: tuple[float, float]
-    directions: tuple[float, float]
+    edges: Saved
+    directions: Saved
     runs: int
 
     @property
     def sentence(self) -> str:
-        """Such as "For finding edges, what is known is worth as much as raising ε from 0.3 to
-        0.42 …"."""
-        here, (with_it, without) = f"{self.epsilon:g}", self.edges
-        if with_it <= without:
-            said = f"For finding edges, what is known is worth no more ε here (ε = {here})."
-        elif self.alike is None:
-            said = (
-                f"For finding edges, what is known is worth more than raising ε from {here} to "
-                f"{_RANGE * self.epsilon:g}."
-            )
-        else:
-            said = (
-                f"For finding edges, what is known is worth as much as raising ε from {here} to "
-                f"{self.alike:.2g}."
-            )
-        known, open_ = self.directions
+        """Such as "What is known is worth as much as raising ε from 0.3 to 0.42 …"."""
+        both = self.directions
         return (
-            f"{said} Edges and directions together: F1 {known:.2f} with it, {open_:.2f} without "
-            f"({self.runs} random models that obey it)."
+            f"What is known is worth {both.words(self.epsilon)}: F1 of edges with their directions "
+            f"{both.with_it:.2f} with it, {both.without:.2f} without. For edges alone it is worth "
+            f"{self.edges.words(self.epsilon)} ({self.runs} random models that obey it)."
         )
 
 
@@ -65,35 +69,38 @@ def worth_of(
     Raises ParameterError.
     """
     epsilon, many = float(parameters["epsilon"]), len(surrogates.seeds)
+    plain = {**parameters, "knowledge": ""}
     asked = {**parameters, "knowledge": surrogates.knowledge}
     with_it = surrogates.quality(algorithm, asked, watch)
-    plain = {**parameters, "knowledge": ""}
-    without = surrogates.quality(
-        algorithm, plain, lambda done: watch(many + done), compared=surrogates.knowledge
-    )
-    edges = _means(with_it, without, "skeleton")
-    alike = None
-    if edges[0] > edges[1]:
-        alike = epsilon_for_quality(
+    without = surrogates.quality(algorithm, plain, lambda done: watch(many + done))
+
+    def saved(kind: Kind, before: int) -> Saved:
+        means = _mean(with_it, kind), _mean(without, kind)
+        if means[0] <= means[1]:
+            return Saved(*means, epsilon)
+        reached = epsilon_for_quality(
             surrogates,
             algorithm,
             plain,
-            edges[0],
+            means[0],
             low=epsilon,
             high=_RANGE * epsilon,
             points=_POINTS,
-            watch=lambda done: watch(2 * many + done),
-        ).epsilon
-    directions = _means(with_it, without, "cpdag")
-    return Worth(epsilon, alike, edges, directions, with_it.runs)
+            kind=kind,
+            watch=lambda done: watch(before + done),
+        )
+        return Saved(*means, reached.epsilon)
+
+    directions = saved("cpdag", 2 * many)
+    edges = saved("skeleton", 2 * many + most_runs(surrogates, _POINTS))
+    return Worth(epsilon, edges, directions, with_it.runs)
 
 
 def runs_of_worth(surrogates: Surrogates) -> int:
     """How many runs `worth_of` makes at most."""
-    return 2 * len(surrogates.seeds) + most_runs(surrogates, _POINTS)
+    return 2 * len(surrogates.seeds) + 2 * most_runs(surrogates, _POINTS)
 
 
-def _means(with_it: Quality, without: Quality, kind: str) -> tuple[float, float]:
-    means = (quality.f1["truth"][kind].mean for quality in (with_it, without))
-    first, second = (0.0 if math.isnan(mean) else mean for mean in means)
-    return first, second
+def _mean(quality: Quality, kind: Kind) -> float:
+    mean = quality.f1["truth"][kind].mean
+    return 0.0 if math.isnan(mean) else mean
