@@ -15,6 +15,7 @@ from privcore.evaluation.planning.surrogate import Surrogates
 from privcore.evaluation.planning.targets import Reached
 
 _HALVINGS = 5
+_NAMED = {"skeleton": "skeleton", "cpdag": "CPDAG"}
 
 
 def epsilon_for_quality(
@@ -64,7 +65,7 @@ def epsilon_for_quality(
     return Reached(
         grid[place] if place < len(grid) else None,
         tuple(sorted(values.items())),
-        f"mean {'skeleton' if kind == 'skeleton' else 'CPDAG'} F1 against the truth of surrogates with the seeds {seeds}, at least "
+        f"mean {_NAMED[kind]} F1 against the truth of surrogates with the seeds {seeds}, at least "
         f"{target:g}",
     )
 

@@ -38,8 +38,8 @@ class Saved:
 
 @dataclass(frozen=True)
 class Worth:
-    """epsilon: of the run.  edges, directions: by the skeleton, and by the CPDAG, each run judged by
-    what it can find: with knowledge, the true CPDAG completed with it."""
+    """epsilon: of the run.  edges, directions: by the skeleton, and by the CPDAG, each run judged
+    by what it can find: with knowledge, the true CPDAG completed with it."""
 
     epsilon: float
     edges: Saved
