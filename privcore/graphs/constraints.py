@@ -92,6 +92,10 @@ class Constraints:
             return [set(around) for around in adjacent]
         return [{i for i in around if self.allowed[i, j]} for j, around in enumerate(adjacent)]
 
+    def neighbours(self) -> list[set[int]]:
+        """The columns that may be adjacent to it, for each column."""
+        return [set(np.flatnonzero(row).tolist()) for row in self.possible]
+
     def start(self, nodes: tuple[str, ...]) -> PDAG:
         """Every pair adjacent that may be, nothing directed."""
         pairs = combinations(range(len(nodes)), 2)

@@ -120,7 +120,7 @@ def remove_neighbours(
     """
     p, limit = len(run.source.names), run.parameters.max_order
     known = run.known
-    adjacent = [known.start(run.source.names).adjacent(i) for i in range(p)]
+    adjacent = known.neighbours()
     tests = order = orders_run = 0
     stopped: Stopped | None = None
     unreached: dict[int, int] = {}

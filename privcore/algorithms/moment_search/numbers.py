@@ -18,8 +18,6 @@ from dataclasses import replace
 from math import log
 from typing import Any
 
-import numpy as np
-
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.dags.obeying import worth_of
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
@@ -127,7 +125,7 @@ def _by_moments(
         level = parameters.false_edges
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
     graph = known.completed(cpdag_of_dag(names, set(tested)))
-    around = {c: set(np.flatnonzero(known.possible[c]).tolist()) for c in range(len(names))}
+    around = dict(enumerate(known.neighbours()))
     rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect)
     posterior = of_pairs(
         evidence,

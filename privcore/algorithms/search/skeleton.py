@@ -237,10 +237,8 @@ def _tests_within(adjacent: list[set[int]], pairs: list[Edge], order: int, left:
 
 def count_tests(known: Constraints, orders: int) -> int:
     """Tests of the first orders where no edge is deleted, from public facts alone."""
-    p = len(known.allowed)
-    around = [set(map(int, np.flatnonzero(known.possible[i]))) for i in range(p)]
-    adjacent = known.possible_parents(around)
-    pairs = known.start(tuple(map(str, range(p)))).skeleton - known.required
+    adjacent = known.possible_parents(known.neighbours())
+    pairs = [(x, y) for x, y in np.argwhere(np.triu(known.open)).tolist()]
     return sum(count_sets(adjacent, x, y, k) for k in range(orders) for x, y in pairs)
 
 
