@@ -73,7 +73,7 @@ def test_a_network_has_a_truth_and_needs_no_button():
 
 
 def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
-    app = clean(start(**SMALL, algorithm="moment-search", discover_tab="Stability"))
+    app = clean(start(**SMALL, epsilon="10", algorithm="moment-search", discover_tab="Stability"))
     assert "Over 20 re-rolls of the noise" in said(app)
     assert "Two halves of the rows agree on" in said(app)
     assert "cannot be told" in said(app)
