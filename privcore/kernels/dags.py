@@ -121,7 +121,7 @@ def _score_in_loops(
         for k in range(start, start + own):
             share, held, moved = room[0, k] / expected, room[1, k], room[2, k]
             score += lgamma(each + held) - lgamma(each) - (held + _TINY) * log(held + _TINY)
-            score += (rows * share + moved) * log(share)
+            score += (held + moved) * log(share)
             there = held + _RIDGE
             score += (there + moved) * log((there + moved) / there)
     score *= 2.0
@@ -159,7 +159,7 @@ def _score_in_numpy(
     score -= (seen * np.log(seen / there.sum(axis=1))).sum()
     score += (gammaln(each + held) - gammaln(each)).sum()
     score -= ((held + _TINY) * np.log(held + _TINY)).sum()
-    score += ((rows[:, None] * share + moved) * np.log(share)).sum()
+    score += ((held + moved) * np.log(share)).sum()
     score += ((there + moved) * np.log((there + moved) / there)).sum()
     score = 2.0 * score + sum(worth[column, k] for k in range(levels.size) if parents >> k & 1)
     known[column, parents] = score

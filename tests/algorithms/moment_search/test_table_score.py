@@ -107,7 +107,7 @@ def test_kernel_and_numpy_score_alike(seed, scale):
         with counting_with(kernels):
             score = score_of(table, scale, seed)
             empty = score.fit((0,) * table.ndim)
-            found.append((empty, score.fit(dag, empty)))
+            found.append((empty, score.fit(dag)))
     for fast, slow in zip(*found, strict=True):
         assert fast.value == pytest.approx(slow.value, rel=1e-7, abs=0.02)
         assert fast.expected == pytest.approx(slow.expected, rel=1e-3, abs=0.05)
@@ -135,10 +135,10 @@ def test_what_is_far_below_what_is_wanted_is_not_fitted_to_the_end():
         score, early = (score_of(table, 5.0, seed) for _ in range(2))
         start = score.fit(dag)
         for _, option in score.near(start).moves(dag, 200):
-            met, late = early.fit(option, start, start.value), score.fit(option, start)
+            met, late = early.fit(option, start.value), score.fit(option)
             assert met.exact or late.value < start.value
             given_up += not met.exact
-            assert early.fit(option, start).exact
+            assert early.fit(option).exact
     assert given_up > 6
 
 
@@ -158,7 +158,7 @@ def test_steps_lead_to_dags_and_promise_about_what_they_bring():
     assert promised == sorted(promised, key=lambda move: -move[0])
     gain, best = promised[0]
     assert len(list(edges(best))) == 1
-    gains = [score.fit(option, fit).value - fit.value for _, option in promised]
+    gains = [score.fit(option).value - fit.value for _, option in promised]
     assert gain > 0
     # An order to try them in, no more: where it is wrong, later ones are better.
     assert max(gains[:8]) > 0.8 * max(gains)

@@ -66,7 +66,7 @@ class BestDag:
             near, new = score.near(fit, mixed), dag
             for temperature in _COOLING:
                 new, _ = near.walk(new, temperature, self._random.random((steps, 4)))
-            reached = score.fit(new, fit)
+            reached = score.fit(new)
             if reached.value <= fit.value + _TOO_SMALL:
                 return dag, fit
             dag, fit = new, reached
@@ -76,7 +76,7 @@ class BestDag:
             self._between(self._moves)
             self._moves += 1
             for option in self._options(dag, fit, held):
-                reached = self._score.fit(option, fit, fit.value)
+                reached = self._score.fit(option, fit.value)
                 if reached.value > fit.value + _TOO_SMALL:
                     dag, fit = option, reached
                     break
@@ -123,7 +123,7 @@ class BestDag:
                 if key in tried or most > self._score.max_parents:
                     continue
                 tried.add(key)
-                reached = start, self._score.fit(start, self.fit)
+                reached = start, self._score.fit(start)
                 if held != _ANY:
                     reached = self._climbed(*reached, held)
                 dag, fit = self._climbed(*reached)

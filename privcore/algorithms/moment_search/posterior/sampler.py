@@ -129,7 +129,7 @@ class _Sampler:
             stays = True
         else:
             wanted = fit.value + gained + 2 * temperature * drawn
-            reached = self._score.fit(new, fit, wanted)
+            reached = self._score.fit(new, wanted)
             stays = reached.exact and reached.value >= wanted
             if stays:
                 self._states[k] = new, reached

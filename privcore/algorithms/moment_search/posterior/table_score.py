@@ -32,7 +32,7 @@ from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     CellLikelihood,
     cell_information,
 )
-from privcore.algorithms.moment_search.likelihood.table_climb import Layout, climbed, completed
+from privcore.algorithms.moment_search.likelihood.table_climb import Layout, climbed
 from privcore.algorithms.moment_search.posterior.masks import (
     Masks,
     bits,
@@ -85,15 +85,21 @@ class TableScore:
         self._places = np.array(places, dtype=np.int64)
         self._levels = np.array(self.levels, dtype=np.int64)
         self._sample = nearest_table(self._counts, self.n)
+        # A cell that begins with nothing cannot come back.
+        self._start = np.maximum(self._sample, 0.5)
         self._fits: dict[Any, Fit] = {}
         self._kernels = compiled.loaded()
         self.loops: Any = self._kernels or importlib.import_module("privcore.kernels.dags")
 
-    def fit(self, dag: Masks, near: Fit | None = None, wanted: float = -math.inf) -> Fit:
-        """near: of a DAG alike, to begin with.  wanted: a score; what is far below it is not
-        fitted to the end.  Kept by Markov equivalence class, without what is known beforehand."""
+    def fit(self, dag: Masks, wanted: float = -math.inf) -> Fit:
+        """wanted: a score; what is far below it is not fitted to the end.
+
+        Kept by Markov equivalence class, without what is known beforehand.  Every fit begins from
+        the nearest table: one that begins from the fit of a DAG alike is often caught where that
+        DAG's expectations are next to nothing, and so would the search be.
+        """
         beside = self.worth(dag) + float(self._prior[sum(mask.bit_count() for mask in dag)])
-        fit = self._fit(dag, near, wanted - beside)
+        fit = self._fit(dag, wanted - beside)
         return fit._replace(value=fit.value + beside)
 
     def worth(self, dag: Masks) -> float:
@@ -102,14 +108,11 @@ class TableScore:
             return 0.0
         return float(sum(self._worth[effect, cause] for cause, effect in edges(dag)))
 
-    def _fit(self, dag: Masks, near: Fit | None, wanted: float) -> Fit:
+    def _fit(self, dag: Masks, wanted: float) -> Fit:
         key = class_of(dag)
         known = self._fits.get(key)
         if known is None or not (known.exact or known.value < wanted - _HOPELESS):
-            start = np.maximum(self._counts, 0.5)
-            if near is not None:
-                start = completed(near.expected, near.slopes)
-            known = self._fits[key] = self._fitted(dag, start, wanted)
+            known = self._fits[key] = self._fitted(dag, wanted)
         return known
 
     def near(self, fit: Fit, mixed: float = 0.01) -> NearScores:
@@ -136,9 +139,9 @@ class TableScore:
         free = np.empty((3, size * max(self.levels)))
         return self._places, self._levels, code, free, self._worth, self._prior
 
-    def _fitted(self, dag: Masks, start: Vector, wanted: float) -> Fit:
+    def _fitted(self, dag: Masks, wanted: float) -> Fit:
         if not self._kernels:
-            return self._fitted_in_numpy(dag, start)
+            return self._fitted_in_numpy(dag)
         return Fit(
             *self._kernels.fit_dag(
                 *self._likelihood.numbers,
@@ -146,7 +149,7 @@ class TableScore:
                 self._places,
                 self._levels,
                 np.array(dag, dtype=np.int64),
-                start,
+                self._start,
                 wanted,
                 _HOPELESS,
                 _FEW_STEPS,
@@ -154,7 +157,7 @@ class TableScore:
             )
         )
 
-    def _fitted_in_numpy(self, dag: Masks, start: Vector) -> Fit:
+    def _fitted_in_numpy(self, dag: Masks) -> Fit:
         families = [(*bits(mask), column) for column, mask in enumerate(dag)]
         codes = [
             np.ravel_multi_index(
@@ -165,7 +168,7 @@ class TableScore:
         sizes = [math.prod(self.levels[c] for c in family) for family in families]
         layout = Layout.of(codes, self.levels, sizes)
         base = np.full(self._counts.size, self.n)
-        climb = climbed(self._likelihood, base, layout, layout.probabilities(start))
+        climb = climbed(self._likelihood, base, layout, layout.probabilities(self._start))
         expected = climb.expected
         held = layout.sums(expected * expected * cell_information(expected, self.scale))
         score = climb.likelihood.total
