@@ -51,14 +51,20 @@ def loaded() -> Any:
 
 
 @cache
-def tests_on_noise() -> Any:
-    """The module of kernels for tests on noisy counts, which have no form in numpy."""
-    return importlib.import_module("privcore.kernels.noisy_tests")
+def moment_tests() -> Any:
+    """The module of kernels for tests on noisy moments, which have no form in numpy."""
+    return importlib.import_module("privcore.kernels.moment_tests")
+
+
+@cache
+def table_tests() -> Any:
+    """The module of kernels for tests and scores on noisy tables; see `moment_tests`."""
+    return importlib.import_module("privcore.kernels.table_tests")
 
 
 @cache
 def family_walk() -> Any:
-    """The module of the walk over DAGs by scores of families; see `tests_on_noise`."""
+    """The module of the walk over DAGs by scores of families; see `moment_tests`."""
     return importlib.import_module("privcore.kernels.family_walk")
 
 

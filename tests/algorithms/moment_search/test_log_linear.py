@@ -114,7 +114,7 @@ def test_errors_of_a_term_are_those_of_regression_residuals():
         for axes, subset in zip(held.within, held.subsets, strict=True)
     ]
     each = [np.full(np.prod([levels[a] - 1 for a in s], dtype=int), noise[s]) for s in held.subsets]
-    *_, sampling, entered = compiled.tests_on_noise().model_test(
+    *_, sampling, entered = compiled.table_tests().model_test(
         table.reshape(-1),
         *layout_of(levels, (*PAIRS, (0, 1, 2))),
         np.concatenate(by_cell),

@@ -13,7 +13,7 @@ from privcore.algorithms.moment_search.likelihood import log_linear
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
-from privcore.kernels import noisy_tests
+from privcore.kernels import noisy_parts
 from tests.algorithms.moment_search.releasing import data, of_pairs, of_tables
 from tests.examples import examples
 
@@ -35,8 +35,8 @@ sizes = st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(1, 3))
 def weighed(parts, noise):
     """As if there were too many parts to be taken together; uncompiled, for the limit is in it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noisy_tests, "_MOST_TOGETHER", 0)
-        return noisy_tests.paired_statistic.py_func(parts, *map(np.array, zip(*noise, strict=True)))
+        patch.setattr(noisy_parts, "_MOST_TOGETHER", 0)
+        return noisy_parts.paired_statistic.py_func(parts, *map(np.array, zip(*noise, strict=True)))
 
 
 @given(seed=st.integers(0, 10_000), shape=sizes)
@@ -58,7 +58,7 @@ def test_of_noise_that_is_independent_they_are_the_same(seed):
     generator = np.random.default_rng(seed)
     parts = generator.normal(size=(3, 4))
     noise = [tuple(np.diag(generator.exponential(size=k)) for k in (3, 4)) for _ in range(2)]
-    exact = noisy_tests.paired_statistic(parts, *map(np.array, zip(*noise, strict=True)))
+    exact = noisy_parts.paired_statistic(parts, *map(np.array, zip(*noise, strict=True)))
     assert weighed(parts, noise) == pytest.approx(exact)
 
 

@@ -107,11 +107,11 @@ class LinearTests:
         xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
         others = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
         return Statistics(
-            *compiled.tests_on_noise().linear_tests_each(*self._known, xs, ys, others).T
+            *compiled.moment_tests().linear_tests_each(*self._known, xs, ys, others).T
         )
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Statistics:
         """Tests of y and each of xs; of y itself and of those given nothing."""
         others = np.array(conditioning_set, np.int64)
-        made = compiled.tests_on_noise().linear_tests(*self._known, xs, y, others)
+        made = compiled.moment_tests().linear_tests(*self._known, xs, y, others)
         return Statistics(*made.T)

@@ -82,7 +82,7 @@ class Evidence:
         """Deviance of the column's counts by its parents' levels; see `family_score`."""
         counts = self.moments.table([*parents, column])
         return float(
-            compiled.tests_on_noise().family_score(
+            compiled.table_tests().family_score(
                 np.ascontiguousarray(counts).reshape(-1, self.moments.levels[column]),
                 self.pairs.probabilities(column),
                 math.sqrt(self.moments.cell_variance(parents)),

@@ -33,7 +33,7 @@ class StrataTests:
         released = self._released
         tables = released.table([*others, x, y]).reshape(-1, self.levels[x], self.levels[y])
         variances = released.variances([*others, x, y]).reshape(-1, 4)
-        said, *statistic = compiled.tests_on_noise().strata_test(
+        said, *statistic = compiled.table_tests().strata_test(
             np.ascontiguousarray(tables),
             np.array([self.levels[c] for c in others], np.int64),
             np.ascontiguousarray(variances.T[::-1]),

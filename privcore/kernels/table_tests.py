@@ -1,8 +1,6 @@
-"""Compiled tests of independence on noisy moments and tables: `linear_tests` and `strata_tests`.
+"""Compiled tests and scores on noisy tables: within strata, beside a model, and of a family.
 
-Each makes a covariance of x and y, whitens it by its sampling variance, and weighs its parts by
-the noise on them; see `likelihood.statistic`.  Any whitening leads to the same statistic, so that
-it is a triangular one, and eigenvalues are looked for only where one may be below a floor.
+See `noisy_parts` for the weights of parts, and `likelihood.statistic`.
 """
 
 from __future__ import annotations
@@ -15,303 +13,17 @@ import numpy as np
 from privcore.arrays import Integers, Matrix, Vector
 from privcore.kernels.jit import njit
 from privcore.kernels.margins import fit_margins, margin_places
+from privcore.kernels.noisy_parts import paired_statistic, product, weighed, whitening
 
 # Smallest variance distinct from 0.
 _TINY = 1e-9
-# Of so many parts the covariances of the noise are all used; of parts in different strata, of so
-# many.
-_MOST_TOGETHER = 512
+# Of so many parts in different strata the covariances of the noise are all used.
 _MOST_STRATA = 150
-# Up to this size loops are faster than LAPACK.
-_SMALL = 20
 # A stratum is used where it has so many rows, and so many standard deviations of its noise.
 _LEAST_EXPECTED = 5.0
 _CLEAR = 4.0
 # Share of the rows that a stratum lost in the noise may have.
 _MOST_HIDDEN = 0.002
-
-
-@njit(cache=True, nogil=True)
-def _factor(matrix: Matrix, less: float, root: Matrix) -> bool:
-    """Lower triangular `root` with root rootᵀ = matrix − less; whether that is positive."""
-    for i in range(matrix.shape[0]):
-        for j in range(i + 1):
-            left = matrix[i, j]
-            for k in range(j):
-                left -= root[i, k] * root[j, k]
-            if i > j:
-                root[i, j] = left / root[j, j]
-            elif left > less:
-                root[i, i] = sqrt(left - less)
-            else:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _inverted(root: Matrix) -> Matrix:
-    """The inverse of a lower triangular matrix."""
-    size = root.shape[0]
-    inverse = np.zeros((size, size))
-    for j in range(size):
-        inverse[j, j] = 1 / root[j, j]
-        for i in range(j + 1, size):
-            total = 0.0
-            for k in range(j, i):
-                total -= root[i, k] * inverse[k, j]
-            inverse[i, j] = total / root[i, i]
-    return inverse
-
-
-@njit(cache=True, nogil=True)
-def whitening(covariance: Matrix, floor: float) -> Matrix:
-    """T with T C Tᵀ = 1, where eigenvalues of C are at least `floor`."""
-    if covariance.shape[0] <= _SMALL:
-        root = np.zeros(covariance.shape)
-        if _factor(covariance, floor, root):
-            _factor(covariance, 0.0, root)
-            return _inverted(root)
-    values, vectors = np.linalg.eigh(covariance)
-    return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, floor))).T)
-
-
-@njit(cache=True, nogil=True)
-def _inverse(matrix: Matrix) -> Any:
-    """The inverse of a positive matrix."""
-    if matrix.shape[0] > _SMALL:
-        return np.linalg.inv(matrix)
-    root = np.zeros(matrix.shape)
-    _factor(matrix, 0.0, root)
-    return _crossed(_inverted(root))
-
-
-@njit(cache=True, nogil=True)
-def _crossed(root: Matrix) -> Matrix:
-    """rootᵀ root of a lower triangular matrix."""
-    size = root.shape[0]
-    product = np.empty((size, size))
-    for i in range(size):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(i, size):
-                total += root[k, i] * root[k, j]
-            product[i, j] = product[j, i] = total
-    return product
-
-
-@njit(cache=True, nogil=True)
-def _product(one: Matrix, other: Matrix) -> Matrix:
-    """one @ other.T"""
-    product = np.empty((one.shape[0], other.shape[0]))
-    for i in range(one.shape[0]):
-        for j in range(other.shape[0]):
-            total = 0.0
-            for k in range(one.shape[1]):
-                total += one[i, k] * other[j, k]
-            product[i, j] = total
-    return product
-
-
-@njit(cache=True, nogil=True)
-def _weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
-    """value, first and second of parts; covariance: of them, noise included; see `statistic`."""
-    weight = _inverse(covariance)
-    value = first = second = 0.0
-    for i in range(parts.size):
-        total = 0.0
-        for j in range(parts.size):
-            total += weight[i, j] * parts[j]
-            second += weight[i, j] * weight[i, j]
-        value += total * total
-        first += weight[i, i]
-    return value, first, second
-
-
-@njit(cache=True, nogil=True)
-def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, float, float]:
-    """value, first and second of parts (a, b) whose noise has the covariance Σ A ⊗ B.
-
-    ones, others: A and B, shapes (k, a, a) and (k, b, b).  With many parts no matrix of all pairs
-    is formed: each part is weighed by its own noise, as if that of different parts were
-    independent, but mean and variance of the statistic are those with the noise as it is.
-    """
-    a, b = parts.shape
-    if a * b <= _MOST_TOGETHER:
-        covariance = np.eye(a * b)
-        for k in range(len(ones)):
-            for i in range(a):
-                for other in range(a):
-                    one = ones[k, i, other]
-                    for j in range(b):
-                        for m in range(b):
-                            covariance[i * b + j, other * b + m] += one * others[k, j, m]
-        return _weighed(parts.copy().reshape(-1), covariance)
-    own = np.ones((a, b))
-    for k in range(len(ones)):
-        own += np.outer(np.diag(ones[k]), np.diag(others[k]))
-    # With C = 1 + N the covariance of the parts and W the weights, of WCW: trace, and that of its
-    # square, in which off the diagonal only N is.
-    square = 1 / (own * own)
-    first = (square * own).sum()
-    second = (square * square * (2 * own - 1)).sum()
-    for k in range(len(ones)):
-        for m in range(k + 1):
-            both = (ones[k] * ones[m]) @ square @ (others[k] * others[m])
-            second += (1 if m == k else 2) * (square * both).sum()
-    return (square * parts * parts).sum(), first, second
-
-
-@njit(cache=True, nogil=True)
-def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix, Matrix]:
-    """The inverse P of the moments M of what is given; 2P − PMP.
-
-    Below the noise, an eigenvalue says nothing, and its inverse would be huge, so P is that of
-    larger ones.
-    """
-    condition = np.empty((known.size, known.size))
-    for i in range(known.size):
-        for j in range(known.size):
-            condition[i, j] = moments[known[i], known[j]]
-    least = max(3 * unsure, _TINY)
-    root = np.zeros(condition.shape)
-    if _factor(condition, least, root):
-        inverse = _inverse(condition)
-        return inverse, inverse
-    values, vectors = np.linalg.eigh(condition)
-    larger = np.maximum(values, least)
-    turned = np.ascontiguousarray(vectors.T)
-    inverse = np.ascontiguousarray(vectors / larger) @ turned
-    return inverse, np.ascontiguousarray(vectors * (2 / larger - values / larger**2)) @ turned
-
-
-@njit(cache=True, nogil=True)
-def _side(
-    moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
-) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
-    """A column regressed on those given: its moments with them, slopes, what turns their moments
-    with another column into those explained, the covariance that is left, and its part of all."""
-    size = last - first
-    across, left = np.empty((size, known.size)), np.empty((size, size))
-    for i in range(size):
-        for j in range(known.size):
-            across[i, j] = moments[first + i, known[j]]
-    slopes, onto = _product(across, inverse), _product(across, twice)
-    explained = _product(onto, across)
-    before = after = 0.0
-    for i in range(size):
-        for j in range(size):
-            both = (explained[i, j] + explained[j, i]) / 2
-            left[i, j] = moments[first + i, first + j] - both
-        before += moments[first + i, first + i] - moments[0, first + i] ** 2
-        after += left[i, i]
-    return across, slopes, onto, left, max(after, 0.0) / max(before, _TINY)
-
-
-@njit(cache=True, nogil=True)
-def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
-    """For the column, for 1 and for each column given EEᵀ, E what noise on its codes enters by."""
-    entering = np.empty((ends.size, *whiten.shape))
-    entering[0] = _product(whiten, whiten)
-    turned = _product(whiten, slopes.T)
-    for k in range(ends.size - 1):
-        part = turned[:, ends[k] : ends[k + 1]]
-        entering[k + 1] = _product(part, part)
-    return entering
-
-
-@njit(
-    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1], int64,"
-    "int64[::1])",
-    cache=True,
-    nogil=True,
-)
-def linear_tests(
-    moments: Matrix,
-    starts: Integers,
-    variances: Matrix,
-    n: float,
-    xs: Integers,
-    y: int,
-    condition: Integers,
-) -> Matrix:
-    """value, first, second and left (columns) of the linear tests of each of xs and y.
-
-    moments: of 1 and the codes of all columns.  starts: where those of each column start, and the
-    last ones end.  variances: of the noise on the moments of 1 and each column.
-    """
-    groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
-    unsure = 0.0
-    ends[1] = 1
-    for k in range(condition.size):
-        groups[k + 1] = condition[k] + 1
-        ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
-        unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
-    known = np.zeros(ends[-1], np.int64)
-    for k in range(condition.size):
-        for place in range(ends[k + 1], ends[k + 2]):
-            known[place] = starts[condition[k]] + place - ends[k + 1]
-    inverse, twice = _regression(moments, known, unsure)
-    first_y, last_y = starts[y], starts[y + 1]
-    across_y, slopes_y, _, left_y, share_y = _side(moments, first_y, last_y, known, inverse, twice)
-    made = np.zeros((xs.size, 4))
-    noise = np.empty((1 + groups.size, 1 + groups.size))
-    for test in range(xs.size):
-        x = xs[test]
-        passed = x == y
-        for k in range(condition.size):
-            passed = passed or x == condition[k]
-        if passed:
-            continue
-        floor = max(sqrt(variances[x + 1, y + 1]) / n, _TINY)
-        first, last = starts[x], starts[x + 1]
-        _, slopes_x, onto, left_x, share_x = _side(moments, first, last, known, inverse, twice)
-        of_x, of_y = whitening(left_x, floor), whitening(left_y, floor)
-        # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
-        noise[0, 0] = variances[x + 1, y + 1]
-        for k in range(groups.size):
-            noise[0, k + 1] = variances[x + 1, groups[k]]
-            noise[k + 1, 0] = variances[groups[k], y + 1]
-            for m in range(groups.size):
-                noise[k + 1, m + 1] = variances[groups[k], groups[m]]
-        by_x, by_y = _entering(of_x, slopes_x, ends), _entering(of_y, slopes_y, ends)
-        weighted = np.zeros(by_y.shape)
-        for k in range(len(noise)):
-            for m in range(len(noise)):
-                for i in range(last_y - first_y):
-                    for j in range(last_y - first_y):
-                        weighted[k, i, j] += noise[k, m] / n * by_y[m, i, j]
-        covariance = _product(onto, across_y)
-        for i in range(last - first):
-            for j in range(last_y - first_y):
-                covariance[i, j] = sqrt(n) * (moments[first + i, first_y + j] - covariance[i, j])
-        # T_x C T_yᵀ
-        parts = _product(of_x, _product(of_y, covariance))
-        made[test, 0], made[test, 1], made[test, 2] = paired_statistic(parts, by_x, weighted)
-        made[test, 3] = share_x * share_y
-    return made
-
-
-@njit(
-    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
-    "int64[::1], int64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
-def linear_tests_each(
-    moments: Matrix,
-    starts: Integers,
-    variances: Matrix,
-    n: float,
-    xs: Integers,
-    ys: Integers,
-    condition: Integers,
-) -> Matrix:
-    """As `linear_tests`, of each x and its y given its own columns (rows)."""
-    made = np.empty((xs.size, 4))
-    for k in range(xs.size):
-        one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])
-        made[k] = one[0]
-    return made
 
 
 @njit(cache=True, nogil=True)
@@ -355,7 +67,7 @@ def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vec
             sampling[k, m] -= mean[k] * mean[m]
             sampling[m, k] = sampling[k, m]
     whiten = whitening(sampling, _TINY)
-    return whiten, _product(whiten, mean.reshape(1, -1))[:, 0].copy()
+    return whiten, product(whiten, mean.reshape(1, -1))[:, 0].copy()
 
 
 @njit(cache=True, nogil=True)
@@ -431,16 +143,16 @@ def strata_test(
                 apart = (table[i, j] - rows[i] * columns[j] / sizes[s]) / sqrt(sizes[s])
                 for k in range(a):
                     half[k, j] += basis_x[i, k] * apart
-        covariance = _product(half, basis_y.T)
-        parts[s] = _product(codes_x[s], _product(codes_y[s], covariance))
+        covariance = product(half, basis_y.T)
+        parts[s] = product(codes_x[s], product(codes_y[s], covariance))
     left = within / sizes.sum() / max(_variety(all_x) * _variety(all_y), 1e-12)
     if strata * a * b > _MOST_STRATA:
         # The noise of different strata taken as independent.
         value = first = second = 0.0
         ones, others = np.empty((2, a, a)), np.empty((2, b, b))
         for s in range(strata):
-            both, mean = _product(codes_y[s], codes_y[s]), np.outer(means_y[s], means_y[s])
-            ones[0], ones[1] = _product(codes_x[s], codes_x[s]), np.outer(means_x[s], means_x[s])
+            both, mean = product(codes_y[s], codes_y[s]), np.outer(means_y[s], means_y[s])
+            ones[0], ones[1] = product(codes_x[s], codes_x[s]), np.outer(means_x[s], means_x[s])
             others[0] = (covariances[0, same] * both + covariances[1, same] * mean) / sizes[s]
             others[1] = (covariances[2, same] * both + covariances[3, same] * mean) / sizes[s]
             more = paired_statistic(parts[s], ones, others)
@@ -459,7 +171,7 @@ def strata_test(
             y_alone, neither = covariances[2, agreeing] / scale, covariances[3, agreeing] / scale
             # With N the noise in the basis (1/√r, Q) of x and of y, it enters a covariance as
             # (−√r m_x, 1) N (−√s m_y, 1)ᵀ, first order in N.
-            x_codes, y_codes = _product(codes_x[s], codes_x[t]), _product(codes_y[s], codes_y[t])
+            x_codes, y_codes = product(codes_x[s], codes_x[t]), product(codes_y[s], codes_y[t])
             for i in range(a):
                 for k in range(a):
                     code, mean = x_codes[i, k], means_x[s, i] * means_x[t, k]
@@ -474,7 +186,7 @@ def strata_test(
                             total[row, column] += more
                             if s != t:
                                 total[column, row] += more
-    value, first, second = _weighed(parts.reshape(-1), total)
+    value, first, second = weighed(parts.reshape(-1), total)
     return True, value, first, second, left
 
 
@@ -525,7 +237,7 @@ def model_test(
             for cell in range(cells.size):
                 both[places[one, cell], places[other, cell]] += cells[cell]
             opposite = codes[begin[other] : begin[other] + width * columns].reshape(columns, width)
-            block = _product(turn, _product(opposite, both))
+            block = product(turn, product(opposite, both))
             for i in range(rows):
                 for j in range(columns):
                     together[ends[one] + i, ends[other] + j] = block[i, j]
@@ -533,16 +245,16 @@ def model_test(
     across = together[:known, known:].copy()
     # For codes that the others nearly say.
     slopes: Any = np.linalg.solve(together[:known, :known] + 1e-9 * np.eye(known), across).T.copy()
-    sampling = together[known:, known:] - _product(slopes, across.T)
-    noise = _product(slopes * variances[:known], slopes)
+    sampling = together[known:, known:] - product(slopes, across.T)
+    noise = product(slopes * variances[:known], slopes)
     for i in range(size - known):
         noise[i, i] += variances[known + i]
         for j in range(i):
             sampling[i, j] = sampling[j, i] = (sampling[i, j] + sampling[j, i]) / 2
     whiten = whitening(sampling, floor)
-    parts = sqrt(n) * _product(whiten, difference.reshape(1, -1))[:, 0].copy()
-    covariance = np.eye(size - known) + _product(_product(whiten, noise), whiten)
-    value, first, second = _weighed(parts, covariance)
+    parts = sqrt(n) * product(whiten, difference.reshape(1, -1))[:, 0].copy()
+    covariance = np.eye(size - known) + product(product(whiten, noise), whiten)
+    value, first, second = weighed(parts, covariance)
     return value, first, second, sampling, noise
 
 

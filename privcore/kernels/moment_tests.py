@@ -1,0 +1,171 @@
+"""Compiled tests of independence on noisy moments, after linear regression.
+
+Each makes a covariance of x and y, whitens it by its sampling variance, and weighs its parts by
+the noise on them; see `noisy_parts`.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from privcore.arrays import Integers, Matrix
+from privcore.kernels.jit import njit
+from privcore.kernels.noisy_parts import factor, inverse_of, paired_statistic, product, whitening
+
+# Smallest variance distinct from 0.
+_TINY = 1e-9
+
+
+@njit(cache=True, nogil=True)
+def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix, Matrix]:
+    """The inverse P of the moments M of what is given; 2P − PMP.
+
+    Below the noise, an eigenvalue says nothing, and its inverse would be huge, so P is that of
+    larger ones.
+    """
+    condition = np.empty((known.size, known.size))
+    for i in range(known.size):
+        for j in range(known.size):
+            condition[i, j] = moments[known[i], known[j]]
+    least = max(3 * unsure, _TINY)
+    root = np.zeros(condition.shape)
+    if factor(condition, least, root):
+        inverse = inverse_of(condition)
+        return inverse, inverse
+    values, vectors = np.linalg.eigh(condition)
+    larger = np.maximum(values, least)
+    turned = np.ascontiguousarray(vectors.T)
+    inverse = np.ascontiguousarray(vectors / larger) @ turned
+    return inverse, np.ascontiguousarray(vectors * (2 / larger - values / larger**2)) @ turned
+
+
+@njit(cache=True, nogil=True)
+def _side(
+    moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
+) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
+    """A column regressed on those given: its moments with them, slopes, what turns their moments
+    with another column into those explained, the covariance that is left, and its part of all."""
+    size = last - first
+    across, left = np.empty((size, known.size)), np.empty((size, size))
+    for i in range(size):
+        for j in range(known.size):
+            across[i, j] = moments[first + i, known[j]]
+    slopes, onto = product(across, inverse), product(across, twice)
+    explained = product(onto, across)
+    before = after = 0.0
+    for i in range(size):
+        for j in range(size):
+            both = (explained[i, j] + explained[j, i]) / 2
+            left[i, j] = moments[first + i, first + j] - both
+        before += moments[first + i, first + i] - moments[0, first + i] ** 2
+        after += left[i, i]
+    return across, slopes, onto, left, max(after, 0.0) / max(before, _TINY)
+
+
+@njit(cache=True, nogil=True)
+def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
+    """For the column, for 1 and for each column given EEᵀ, E what noise on its codes enters by."""
+    entering = np.empty((ends.size, *whiten.shape))
+    entering[0] = product(whiten, whiten)
+    turned = product(whiten, slopes.T)
+    for k in range(ends.size - 1):
+        part = turned[:, ends[k] : ends[k + 1]]
+        entering[k + 1] = product(part, part)
+    return entering
+
+
+@njit(
+    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1], int64,"
+    "int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def linear_tests(
+    moments: Matrix,
+    starts: Integers,
+    variances: Matrix,
+    n: float,
+    xs: Integers,
+    y: int,
+    condition: Integers,
+) -> Matrix:
+    """value, first, second and left (columns) of the linear tests of each of xs and y.
+
+    moments: of 1 and the codes of all columns.  starts: where those of each column start, and the
+    last ones end.  variances: of the noise on the moments of 1 and each column.
+    """
+    groups, ends = np.zeros(1 + condition.size, np.int64), np.zeros(2 + condition.size, np.int64)
+    unsure = 0.0
+    ends[1] = 1
+    for k in range(condition.size):
+        groups[k + 1] = condition[k] + 1
+        ends[k + 2] = ends[k + 1] + starts[condition[k] + 1] - starts[condition[k]]
+        unsure = max(unsure, sqrt(variances[0, condition[k] + 1]) / n)
+    known = np.zeros(ends[-1], np.int64)
+    for k in range(condition.size):
+        for place in range(ends[k + 1], ends[k + 2]):
+            known[place] = starts[condition[k]] + place - ends[k + 1]
+    inverse, twice = _regression(moments, known, unsure)
+    first_y, last_y = starts[y], starts[y + 1]
+    across_y, slopes_y, _, left_y, share_y = _side(moments, first_y, last_y, known, inverse, twice)
+    made = np.zeros((xs.size, 4))
+    noise = np.empty((1 + groups.size, 1 + groups.size))
+    for test in range(xs.size):
+        x = xs[test]
+        passed = x == y
+        for k in range(condition.size):
+            passed = passed or x == condition[k]
+        if passed:
+            continue
+        floor = max(sqrt(variances[x + 1, y + 1]) / n, _TINY)
+        first, last = starts[x], starts[x + 1]
+        _, slopes_x, onto, left_x, share_x = _side(moments, first, last, known, inverse, twice)
+        of_x, of_y = whitening(left_x, floor), whitening(left_y, floor)
+        # First order in the noise N, which enters the covariance as (1, −B_x) N (1, −B_y)ᵀ.
+        noise[0, 0] = variances[x + 1, y + 1]
+        for k in range(groups.size):
+            noise[0, k + 1] = variances[x + 1, groups[k]]
+            noise[k + 1, 0] = variances[groups[k], y + 1]
+            for m in range(groups.size):
+                noise[k + 1, m + 1] = variances[groups[k], groups[m]]
+        by_x, by_y = _entering(of_x, slopes_x, ends), _entering(of_y, slopes_y, ends)
+        weighted = np.zeros(by_y.shape)
+        for k in range(len(noise)):
+            for m in range(len(noise)):
+                for i in range(last_y - first_y):
+                    for j in range(last_y - first_y):
+                        weighted[k, i, j] += noise[k, m] / n * by_y[m, i, j]
+        covariance = product(onto, across_y)
+        for i in range(last - first):
+            for j in range(last_y - first_y):
+                covariance[i, j] = sqrt(n) * (moments[first + i, first_y + j] - covariance[i, j])
+        # T_x C T_yᵀ
+        parts = product(of_x, product(of_y, covariance))
+        made[test, 0], made[test, 1], made[test, 2] = paired_statistic(parts, by_x, weighted)
+        made[test, 3] = share_x * share_y
+    return made
+
+
+@njit(
+    "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
+    "int64[::1], int64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def linear_tests_each(
+    moments: Matrix,
+    starts: Integers,
+    variances: Matrix,
+    n: float,
+    xs: Integers,
+    ys: Integers,
+    condition: Integers,
+) -> Matrix:
+    """As `linear_tests`, of each x and its y given its own columns (rows)."""
+    made = np.empty((xs.size, 4))
+    for k in range(xs.size):
+        one = linear_tests(moments, starts, variances, n, xs[k : k + 1], ys[k], condition[k])
+        made[k] = one[0]
+    return made

@@ -1,0 +1,150 @@
+"""What compiled tests on noisy moments and on noisy tables share: whitening, and weights of parts.
+
+Any whitening leads to the same statistic, so that it is a triangular one, and eigenvalues are
+looked for only where one may be below a floor; see `likelihood.statistic`.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from privcore.arrays import Matrix, Vector
+from privcore.kernels.jit import njit
+
+# Of so many parts the covariances of the noise are all used.
+_MOST_TOGETHER = 512
+# Up to this size loops are faster than LAPACK.
+_SMALL = 20
+
+
+@njit(cache=True, nogil=True)
+def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
+    """Lower triangular `root` with root rootᵀ = matrix − less; whether that is positive."""
+    for i in range(matrix.shape[0]):
+        for j in range(i + 1):
+            left = matrix[i, j]
+            for k in range(j):
+                left -= root[i, k] * root[j, k]
+            if i > j:
+                root[i, j] = left / root[j, j]
+            elif left > less:
+                root[i, i] = sqrt(left - less)
+            else:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def inverted(root: Matrix) -> Matrix:
+    """The inverse of a lower triangular matrix."""
+    size = root.shape[0]
+    inverse = np.zeros((size, size))
+    for j in range(size):
+        inverse[j, j] = 1 / root[j, j]
+        for i in range(j + 1, size):
+            total = 0.0
+            for k in range(j, i):
+                total -= root[i, k] * inverse[k, j]
+            inverse[i, j] = total / root[i, i]
+    return inverse
+
+
+@njit(cache=True, nogil=True)
+def whitening(covariance: Matrix, floor: float) -> Matrix:
+    """T with T C Tᵀ = 1, where eigenvalues of C are at least `floor`."""
+    if covariance.shape[0] <= _SMALL:
+        root = np.zeros(covariance.shape)
+        if factor(covariance, floor, root):
+            factor(covariance, 0.0, root)
+            return inverted(root)
+    values, vectors = np.linalg.eigh(covariance)
+    return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, floor))).T)
+
+
+@njit(cache=True, nogil=True)
+def inverse_of(matrix: Matrix) -> Any:
+    """The inverse of a positive matrix."""
+    if matrix.shape[0] > _SMALL:
+        return np.linalg.inv(matrix)
+    root = np.zeros(matrix.shape)
+    factor(matrix, 0.0, root)
+    return _crossed(inverted(root))
+
+
+@njit(cache=True, nogil=True)
+def _crossed(root: Matrix) -> Matrix:
+    """rootᵀ root of a lower triangular matrix."""
+    size = root.shape[0]
+    made = np.empty((size, size))
+    for i in range(size):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(i, size):
+                total += root[k, i] * root[k, j]
+            made[i, j] = made[j, i] = total
+    return made
+
+
+@njit(cache=True, nogil=True)
+def product(one: Matrix, other: Matrix) -> Matrix:
+    """one @ other.T"""
+    made = np.empty((one.shape[0], other.shape[0]))
+    for i in range(one.shape[0]):
+        for j in range(other.shape[0]):
+            total = 0.0
+            for k in range(one.shape[1]):
+                total += one[i, k] * other[j, k]
+            made[i, j] = total
+    return made
+
+
+@njit(cache=True, nogil=True)
+def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
+    """value, first and second of parts; covariance: of them, noise included; see `statistic`."""
+    weight = inverse_of(covariance)
+    value = first = second = 0.0
+    for i in range(parts.size):
+        total = 0.0
+        for j in range(parts.size):
+            total += weight[i, j] * parts[j]
+            second += weight[i, j] * weight[i, j]
+        value += total * total
+        first += weight[i, i]
+    return value, first, second
+
+
+@njit(cache=True, nogil=True)
+def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, float, float]:
+    """value, first and second of parts (a, b) whose noise has the covariance Σ A ⊗ B.
+
+    ones, others: A and B, shapes (k, a, a) and (k, b, b).  With many parts no matrix of all pairs
+    is formed: each part is weighed by its own noise, as if that of different parts were
+    independent, but mean and variance of the statistic are those with the noise as it is.
+    """
+    a, b = parts.shape
+    if a * b <= _MOST_TOGETHER:
+        covariance = np.eye(a * b)
+        for k in range(len(ones)):
+            for i in range(a):
+                for other in range(a):
+                    one = ones[k, i, other]
+                    for j in range(b):
+                        for m in range(b):
+                            covariance[i * b + j, other * b + m] += one * others[k, j, m]
+        return weighed(parts.copy().reshape(-1), covariance)
+    own = np.ones((a, b))
+    for k in range(len(ones)):
+        own += np.outer(np.diag(ones[k]), np.diag(others[k]))
+    # With C = 1 + N the covariance of the parts and W the weights, of WCW: trace, and that of its
+    # square, in which off the diagonal only N is.
+    square = 1 / (own * own)
+    first = (square * own).sum()
+    second = (square * square * (2 * own - 1)).sum()
+    for k in range(len(ones)):
+        for m in range(k + 1):
+            both = (ones[k] * ones[m]) @ square @ (others[k] * others[m])
+            second += (1 if m == k else 2) * (square * both).sum()
+    return (square * parts * parts).sum(), first, second
