@@ -243,6 +243,8 @@ def show_run(
         before = compare(base.graph, references["truth"], "truth")
     with words:
         header(result, loaded, shown.base_title, against, before, kind)
+        if told := known.sentence(loaded):
+            st.caption(texts.plain(told))
 
     drawn: dict[str, Drawn] = {}
     if algorithm.private:
@@ -319,8 +321,8 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         st.caption(mixed)
     if result.findings:
         st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
-    for line in filter(None, (known.sentence(loaded), overruled_sentence(result))):
-        st.caption(texts.plain(line))
+    if overruled := overruled_sentence(result):
+        st.caption(texts.plain(overruled))
     lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
     lines = linked(lines, cpdag="A line without an arrow")
     st.caption(f"{lines} {texts.NOT_PRIVATE}")

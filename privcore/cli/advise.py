@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import asdict
 
+from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
     PublicShape,
@@ -18,7 +19,7 @@ from privcore.cli.data import whole
 from privcore.cli.run_options import add_knowledge_options, knowledge_of
 from privcore.data.sampling import MAX_ROWS
 from privcore.errors import ParameterError
-from privcore.evaluation.planning.adviser import Advice, advise, enough
+from privcore.evaluation.planning.adviser import Advice, advise, enough, settings
 from privcore.evaluation.planning.optimality_gap import OptimalityGap, optimality_gap
 from privcore.evaluation.planning.surrogate import Shape, Spread, Surrogates
 from privcore.evaluation.planning.worth import worth_of
@@ -63,7 +64,8 @@ def _run(options: argparse.Namespace) -> None:
         reached = enough(surrogates, best.algorithm, delta, wanted)
     worth = None
     if known and best is not None:
-        worth = worth_of(surrogates, best.algorithm, {"epsilon": epsilon})
+        chosen = settings(ALGORITHMS[best.algorithm], epsilon, delta)
+        worth = worth_of(surrogates, best.algorithm, chosen)
     parameters = MomentSearchParameters(epsilon=epsilon, delta=delta)
     open_pairs = Knowledge.read(known).on(shape.names).open_pairs
     public = PublicShape(shape.n, shape.levels, len(shape.names), open_pairs)

@@ -60,6 +60,7 @@ def statements(text: str) -> frozenset[Statement]:
     Raises ParameterError for a text that is none.
     """
     read: set[Statement] = set()
+    many = 0
     for part in filter(str.strip, text.split(";")):
         ends = _MARK.split(part)
         sides = [_names(side) for side in ends[::2]]
@@ -69,9 +70,19 @@ def statements(text: str) -> frozenset[Statement]:
                 "between them, such as smoke->lung."
             )
         mark, turned = _MARKS[ends[1]]
+        many += len(sides[0]) * len(sides[1])
+        limit_statements(many)
         for a, b in product(*(sides[::-1] if turned else sides)):
             read.add(statement(a, mark, b))
     return frozenset(read)
+
+
+def limit_statements(many: int) -> None:
+    """Raises ParameterError for too many statements: to be asked before pairs are made."""
+    if many > _MOST_STATEMENTS:
+        raise ParameterError(
+            f"There are more than {_MOST_STATEMENTS:,} statements; say less of each pair."
+        )
 
 
 def _names(text: str) -> list[str]:
@@ -110,10 +121,7 @@ take one of the two back.
         # The order within a tier says nothing.
         tiers = tuple(tuple(sorted(tier)) for tier in self.tiers if tier)
         object.__setattr__(self, "tiers", tiers)
-        if len(self.forbidden) + len(self.required) > _MOST_STATEMENTS:
-            raise ParameterError(
-                f"There are more than {_MOST_STATEMENTS:,} statements; say less of each pair."
-            )
+        limit_statements(len(self.forbidden) + len(self.required))
         where: dict[str, int] = {}
         for number, tier in enumerate(self.tiers, 1):
             for name in tier:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
@@ -11,14 +12,20 @@ from typing import Any
 
 from privcore.errors import DataError, ParameterError
 from privcore.graphs.formats import import_graph
-from privcore.graphs.knowledge import Knowledge, Statement, statement, statements
+from privcore.graphs.knowledge import (
+    Knowledge,
+    Statement,
+    limit_statements,
+    statement,
+    statements,
+)
 from privcore.graphs.texts import TETRAD_HEAD
 from privcore.text import short
 
 MAX_BYTES = 5_000_000
 _TETRAD = "/knowledge"
 # Marks behind a tier's number: no edges within it; edges into the next tier alone.
-_TETRAD_TIER = re.compile(r"(\d+)([*-]*)")
+_TETRAD_TIER = re.compile(r"(\d{1,9})([*-]*)", re.ASCII)
 _GRAPHS = {"bif": "bif", "gml": "gml", "dagitty.txt": "dagitty", "tetrad.txt": "tetrad"}
 
 
@@ -77,7 +84,7 @@ def _of_tetrad(text: str) -> Knowledge:
     tiers: dict[int, list[str]] = {}
     forbidden: set[Statement] = set()
     required: set[Statement] = set()
-    section = ""
+    section, pairs = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if not words or words[0] == _TETRAD:
@@ -90,6 +97,8 @@ def _of_tetrad(text: str) -> Knowledge:
             own = tiers.setdefault(int(tier[1]), [])
             own += words[1:]
             if "*" in tier[2]:
+                pairs += math.comb(len(words) - 1, 2)
+                limit_statements(pairs)
                 forbidden |= {statement(a, "--", b) for a, b in combinations(words[1:], 2)}
         elif section in ("forbiddirect", "requiredirect") and len(words) == 2:
             known = forbidden if section == "forbiddirect" else required
@@ -104,7 +113,12 @@ def _of_tetrad(text: str) -> Knowledge:
 
 
 def _of_csv(text: str) -> Knowledge:
-    rows = list(csv.DictReader(text.splitlines()))
+    try:
+        rows = list(csv.DictReader(text.splitlines()))
+    except csv.Error as error:
+        raise DataError(
+            f"The file of what is known cannot be read as CSV: {error}; save it anew."
+        ) from None
     fields = {str(name).strip().lower() for row in rows[:1] for name in row}
     if {"column", "tier"} <= fields:
         return _of_tiers(list(_cells(rows, "column", "tier")))
@@ -130,9 +144,15 @@ def _of_tiers(rows: list[list[str]]) -> Knowledge:
     tiers: dict[float, list[str]] = {}
     for name, tier in rows:
         try:
-            tiers.setdefault(float(tier), []).append(name)
+            place = float(tier)
         except ValueError:
-            raise DataError(f"The tier of {short(name)!r} is {short(tier)!r}, no number.") from None
+            place = math.nan
+        if not math.isfinite(place):
+            raise DataError(
+                f"The tier of {short(name)!r} is {short(tier)!r}, no number; write one, the "
+                "earliest lowest."
+            )
+        tiers.setdefault(place, []).append(name)
     return Knowledge(tuple(tuple(tiers[k]) for k in sorted(tiers)))
 
 
@@ -154,7 +174,8 @@ def _of_causal_learn(source: Any, names: Sequence[str]) -> Knowledge:
     def arrows(nodes: Any, patterns: Any) -> set[Statement]:
         said = {statement(a.get_name(), "->", b.get_name()) for a, b in nodes}
         for first, second in patterns:
-            ends = ([n for n in names if re.match(pattern, n)] for pattern in (first, second))
+            ends = [[n for n in names if re.match(pattern, n)] for pattern in (first, second)]
+            limit_statements(math.prod(map(len, ends)))
             said |= {statement(a, "->", b) for a, b in product(*ends) if a != b}
         return said
 

@@ -1,5 +1,7 @@
 """Knowledge from files and from causal-learn, and what is told of files that hold none."""
 
+import csv
+
 import pytest
 from causallearn.graph.GraphNode import GraphNode
 from causallearn.utils.PCUtils.BackgroundKnowledge import BackgroundKnowledge
@@ -86,6 +88,13 @@ def test_causal_learn_says_the_same():
         (b"column,tier\na,\n", "Line 2 of the knowledge file has an empty cell"),
         (b"from,to,rule\na,b,perhaps\n", "The rule 'perhaps' is none of forbid, require"),
         (b"column,tier\na,1\na,2\n", "'a' is in tier 1 and tier 2"),
+        (b"column,tier\na,nan\n", "The tier of 'a' is 'nan', no number"),
+        (b"column,tier\na," + b"1" * 400, "The tier of 'a' is '1111"),
+        (b"/knowledge\naddtemporal\n" + b"9" * 5_000 + b" a b\n", "Line 3 of the knowledge"),
+        (
+            b"/knowledge\naddtemporal\n1* " + b" ".join(b"%d" % k for k in range(500_000)),
+            "more than 200,000 statements",
+        ),
         (b"x" * 5_000_001, "has more than 5 MB"),
     ],
 )
@@ -103,6 +112,21 @@ def test_a_file_that_is_not_there_and_an_object_that_says_nothing():
         read_knowledge("no such file.json")
     with pytest.raises(DataError, match="says nothing of edges"):
         read_knowledge(3)
+
+
+def test_cells_that_the_reader_of_csv_refuses_are_told():
+    limit = csv.field_size_limit(1_000)
+    try:
+        with pytest.raises(DataError, match="cannot be read as CSV: field larger"):
+            parse_knowledge(b"column,tier\n" + b"a" * 2_000 + b",1\n", "k.csv")
+    finally:
+        csv.field_size_limit(limit)
+
+
+def test_sides_of_many_columns_are_refused_before_their_pairs_are_made():
+    side = ",".join(f"c{k}" for k in range(5_000))
+    with pytest.raises(ParameterError, match="more than 200,000 statements"):
+        stated_knowledge(forbid=[f"{side}->{side.replace('c', 'd')}"])
 
 
 def test_options_and_a_file_add_up(tmp_path):

@@ -89,6 +89,19 @@ def test_names_of_a_table_stay_out_of_the_address_and_what_is_gone_is_left_out()
     assert not known_of(clean(app))
 
 
+def test_a_pin_puts_back_its_own_data_and_leaves_others_alone():
+    app = clean(start(**QUICK, knowledge=TIERS.text))
+    app = press(app, "Pin")
+    app = clean(app.selectbox(key="data").set_value("cancer").run())
+    cancer = Knowledge.of(tiers="Smoker;Cancer")
+    app.session_state["_known:cancer"] = cancer.text
+    app.session_state["discover_tab"] = "Pinned"
+    app = press(clean(app.run()), "Open")
+    assert known_of(app) == TIERS
+    app = clean(app.selectbox(key="data").set_value("cancer").run())
+    assert known_of(app) == cancer
+
+
 def test_an_address_that_cannot_be_read_is_told():
     app = clean(start(**QUICK, discover_tab="What is known", knowledge="tiers"))
     assert not known_of(app)

@@ -11,7 +11,8 @@ from privcore.graphs.knowledge import Knowledge
 
 _NAME = "knowledge"
 _WRITTEN = f"_{_NAME}_written"
-_BY_DATA, _BEFORE, _PROBLEM = "_known", "_known_before", "_known_problem"
+# What is kept of each data set by itself: a pin then puts back its own, and no other's.
+_TEXT, _BEFORE, _PROBLEM = "_known", "_known_before", "_known_problem"
 # Steps that can be undone.
 _STEPS = 50
 
@@ -24,9 +25,9 @@ def known_text(loaded: Loaded | None) -> str:
     if asked is not None and asked != st.session_state.get(_WRITTEN):
         try:
             Knowledge.read(asked)
-            st.session_state.setdefault(_BY_DATA, {})[_key(loaded)] = asked
+            st.session_state[_key(_TEXT, loaded)] = asked
         except ParameterError as error:
-            st.session_state[_PROBLEM] = f"The address says what cannot be read: {error}"
+            tell(loaded, f"The address says what cannot be read: {error}")
     text = held(loaded).text
     # Names of a table's columns are not for an address.
     written = text if st.session_state.get("data") != UPLOAD else ""
@@ -48,46 +49,46 @@ def held_text() -> str:
 
 def held(loaded: Loaded) -> Knowledge:
     """What is known of these data."""
-    text = st.session_state.get(_BY_DATA, {}).get(_key(loaded), "")
+    text = st.session_state.get(_key(_TEXT, loaded), "")
     return Knowledge.read(text).among(loaded.dataset.names)
 
 
-def held_knowledge(loaded: Loaded) -> dict[str, dict[str, str]]:
+def held_knowledge(loaded: Loaded) -> dict[str, str]:
     """What the session holds, for it to be put back."""
-    return {_BY_DATA: {_key(loaded): held(loaded).text}}
+    return {_key(_TEXT, loaded): held(loaded).text}
 
 
 def keep(loaded: Loaded, known: Knowledge) -> None:
     """From the next run of the page on; what was there before can be had back by `undo`."""
-    now = st.session_state.setdefault(_BY_DATA, {}).get(_key(loaded), "")
+    now = st.session_state.get(_key(_TEXT, loaded), "")
     if known.text == now:
         return
-    before = st.session_state.setdefault(_BEFORE, {}).setdefault(_key(loaded), [])
+    before = st.session_state.setdefault(_key(_BEFORE, loaded), [])
     before.append(now)
     del before[:-_STEPS]
-    st.session_state[_BY_DATA][_key(loaded)] = known.text
-    st.session_state.pop(_PROBLEM, None)
+    st.session_state[_key(_TEXT, loaded)] = known.text
+    tell(loaded, "")
 
 
 def undo(loaded: Loaded) -> None:
     """Back by one step."""
-    before = st.session_state.get(_BEFORE, {}).get(_key(loaded))
+    before = st.session_state.get(_key(_BEFORE, loaded))
     if before:
-        st.session_state[_BY_DATA][_key(loaded)] = before.pop()
-    st.session_state.pop(_PROBLEM, None)
+        st.session_state[_key(_TEXT, loaded)] = before.pop()
+    tell(loaded, "")
 
 
 def can_undo(loaded: Loaded) -> bool:
-    return bool(st.session_state.get(_BEFORE, {}).get(_key(loaded)))
+    return bool(st.session_state.get(_key(_BEFORE, loaded)))
 
 
-def tell(problem: str) -> None:
-    """What the next run of the page shows of a change that was refused."""
-    st.session_state[_PROBLEM] = problem
+def tell(loaded: Loaded, problem: str) -> None:
+    """What the next run of the page shows of a change that was refused; "" for nothing."""
+    st.session_state[_key(_PROBLEM, loaded)] = problem
 
 
-def told() -> str:
-    return str(st.session_state.get(_PROBLEM, ""))
+def told(loaded: Loaded) -> str:
+    return str(st.session_state.get(_key(_PROBLEM, loaded), ""))
 
 
 def sentence(loaded: Loaded) -> str:
@@ -99,6 +100,6 @@ def sentence(loaded: Loaded) -> str:
     return f"Known beforehand: {'; '.join(words[:3])}{more}."
 
 
-def _key(loaded: Loaded) -> str:
-    """The name of the data, whichever rows of them are sampled."""
-    return loaded.dataset.name
+def _key(what: str, loaded: Loaded) -> str:
+    """The same whichever rows of the data are sampled."""
+    return f"{what}:{loaded.dataset.name}"

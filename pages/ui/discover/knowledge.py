@@ -52,8 +52,8 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
             **{"background-knowledge": "Order the columns in time"},
         )
     )
-    if known.told():
-        problem(ParameterError(known.told()))
+    if refused := known.told(loaded):
+        problem(ParameterError(refused))
     names = loaded.dataset.names
     _drawn(
         key=_KEY,
@@ -78,7 +78,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
         if tiers:
             st.button(
                 "Use an order from the literature",
-                on_click=_merge,
+                on_click=_take,
                 args=(loaded, lambda: Knowledge.of(tiers=tiers)),
             )
         with st.popover("From a file"):
@@ -171,7 +171,7 @@ def with_rule(now: Knowledge, verb: str, said: Statement) -> Knowledge:
 def _act(loaded: Loaded) -> None:
     act = st.session_state[_KEY].act
     if isinstance(act, Mapping):
-        _merge(loaded, lambda: changed(loaded.dataset.names, known.held(loaded), act))
+        _take(loaded, lambda: changed(loaded.dataset.names, known.held(loaded), act))
 
 
 def _add(loaded: Loaded) -> None:
@@ -179,7 +179,7 @@ def _add(loaded: Loaded) -> None:
         st.session_state[f"known_{name}"] for name in ("first", "rule", "second")
     )
     verb, mark = _RULES[rule]
-    _merge(loaded, lambda: with_rule(known.held(loaded), verb, statement(first, mark, second)))
+    _take(loaded, lambda: with_rule(known.held(loaded), verb, statement(first, mark, second)))
 
 
 def _from_file(loaded: Loaded, file: Any) -> None:
@@ -188,12 +188,12 @@ def _from_file(loaded: Loaded, file: Any) -> None:
         told.on(loaded.dataset.names)
         return told
 
-    _merge(loaded, read)
+    _take(loaded, read)
 
 
-def _merge(loaded: Loaded, make: Callable[[], Knowledge]) -> None:
+def _take(loaded: Loaded, make: Callable[[], Knowledge]) -> None:
     """Keep what `make` gives; tell why not, if it cannot be."""
     try:
         known.keep(loaded, make())
     except PrivcoreError as error:
-        known.tell(str(error))
+        known.tell(loaded, str(error))

@@ -19,7 +19,7 @@ from math import log
 from typing import Any
 
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
-from privcore.algorithms.moment_search.dags.obeying import worth_of
+from privcore.algorithms.moment_search.dags.obeying import parent_worth
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
@@ -115,7 +115,7 @@ def _by_moments(
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
 
     known = run.known
-    worth = worth_of(known, n)
+    worth = parent_worth(known, n)
     search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], len(names))
     dag = search.best(range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)

@@ -21,12 +21,14 @@ from privcore.algorithms.moment_search.release.releases import release_whole
 from privcore.algorithms.moment_search.whole import drawn, likely_edges
 from privcore.data import load_network
 from privcore.graphs.constraints import Constraints
+from privcore.graphs.knowledge import Knowledge
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.noisy_tables import (
     CHAIN,
     COLLIDER,
     EMPTY,
     every_dag,
+    noisy,
     random_network,
     score_of,
 )
@@ -68,6 +70,24 @@ def test_classes_of_three_columns():
             assert class_of(tuple(other)) == class_of(dag)
     assert covered(COLLIDER) == []
     assert covered(CHAIN) == [(0, 1)]
+
+
+def test_ruling_out_what_is_not_there_takes_nothing_from_the_best():
+    """Noise as at ε = 0.1, with which a search can stop early, in the graph without edges."""
+    data = load_network("earthquake").sample(10_000, 1)
+    table = np.zeros(tuple(len(column.levels) for column in data.columns))
+    np.add.at(table, tuple(value.astype(np.intp) for value in data.values), 1)
+    counts, n = noisy(table, 20.0, 0), data.n
+
+    def best(forbid=""):
+        known = Knowledge.of(forbid=forbid).on(data.names)
+        return BestDag(TableScore(counts, n, 20.0, max_parents=4, known=known))
+
+    free = best()
+    score = TableScore(counts, n, 20.0, max_parents=4)
+    assert free.fit.value > score.fit((0,) * 5).value + 4
+    for forbid in ("Burglary--Earthquake", "Earthquake--Alarm", "JohnCalls--MaryCalls"):
+        assert best(forbid).fit.value == pytest.approx(free.fit.value, abs=1)
 
 
 @pytest.mark.parametrize("kind", ["collider", "chain", "none"])

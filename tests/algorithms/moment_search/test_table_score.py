@@ -164,6 +164,22 @@ def test_steps_lead_to_dags_and_promise_about_what_they_bring():
     assert max(gains[:8]) > 0.8 * max(gains)
 
 
+@pytest.mark.parametrize("scale", [0.3, 5.0, 50.0])
+@pytest.mark.parametrize("mixed", [0.0, 0.05, 1.0])
+def test_equivalent_dags_promise_alike(scale, mixed):
+    """Near any fit and with much noise too, but for what comes of probabilities next to nothing:
+    or a search would turn edges for nothing."""
+    score = score_of(sampled(5_000, 1, "chain"), scale)
+    known, *rest, _ = score.near(score.fit(EMPTY), mixed)._all
+    promised = {}
+    for dag in every_dag():
+        total = sum(dags.family_score(c, mask, known, *rest) for c, mask in enumerate(dag))
+        promised.setdefault(class_of(dag), []).append(total)
+    assert max(map(len, promised.values())) == 6
+    for totals in promised.values():
+        assert totals == pytest.approx(totals[:1] * len(totals), abs=0.2)
+
+
 def test_a_held_edge_stays_and_no_column_has_more_parents_than_it_may():
     _, table = random_network(5, 50_000, (5, 6))
     score = score_of(table, 5.0, most=1)

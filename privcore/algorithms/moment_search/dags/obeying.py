@@ -9,7 +9,7 @@ from privcore.arrays import Matrix
 from privcore.graphs.constraints import Constraints
 
 
-def worth_of(known: Constraints, n: int) -> Matrix:
+def parent_worth(known: Constraints, n: int) -> Matrix:
     """What a parent (second) of a column (first) is worth beside the data, shape (p, p).
 
     Much less than nothing where no arrow is allowed; much more where there has to be an edge, of
@@ -29,7 +29,7 @@ def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
     """The score, with what parents are worth by background knowledge; n: rows."""
     if known.empty:
         return score
-    worth = worth_of(known, n)
+    worth = parent_worth(known, n)
 
     def known_score(column: int, parents: frozenset[int]) -> float:
         return score(column, parents) + float(worth[column, sorted(parents)].sum())

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from privcore.algorithms.moment_search.dags.obeying import worth_of
+from privcore.algorithms.moment_search.dags.obeying import parent_worth
 from privcore.algorithms.moment_search.likelihood import table_climb
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     CellLikelihood,
@@ -77,7 +77,7 @@ class TableScore:
         self.levels, self.n, self.scale = counts.shape, float(n), max(scale, _LEAST_SCALE)
         self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
         self.known = known or Constraints.none(counts.ndim)
-        self._worth = np.ascontiguousarray(worth_of(self.known, n))
+        self._worth = np.ascontiguousarray(parent_worth(self.known, n))
         self._prior = _log_prior(math.comb(self.columns, 2))
         self._counts = counts.ravel()
         self._likelihood = CellLikelihood(self._counts, self.scale)
