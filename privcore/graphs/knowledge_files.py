@@ -162,7 +162,7 @@ def _of_rules(rows: list[list[str]]) -> Knowledge:
         verb, _, edge = rule.lower().partition(" ")
         if verb not in known or edge not in ("", "edge"):
             raise DataError(
-                f"The rule {short(rule)!r} is none of forbid, require, forbid edge, require edge."
+                f"{short(rule)!r} is no rule; write forbid, require, forbid edge or require edge."
             )
         known[verb].add(statement(a, "--" if edge else "->", b))
     return Knowledge((), frozenset(known["forbid"]), frozenset(known["require"]))

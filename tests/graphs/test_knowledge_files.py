@@ -86,7 +86,7 @@ def test_causal_learn_says_the_same():
         (b"/knowledge\nforbiddirect\na b c\n", "Line 3 of the knowledge file"),
         (b"column,tier\na,first\n", "The tier of 'a' is 'first', no number"),
         (b"column,tier\na,\n", "Line 2 of the knowledge file has an empty cell"),
-        (b"from,to,rule\na,b,perhaps\n", "The rule 'perhaps' is none of forbid, require"),
+        (b"from,to,rule\na,b,perhaps\n", "'perhaps' is no rule; write forbid, require"),
         (b"column,tier\na,1\na,2\n", "'a' is in tier 1 and tier 2"),
         (b"column,tier\na,nan\n", "The tier of 'a' is 'nan', no number"),
         (b"column,tier\na," + b"1" * 400, "The tier of 'a' is '1111"),
