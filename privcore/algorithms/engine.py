@@ -136,6 +136,7 @@ def discover(
         intervals=outcome.intervals,
         settled=outcome.settled,
         overruled=outcome.overruled,
+        released=outcome.released,
     )
 
 

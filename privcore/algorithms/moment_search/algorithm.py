@@ -41,6 +41,7 @@ from privcore.algorithms.moment_search.whole import (
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
+from privcore.algorithms.search.result import Released
 from privcore.counts import has_levels, has_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
@@ -134,6 +135,7 @@ def _outcome(
         ),
         margins=released_margins(searched.moments),
         settled=posterior.settled,
+        released=Released(posterior.dags, searched.moments),
     )
 
 

@@ -35,7 +35,7 @@ from privcore.algorithms.moment_search.rounds import rounds_within, run_in_round
 from privcore.algorithms.moment_search.steps import Found, between, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Spent, Step
+from privcore.algorithms.search.result import Released, Spent, Step
 from privcore.arrays import Matrix
 from privcore.counts import MixedRows, NumberSource
 from privcore.counts.cutting import cut_numbers
@@ -149,4 +149,5 @@ def _by_moments(
         unit="p-value",
         findings=pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
         settled=posterior.settled,
+        released=Released(posterior.dags, moments=evidence.released(source.bounds)),
     )

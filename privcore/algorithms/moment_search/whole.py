@@ -32,7 +32,7 @@ from privcore.algorithms.moment_search.steps import (
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Edge, PairFinding, Spent, Step, Verdict
+from privcore.algorithms.search.result import Edge, PairFinding, Released, Spent, Step, Verdict
 from privcore.arrays import Matrix
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
@@ -92,6 +92,9 @@ def run_on_whole_table(
         findings=_findings(parameters, score, posterior, graph, directed),
         margins=released_margins(moments),
         settled=posterior.settled,
+        released=Released(
+            tuple((parents_of(dag), share) for dag, share in posterior.met.items()), moments
+        ),
     )
 
 

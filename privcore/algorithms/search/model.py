@@ -17,6 +17,7 @@ from privcore.algorithms.search.result import (
     Iteration,
     Margin,
     PairFinding,
+    Released,
     Spent,
     Step,
     Stopped,
@@ -111,6 +112,7 @@ class Outcome(NamedTuple):
     intervals: int | None = None
     settled: bool | None = None
     overruled: frozenset[Triple] = frozenset()
+    released: Released | None = None
 
 
 def _no_plan(run: Run[Any]) -> tuple[Event, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.arrays import Columns
+from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import PDAG
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
@@ -171,6 +171,52 @@ class Margin(NamedTuple):
         return {"probabilities": probabilities, "deviation": round(self.deviation, 6)}
 
 
+class NoisyTables(Protocol):
+    """Counts over some sets of columns, with noise."""
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Numbers of levels of all columns."""
+
+    def covers(self, columns: Sequence[int]) -> bool: ...
+
+    def table(self, columns: Sequence[int]) -> Matrix:
+        """Noisy counts, an axis for each column in the order asked."""
+
+    def widest(self, columns: Sequence[int]) -> float:
+        """Variance of the noise on a count over the columns, at most: in any direction."""
+
+
+class NoisyMoments(NamedTuple):
+    """Means and covariances of numbers in the units of a release.
+
+    covariance: shape (p, p).  sigma: standard deviation of the noise on a mean of products;
+    mean_share: weight of the means beside these, whose noise is sigma / mean_share.
+    means, scale: shape (p,); scale: one unit of the release in the units of the data.
+    """
+
+    means: Vector
+    covariance: Matrix
+    sigma: float
+    mean_share: float
+    scale: Vector
+
+
+Parents = tuple[frozenset[int], ...]
+
+
+class Released(NamedTuple):
+    """What a run released beside its graph; all of it is covered by the same guarantee.
+
+    tables or moments: the numbers.  dags: parents of each column in DAGs that are plausible by
+    them, with their probabilities, which add up to 1.
+    """
+
+    dags: tuple[tuple[Parents, float], ...]
+    tables: NoisyTables | None = None
+    moments: NoisyMoments | None = None
+
+
 @dataclass(frozen=True)
 class Discovery:
     """The result of one run.
@@ -194,6 +240,7 @@ class Discovery:
     rules out; covered by the same guarantee.
     settled: of a run that samples DAGs, whether two samplers agree on the probabilities of all
     edges; None of others.
+    released: of an algorithm that hands it back, the numbers that it released.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -220,3 +267,4 @@ class Discovery:
     intervals: int | None = None
     settled: bool | None = None
     overruled: frozenset[tuple[int, int, int]] = frozenset()
+    released: Released | None = field(default=None, compare=False, repr=False)

@@ -45,10 +45,11 @@ _LEAST, _ADDED = 0.001, 0.05
 
 class PairPosterior(NamedTuple):
     """stated: P(i → j), shape (p, p).  apart: the largest difference between two samplers in the
-    probability of an edge."""
+    probability of an edge.  dags: those drawn and the result of the search, with their shares."""
 
     stated: Matrix
     apart: float
+    dags: tuple[tuple[Parents, float], ...]
 
     @property
     def settled(self) -> bool:
@@ -108,7 +109,10 @@ def of_pairs(
         drawn[cause, effect], drawn[effect, cause] = 1.0, 0.0
     forward = (1 - _RESULT) * directed / (directed + directed.T) + _RESULT * drawn
     stated = edges * ((1 - doubt) * forward + doubt * 0.5)
-    return PairPosterior(as_known(stated, known), apart)
+    every = [*both[0].dags, *both[1].dags]
+    share = (1 - _RESULT) / len(every)
+    dags = ((tuple(frozenset(np.flatnonzero(row).tolist()) for row in one), share) for one in every)
+    return PairPosterior(as_known(stated, known), apart, ((dag, _RESULT), *dags))
 
 
 def bayes_factors(tests: Statistics, n: int) -> Vector:

@@ -9,6 +9,9 @@ samplers with other random numbers run one after the other: where they disagree,
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +42,7 @@ def doubt_of(apart: float) -> float:
 class Posterior(NamedTuple):
     """directed: how often i → j was met, shape (p, p).  dag: the best one that was met, its fit.
 
+    met: every DAG, with how often it was.
     apart: the largest difference between the samplers in how often an edge was met.
     """
 
@@ -46,6 +50,7 @@ class Posterior(NamedTuple):
     dag: Masks
     fit: Fit
     apart: float
+    met: Mapping[Masks, float] = MappingProxyType({})
 
     @property
     def settled(self) -> bool:
@@ -75,15 +80,18 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Posteri
     """
     best = BestDag(score, between)
     samples = []
+    dags: Counter[Masks] = Counter()
     for seed in (1, 2):
         sampler = _Sampler(score, best, np.random.default_rng(seed), between)
         samples.append(sampler.run())
+        dags += sampler.met
     many = 2 * (_ROUNDS - _BURN)
     # Half a draw with the edge and half a draw without: none of so many is not never.
     met = many * (samples[0] + samples[1]) / 2 + (1 - np.eye(score.columns)) / 4
     directed = met / (many + 1)
     apart = np.abs(samples[0] + samples[0].T - samples[1] - samples[1].T)
-    return Posterior(directed, best.dag, best.fit, float(apart.max()))
+    shares = {dag: times / dags.total() for dag, times in dags.items()}
+    return Posterior(directed, best.dag, best.fit, float(apart.max()), shares)
 
 
 class _Sampler:
@@ -93,6 +101,7 @@ class _Sampler:
         self._score, self._best, self._random, self._between = score, best, random, between
         self._begin()
         self._lengths = [2.0 * score.columns] * len(_TEMPERATURES)
+        self.met: Counter[Masks] = Counter()
 
     def _begin(self) -> None:
         self._near = self._score.near(self._best.fit)
@@ -114,8 +123,10 @@ class _Sampler:
                 self._begin()
                 beginnings, rounds, kept = beginnings + 1, 0, 0
                 counted[:] = 0
+                self.met.clear()
             elif rounds > _BURN:
                 kept += 1
+                self.met[self._states[0][0]] += 1
                 for cause, effect in edges(self._states[0][0]):
                     counted[cause, effect] += 1
         return counted / max(kept, 1)

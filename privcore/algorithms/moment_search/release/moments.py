@@ -74,6 +74,20 @@ class Moments:
             turned[place] = self._sums[tuple([kept[axis] for axis in axes])] / math.sqrt(others)
         return turned_by(turned, [full_basis(r) for r in turned.shape])
 
+    def widest(self, columns: Sequence[int]) -> float:
+        """Variance of the noise on a count over the columns that releases cover, at most.
+
+        Moments that several releases hold have less, so that this is what noise of one variance on
+        every count would have.
+        """
+        variances = self.variances(sorted(columns))
+        for axis, column in enumerate(sorted(columns)):
+            share = np.array([1 / self.levels[column], 1.0])
+            variances = variances * share.reshape(
+                [-1 if k == axis else 1 for k in range(variances.ndim)]
+            )
+        return float(variances.max())
+
     def cell_variance(self, columns: Sequence[int], of: int | None = None) -> float:
         """Noise variance of a count over the columns; of: only the part of moments with it."""
         kept = tuple(sorted(columns))

@@ -17,6 +17,7 @@ from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import NOTHING, Statistic, Statistics
 from privcore.algorithms.moment_search.release.plan import NumbersPlan
+from privcore.algorithms.search.result import NoisyMoments
 from privcore.arrays import Columns, Matrix
 from privcore.counts import NumberSource
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation
@@ -46,7 +47,9 @@ class NumericMoments(FamilyEvidence):
         self.n, self.sigma, self._penalty = source.n, plan.moments_sigma, penalty
         p = len(source.names)
         centre, scale = units
-        exact = source.moments_about(centre, scale, plan.radius * math.sqrt(p))
+        longest = plan.radius * math.sqrt(p)
+        self._unit = scale * longest
+        exact = source.moments_about(centre, scale, longest)
         weight = np.ones(p + 1)
         weight[0] = MEAN_SHARE
         rows, columns = upper_triangle(p, centred=True)
@@ -60,6 +63,13 @@ class NumericMoments(FamilyEvidence):
         self._scores: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Matrix] = {}
         self._slopes: dict[tuple[int, tuple[int, ...]], Matrix] = {}
+
+    def released(self, bounds: Sequence[tuple[float, float]]) -> NoisyMoments:
+        """What was released; bounds: of the columns, in the units of the data."""
+        half = np.array([(high - low) / 2 for low, high in bounds])
+        return NoisyMoments(
+            self._means, self._covariance, self.sigma, MEAN_SHARE, self._unit * half
+        )
 
     def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
         """Fisher's z of the partial correlation, the noise's variance in the null."""

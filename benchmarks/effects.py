@@ -1,0 +1,205 @@
+"""Whether intervals of effects hold what they should, and how wide they are.
+
+    python -m benchmarks.effects [--data cancer,…,alarm] [--random 0] [--first 81000]
+        [--rows 10000,100000] [--epsilons 0.1,0.3,1,3] [--seeds 4] [--questions 8]
+        [--share 0.5] [--discovered]
+
+Of each network so many questions are drawn, a cause and a descendant of it, or of every fifth
+question any other column.  The truth is by exact inference.  Without --discovered the true graph is
+given, and one table of cause, outcome and parents of the cause is measured with all of ε; from all
+counts at once where there are no more than 2,048 combinations of levels (--share 0), else with the
+share of ε.  With --discovered the graph is found with the rest of ε, and the interval holds the
+unknown graph too.  Printed: runs, those that leave the question open, the share of the others whose
+interval holds the truth, the median width, and that of exact counts.  Data seeds from 1000, noise
+seeds from 500.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from itertools import islice
+from multiprocessing import get_context
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.random_networks import networks_from, random_network
+from privcore.algorithms import count
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.release.plan import plan_whole
+from privcore.algorithms.moment_search.release.releases import release_whole
+from privcore.algorithms.search.result import NoisyTables
+from privcore.counts import has_levels
+from privcore.data import load_network
+from privcore.data.network import BayesianNetwork
+from privcore.data.network_tiers import TIERS
+from privcore.effects.asking import effects, measured
+from privcore.effects.evidence import ExactTables, Tables
+from privcore.effects.parents import ParentSet
+from privcore.effects.question import Question
+from privcore.effects.truth import true_effect
+from privcore.errors import PrivcoreError
+from privcore.graphs import PDAG
+from privcore.graphs.adjustment import adjustment_sets, descendants
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.threads import one_thread
+
+
+class Task(NamedTuple):
+    """One network, by its name or by the seed of a random one, and what is tried on it."""
+
+    network: str
+    rows: tuple[int, ...]
+    epsilons: tuple[float, ...]
+    seeds: int
+    questions: int
+    share: float
+    discovered: bool
+
+
+class Tried(NamedTuple):
+    """One interval; holds: whether it has the truth, None where the question was left open."""
+
+    network: str
+    rows: int
+    epsilon: float
+    holds: bool | None
+    width: float
+    exact: float
+
+
+def network_of(name: str) -> BayesianNetwork:
+    return random_network(int(name)) if name.isdigit() else load_network(name)
+
+
+def questions_of(network: BayesianNetwork, many: int) -> list[Question]:
+    """The same for the same network."""
+    names = network.names
+    graph = PDAG.from_names(names, network.edges)
+    random = np.random.default_rng(len(names))
+    after = [sorted(descendants(graph, k) - {k}) for k in range(len(names))]
+    causes = [k for k, others in enumerate(after) if others]
+    drawn: dict[tuple[int, int], None] = {}
+    for k in range(20 * many):
+        cause = int(random.choice(causes))
+        others = after[cause] if k % 5 else [c for c in range(len(names)) if c != cause]
+        drawn[cause, int(random.choice(others))] = None
+        if len(drawn) == many:
+            break
+    return [Question(names[a], names[b]) for a, b in drawn]
+
+
+def tried(task: Task) -> list[Tried]:
+    network = network_of(task.network)
+    names = network.names
+    columns = [variable.column for variable in network.variables]
+    graph = PDAG.from_names(names, network.edges)
+    made = []
+    for rows in task.rows:
+        for seed in range(task.seeds):
+            data = network.sample(rows, 1000 + seed)
+            try:
+                source = count(data)
+            except PrivcoreError:
+                continue  # A column of one value in so few rows.
+            assert has_levels(source)
+            exact = Tables([ExactTables(source)], rows)
+            for k, question in enumerate(questions_of(network, task.questions)):
+                asked = question.on(columns)
+                truth = true_effect(network, asked)
+                parents = frozenset(network.variables[asked.cause].parents)
+                ways = adjustment_sets(graph, asked.cause, asked.outcome)
+                best = exact.answer(asked, tuple(sorted(parents)), False)
+                assert best is not None or len(parents) > 3
+                least = np.nan if best is None else best.effect.high - best.effect.low
+                for epsilon in task.epsilons:
+                    noise = SimulatedNoise(500 + 97 * seed + k)
+                    with one_thread():
+                        if task.discovered:
+                            said = effects(
+                                data, question, {"epsilon": epsilon}, share=task.share, noise=noise
+                            )
+                            interval = said.interval
+                        elif not ways.affected:
+                            continue
+                        else:
+                            release: NoisyTables
+                            plan = plan_whole(rows, source.levels, epsilon, cells=2048)
+                            if task.share or plan is None:
+                                only = ParentSet(parents, ways, graph, True, 1.0)
+                                spent = epsilon * (task.share or 0.5)
+                                release = measured(source, asked, [only], spent, noise)
+                            else:
+                                release = Moments(rows, source.levels)
+                                release.add_table(
+                                    tuple(range(len(names))),
+                                    release_whole(source, plan, noise),
+                                    plan.variance,
+                                )
+                            evidence = Tables([release], rows)
+                            others = min(
+                                (*ways.minimal, ways.efficient, ways.parents),
+                                key=lambda columns: evidence.cells(tuple(columns)),
+                            )
+                            answer = evidence.answer(asked, tuple(sorted(others)), False)
+                            interval = answer and (answer.effect.low, answer.effect.high)
+                    if interval is None:
+                        made.append(Tried(task.network, rows, epsilon, None, np.nan, least))
+                        continue
+                    low, high = interval
+                    holds = low - 1e-9 <= truth <= high + 1e-9
+                    made.append(Tried(task.network, rows, epsilon, holds, high - low, least))
+    return made
+
+
+def line(name: str, some: list[Tried]) -> str:
+    closed = [one for one in some if one.holds is not None]
+    if not closed:
+        return f"| {name} | {len(some)} | {len(some)} | – | – | – |"
+    held = sum(bool(one.holds) for one in closed) / len(closed)
+    # Without adjustment there may be nothing to state: an effect that is known to be none.
+    wide = [one for one in closed if one.width > 0]
+    width = median(one.width for one in wide) if wide else 0.0
+    ratio = median(one.width / one.exact for one in wide if one.exact > 0) if wide else np.nan
+    opened = len(some) - len(closed)
+    return f"| {name} | {len(some)} | {opened} | {held:.3f} | {width:.3f} | {ratio:.2f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", default=",".join(TIERS))
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--first", type=int, default=81_000)
+    parser.add_argument("--cells", default=None)
+    parser.add_argument("--rows", default="10000,100000")
+    parser.add_argument("--epsilons", default="0.1,0.3,1,3")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--questions", type=int, default=8)
+    parser.add_argument("--share", type=float, default=0.5)
+    parser.add_argument("--discovered", action="store_true")
+    options = parser.parse_args()
+    rows = tuple(int(word) for word in options.rows.split(","))
+    epsilons = tuple(float(word) for word in options.epsilons.split(","))
+    chosen = islice(networks_from(options.first, options.cells), options.random)
+    networks = [network.name.split()[1] for network in chosen]
+    networks = [*filter(None, options.data.split(",")), *networks]
+    shared = rows, epsilons, options.seeds, options.questions, options.share, options.discovered
+    tasks = [Task(network, *shared) for network in networks]
+    with get_context("spawn").Pool(2) as pool:
+        every = [one for part in pool.map(tried, tasks, chunksize=1) for one in part]
+    print("| network, rows, ε | runs | left open | coverage | width | beside exact counts |")
+    print("|---|---|---|---|---|---|")
+    groups: dict[str, list[Tried]] = defaultdict(list)
+    for one in every:
+        groups[f"all, {one.rows:,}, {one.epsilon:g}"].append(one)
+    for one in every:
+        name = "random" if one.network.isdigit() else one.network
+        groups[f"{name}, {one.rows:,}, all"].append(one)
+    for name, some in {"all": every, **groups}.items():
+        print(line(name, some))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""Private causal effects: what setting one column does to another, with intervals that hold."""
+
+from privcore.effects.asking import SHARE, effects, expected_width, without_privacy
+from privcore.effects.model import Effect, Effects
+from privcore.effects.question import Asked, Question
+from privcore.effects.standardisation import Estimate
+from privcore.effects.truth import true_effect
+from privcore.effects.words import effect_line, estimate_text, headline, width_sentence
+
+__all__ = [
+    "SHARE",
+    "Asked",
+    "Effect",
+    "Effects",
+    "Estimate",
+    "Question",
+    "effect_line",
+    "effects",
+    "estimate_text",
+    "expected_width",
+    "headline",
+    "true_effect",
+    "width_sentence",
+    "without_privacy",
+]

@@ -1,0 +1,118 @@
+"""From released numbers and plausible graphs to effects.  Post-processing: it costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from privcore.effects.evidence import Answer, Evidence
+from privcore.effects.model import Effect
+from privcore.effects.parents import ParentSet
+from privcore.effects.question import Asked
+from privcore.effects.standardisation import Estimate
+from privcore.text import short
+
+# Sets of parents less probable than that are listed, but nothing is left open for their sake.
+_UNLIKELY = 0.05
+_NONE = Estimate(0.0, 0.0, 0.0)
+
+
+def effect_of(
+    asked: Asked, possible: ParentSet, evidence: Evidence, names: Sequence[str]
+) -> Effect:
+    """The effect under one set of parents, adjusted for what makes the least noise."""
+    ways = possible.adjustment
+
+    def named(columns: frozenset[int]) -> tuple[str, ...]:
+        return tuple(names[column] for column in sorted(columns))
+
+    def effect(
+        adjusted: frozenset[int], answer: Answer | None, valid: tuple[frozenset[int], ...], why: str
+    ) -> Effect:
+        return Effect(
+            parents=named(possible.parents),
+            affected=ways.affected,
+            adjustment=named(adjusted),
+            valid=tuple(map(named, valid)),
+            probability=possible.share,
+            shown=possible.shown,
+            estimate=None if answer is None else answer.effect,
+            means=None if answer is None else answer.means,
+            reason=why,
+        )
+
+    cause, outcome = short(names[asked.cause], 30), short(names[asked.outcome], 30)
+    if not ways.affected:
+        why = f"{outcome} comes before {cause} here, or has no path from it: nothing changes."
+        return effect(frozenset(), Answer(_NONE), (), why)
+    valid = tuple(dict.fromkeys((*ways.minimal, ways.efficient, ways.parents)))
+    # Sorted is stable: with as many counts, the first is a smallest set.
+    ranked = sorted(valid, key=lambda columns: evidence.cells(tuple(sorted(columns))))
+    for columns in ranked:
+        answer = evidence.answer(asked, tuple(sorted(columns)), possible.shown)
+        if answer is not None:
+            return effect(columns, answer, valid, _why(columns, ranked, names))
+    words = " and ".join(short(name, 20) for name in (cause, outcome, *named(ranked[0])))
+    why = f"Counts of {words} together were not released; a second release can measure them."
+    return effect(ranked[0], None, valid, why)
+
+
+def merged(effects: Iterable[Effect]) -> tuple[Effect, ...]:
+    """Those that say the same of the same parents, once."""
+    once: dict[tuple[object, ...], Effect] = {}
+    for effect in effects:
+        key = (effect.parents, effect.affected, effect.adjustment)
+        first = once.setdefault(key, effect)
+        if first is not effect:
+            together = first.probability + effect.probability
+            once[key] = replace(first, probability=together, shown=first.shown or effect.shown)
+    return tuple(once.values())
+
+
+def _why(chosen: frozenset[int], ranked: Sequence[frozenset[int]], names: Sequence[str]) -> str:
+    words = ", ".join(short(names[column], 20) for column in sorted(chosen))
+    if not chosen:
+        return "Nothing has to be adjusted for."
+    if len(ranked) == 1:
+        return f"Adjusted for {words}: no other set is known to do."
+    if chosen == ranked[0]:
+        return f"Adjusted for {words}: of {len(ranked)} valid sets it needs the fewest counts."
+    return f"Adjusted for {words}: of the valid sets whose counts were released, the smallest."
+
+
+def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, float] | None, str]:
+    """The interval that holds those of all plausible effects, and if there is none, why."""
+    if settled is False:
+        return None, "The graph is not settled: two samplers disagree about its edges."
+    missing = [e for e in effects if e.estimate is None and (e.shown or e.probability > _UNLIKELY)]
+    if missing:
+        return None, missing[0].reason
+    stated = [e.estimate for e in effects if e.estimate is not None]
+    return (min(e.low for e in stated), max(e.high for e in stated)), ""
+
+
+def table_to_measure(
+    asked: Asked, sets: Sequence[ParentSet], levels: Sequence[int], most: int
+) -> tuple[int, ...]:
+    """Columns of the one table that answers for as many sets of parents as fit, those of the graph
+    and the most probable first.
+
+    most: cells of the table, at most.
+    """
+    chosen = {asked.cause, asked.outcome}
+    for possible in sorted(sets, key=lambda one: (not one.shown, -one.share)):
+        ways = possible.adjustment
+        if not ways.affected:
+            continue
+        options = (*ways.minimal, ways.efficient, ways.parents)
+        best = min(options, key=lambda columns: (_cells(chosen | columns, levels), len(columns)))
+        if _cells(chosen | best, levels) <= most:
+            chosen |= best
+    return tuple(sorted(chosen))
+
+
+def _cells(columns: set[int] | frozenset[int], levels: Sequence[int]) -> int:
+    product = 1
+    for column in columns:
+        product *= levels[column]
+    return product

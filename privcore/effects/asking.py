@@ -1,0 +1,235 @@
+"""The one call: find a graph with privacy, and say what setting a cause does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from privcore.algorithms import discover
+from privcore.algorithms.engine import levelled, source_of
+from privcore.algorithms.registry import get_algorithm
+from privcore.algorithms.search.model import Hooks
+from privcore.algorithms.search.result import Discovery, NoisyTables
+from privcore.counts import CountSource, MixedRows, has_levels, has_numbers
+from privcore.data import Dataset
+from privcore.data.parquet import ParquetTable
+from privcore.effects.answering import effect_of, hull, merged, table_to_measure
+from privcore.effects.evidence import Evidence, ExactTables, Numbers, OneTable, Tables
+from privcore.effects.model import Effect, Effects
+from privcore.effects.parents import ParentSet, parent_sets
+from privcore.effects.question import Asked, Question
+from privcore.effects.standardisation import StandardisedTable
+from privcore.errors import ParameterError
+from privcore.graphs import PDAG
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.knowledge import Knowledge
+from privcore.parameter import Parameter
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.rounding import down, up
+
+ALGORITHM = "moment-search"
+PROOF = "docs/proofs/effects.md"
+SHARE = Parameter(
+    name="effect_share",
+    title="Budget share for the effect",
+    symbol="s",
+    kind="float",
+    default=0.0,
+    low=0.0,
+    high=0.95,
+    slider=(0.0, 0.9),
+    help="Part of ε that measures one more table, of the cause, the outcome and what is adjusted "
+    "for, once the graph is known. 0: the effect is read from what the graph is made of.",
+    source="choice made here",
+)
+# Cells of the table that a second release measures, at most.
+_MOST_MEASURED = 2_000
+
+
+def effects(
+    data: Dataset | ParquetTable,
+    question: Question,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    share: float = 0.0,
+    seed: int | None = None,
+    noise: NoiseSource | None = None,
+    hooks: Hooks | None = None,
+    keep_trace: bool = True,
+) -> Effects:
+    """Find a graph by moment search, and the effect of a cause on an outcome.
+
+    parameters: of the run, by name; epsilon is the total.  share: of ε, for a second release that
+    is planned for the question (`SHARE`).  seed: of a simulation; noise: a source of one's own.
+
+    Raises ParameterError or DataError, before anything is spent.
+
+    >>> from privcore.data import load_network
+    >>> data = load_network("asia").sample(50_000, seed=1)
+    >>> said = effects(data, Question("smoke", "lung"), {"epsilon": 1.0}, seed=1)
+    >>> said.question.to, said.question.level, said.identified
+    ('yes', 'yes', False)
+    >>> low, high = said.interval
+    >>> low <= 0.09 <= high
+    True
+    """
+    asked = question.on(data.columns)
+    share = float(SHARE.parse(share))
+    if (seed is None) == (noise is None):
+        raise ParameterError("Give either a seed or a noise source.")
+    drawn = SimulatedNoise(seed) if noise is None and seed is not None else noise
+    assert drawn is not None
+    settings = dict(parameters or {})
+    source = source_of(data)
+    epsilon = _epsilon(settings)
+    if share > 0 and not all(column.is_categorical for column in data.columns):
+        raise ParameterError(
+            "A second release counts levels, and some columns hold numbers; set the share for the "
+            "effect to 0, or cut them into levels."
+        )
+    second = down(epsilon * share)
+    first = down(epsilon - second) if share else epsilon
+    result = discover(
+        source, ALGORITHM, {**settings, "epsilon": first}, noise=drawn, hooks=hooks,
+        keep_trace=keep_trace,
+    )  # fmt: skip
+    counted = levelled(source, get_algorithm(ALGORITHM), result.parameters)
+    known = Knowledge.read(result.parameters["knowledge"]).on(counted.names)
+    sets = possible_sets(result, known, asked)
+    more: list[NoisyTables] = []
+    guarantee = result.guarantee
+    if share:
+        assert has_levels(counted)
+        more.append(measured(counted, asked, sets, second, drawn))
+        guarantee = replace(
+            guarantee,
+            epsilon=epsilon,
+            accountant=f"{guarantee.accountant}, then basic composition with pure DP",
+            proof=f"{guarantee.proof}, {PROOF}",
+        )
+        planned = (*result.planned, Event("discrete laplace", second / 2, 2))
+        result = replace(result, planned=planned, guarantee=guarantee)
+    evidence = evidence_of(result, data, asked, more)
+    said = answered(asked, sets, evidence, data.names)
+    interval, reason = hull(said, result.settled)
+    return Effects(stated(question, data, asked), result, said, interval, reason, guarantee)
+
+
+def answered(
+    asked: Asked, sets: list[ParentSet], evidence: Evidence, names: tuple[str, ...]
+) -> tuple[Effect, ...]:
+    """The effect under each set of parents."""
+    return merged(effect_of(asked, possible, evidence, names) for possible in sets)
+
+
+def possible_sets(result: Discovery, known: Constraints, asked: Asked) -> list[ParentSet]:
+    """Sets of parents of the cause that are plausible by a run that hands back what it released."""
+    assert result.released is not None
+    return parent_sets(result.graph, result.released.dags, known, asked.cause, asked.outcome)
+
+
+def measured(
+    source: CountSource, asked: Asked, sets: list[ParentSet], epsilon: float, noise: NoiseSource
+) -> OneTable:
+    """One table more, ε-DP: a replaced record moves two of its counts by 1 each."""
+    columns = table_to_measure(asked, sets, source.levels, _MOST_MEASURED)
+    exact = source.table(columns)
+    scale = up(2 / epsilon)
+    noisy = noise.discrete_laplace_array(exact.reshape(-1).astype(np.int64), scale)
+    return OneTable(
+        source.levels,
+        columns,
+        noisy.reshape(exact.shape).astype(np.float64),
+        laplace_variance(scale),
+    )
+
+
+def laplace_variance(scale: float) -> float:
+    """Variance of discrete Laplace noise."""
+    stop = -math.expm1(-1 / scale)
+    return 2 * math.exp(-1 / scale) / (stop * stop)
+
+
+def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float) -> float:
+    """Width of the interval to expect of a second release, from public facts alone.
+
+    levels: of cause and outcome.  strata: combinations of levels of what is adjusted for.  Columns
+    are taken as balanced and independent of each other; where they are not, it is wider.
+    """
+    values, results = levels
+    variance = laplace_variance(up(2 / epsilon))
+    cell = n / (values * results * strata)
+    counts = np.tile([cell * (results - 1), cell], (strata, 2, 1))
+    noise = np.array([variance * (results - 1), variance])
+    others = None if values == 2 else np.full(strata, n * (values - 2) / (values * strata))
+    wide = variance * results * max(values - 2, 1)
+    estimate = StandardisedTable(counts, noise, n, others, wide).effect()
+    return estimate.high - estimate.low
+
+
+def evidence_of(
+    result: Discovery, data: Dataset | ParquetTable, asked: Asked, more: Sequence[NoisyTables] = ()
+) -> Evidence:
+    """What a run released, with what was released beside it.
+
+    Raises ParameterError where the run counted intervals of a column that the question is about.
+    """
+    released = result.released
+    assert released is not None
+    if released.moments is not None:
+        return Numbers(released.moments, data.n)
+    assert released.tables is not None
+    if _numbers_in(data, asked):
+        raise ParameterError(
+            "This run counted the numbers in intervals, and of intervals no effect is estimated; "
+            "cut the two columns into levels, or choose columns that have levels."
+        )
+    return Tables([released.tables, *more], data.n)
+
+
+def without_privacy(
+    data: Dataset | ParquetTable, graph: PDAG, question: Question
+) -> tuple[Effect, ...]:
+    """The effects that a graph allows, from the exact rows.  Not private.
+
+    Raises DataError where no DAG has the graph.
+    """
+    asked, source = question.on(data.columns), source_of(data)
+    counted = source.numbers() if isinstance(source, MixedRows) else source
+    evidence: Evidence
+    if has_levels(counted):
+        evidence = Tables([ExactTables(counted)], data.n)
+    else:
+        assert has_numbers(counted)
+        evidence = Numbers.exact(counted)
+    known = Constraints.none(len(data.columns))
+    sets = parent_sets(graph, (), known, asked.cause, asked.outcome)
+    return answered(asked, sets, evidence, data.names)
+
+
+def _numbers_in(data: Dataset | ParquetTable, asked: Asked) -> bool:
+    """Whether the question is about a column of numbers."""
+    return any(not data.columns[c].is_categorical for c in (asked.cause, asked.outcome))
+
+
+def _epsilon(parameters: Mapping[str, Any]) -> float:
+    declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
+    return float(declared.parse(parameters.get("epsilon", declared.default)))
+
+
+def stated(question: Question, data: Dataset | ParquetTable, asked: Asked) -> Question:
+    """The question with its levels."""
+    if asked.level < 0:
+        return question
+    values, results = data.columns[asked.cause].levels, data.columns[asked.outcome].levels
+    return replace(
+        question,
+        compared=values[asked.compared],
+        to=values[asked.to],
+        level=results[asked.level],
+    )

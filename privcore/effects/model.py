@@ -1,0 +1,106 @@
+"""What is said of an effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from privcore.algorithms.search.result import Discovery
+from privcore.effects.question import Question
+from privcore.effects.standardisation import Estimate
+from privcore.privacy.accounting import Guarantee
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect, if the cause has these parents.
+
+    affected: whether the outcome comes after the cause then; if not, nothing changes.
+    adjustment: the columns that it is adjusted for; valid: the sets that do, a smallest one first,
+    then the one with the least variance without noise, then the parents.
+    probability: of the graphs that allow these parents, by what was released.  shown: whether the
+    graph that is shown does.
+    estimate: with its 95 % interval; None where the numbers that it needs were not released, or
+    where there is none.  means: P(outcome) with the cause at either value.
+    reason: why it is adjusted so, or why there is no estimate.
+    """
+
+    parents: tuple[str, ...]
+    affected: bool
+    adjustment: tuple[str, ...]
+    valid: tuple[tuple[str, ...], ...]
+    probability: float
+    shown: bool
+    estimate: Estimate | None
+    means: tuple[Estimate, Estimate] | None
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "parents": list(self.parents),
+            "affected": self.affected,
+            "adjustment": list(self.adjustment),
+            "valid_adjustments": [list(columns) for columns in self.valid],
+            "probability": round(self.probability, 6),
+            "in_graph": self.shown,
+            **_numbers(self.estimate),
+            "means": None if self.means is None else [_numbers(mean) for mean in self.means],
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What is said of a question.
+
+    question: with its levels.  result: the run that found the graph.  effects: under each set of
+    parents that is plausible; those that the graph allows first.
+    interval: holds those of all effects that are stated, the unknown graph included; None where it
+    is left open, and `reason` says why.
+    guarantee: of graph and effects together.
+    """
+
+    question: Question
+    result: Discovery
+    effects: tuple[Effect, ...]
+    interval: tuple[float, float] | None
+    reason: str
+    guarantee: Guarantee
+
+    @property
+    def shown(self) -> tuple[Effect, ...]:
+        """Those that the graph allows."""
+        return tuple(effect for effect in self.effects if effect.shown)
+
+    @property
+    def identified(self) -> bool:
+        """Whether the graph allows one effect alone."""
+        return len({(effect.affected, effect.adjustment) for effect in self.shown}) == 1
+
+    def as_dict(self) -> dict[str, Any]:
+        question = self.question
+        return {
+            "cause": question.cause,
+            "outcome": question.outcome,
+            "compared": question.compared,
+            "to": question.to,
+            "level": question.level,
+            "effects": [effect.as_dict() for effect in self.effects],
+            "identified": self.identified,
+            "interval": None if self.interval is None else [_shown(end) for end in self.interval],
+            "reason": self.reason,
+        }
+
+
+def _numbers(estimate: Estimate | None) -> dict[str, Any]:
+    if estimate is None:
+        return {"estimate": None, "interval": None}
+    return {
+        "estimate": _shown(estimate.value),
+        "interval": [_shown(estimate.low), _shown(estimate.high)],
+    }
+
+
+def _shown(number: float) -> float | None:
+    """JSON has no infinity: None stands for an end that is open."""
+    return round(number, 6) if abs(number) < float("inf") else None

@@ -1,0 +1,90 @@
+"""The effect of a number on another, from noisy second moments of both and what is adjusted for.
+
+In a linear model the effect of raising X by one unit is its coefficient in the regression of Y on X
+and a valid adjustment set (Wright 1921; Pearl 2009).  An interval holds every coefficient b at
+which the partial covariance of X and Y − bX is no further from 0 than rows and noise explain: a
+test of Anderson & Rubin (1949), whose variance counts the noise in every moment.  It is right
+where the noise hides how much X varies beside the others, too, and is wide then.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.stats import norm
+
+from privcore.algorithms.search.result import NoisyMoments
+from privcore.arrays import Columns, Matrix, Vector
+from privcore.effects.standardisation import Estimate
+
+
+def coefficient(
+    moments: NoisyMoments, n: int, cause: int, outcome: int, others: Columns, level: float = 0.95
+) -> Estimate | None:
+    """In the units of the data: of the outcome, for one of the cause; n: rows, public.
+
+    others: what is adjusted for.  The interval is unbounded where the noise hides the slope; None
+    where the most likely slope does not exist.
+    """
+    left_cause, left_outcome = (_residual(moments, column, others) for column in (cause, outcome))
+    across = left_cause[1:] @ moments.covariance
+    own, both = float(across @ left_cause[1:]), float(across @ left_outcome[1:])
+    rest = float(left_outcome[1:] @ moments.covariance @ left_outcome[1:])
+    if own <= 0:
+        return None
+    # The covariance of X and Y − bX is both − b own; its variance is quadratic in b, too.
+    rows = max(n - len(others) - 2, 1)
+    noise = moments.sigma**2 * np.array(
+        [
+            _spread(left_cause, left_outcome, left_cause, left_outcome),
+            -2 * _spread(left_cause, left_outcome, left_cause, left_cause),
+            _spread(left_cause, left_cause, left_cause, left_cause),
+        ]
+    )
+    # Under the null the covariance of both residuals is 0, so that rows add own × var(Y − bX).
+    sampled = own * np.array([rest, -2 * both, own]) / rows
+    variance = sampled + noise
+    z = float(norm.ppf((1 + level) / 2))
+    unit = float(moments.scale[outcome] / moments.scale[cause])
+    low, high = map(float, _solved(own, both, variance * z * z))
+    value = both / own
+    return Estimate(value * unit, min(low, value) * unit, max(high, value) * unit)
+
+
+def _residual(moments: NoisyMoments, column: int, others: Columns) -> Vector:
+    """What is left of a column given others, as weights of (mean_share, x)."""
+    weights = np.zeros(len(moments.means) + 1)
+    weights[1 + column] = 1.0
+    if others:
+        among = np.array(others)
+        inside = moments.covariance[among[:, None], among]
+        weights[1 + among] = -np.linalg.solve(inside, moments.covariance[among, column])
+    weights[0] = -float(weights[1:] @ moments.means) / moments.mean_share
+    return weights
+
+
+def _spread(a: Vector, b: Vector, c: Vector, d: Vector) -> float:
+    """Covariance of aᵀNb and cᵀNd: N symmetric, its entries independent with variance 1, none at
+    (0, 0)."""
+
+    def symmetric(x: Vector, y: Vector) -> Matrix:
+        """Weight of each entry on and above the diagonal."""
+        both = np.outer(x, y)
+        return np.triu(both + both.T) - np.diag(np.diag(both))
+
+    first, second = symmetric(a, b), symmetric(c, d)
+    first[0, 0] = 0.0
+    return float((first * second).sum())
+
+
+def _solved(own: float, both: float, allowed: Vector) -> tuple[float, float]:
+    """Where (both − b own)² is at most allowed[0] + allowed[1] b + allowed[2] b²."""
+    a = own * own - allowed[2]
+    b = -2 * own * both - allowed[1]
+    c = both * both - allowed[0]
+    inside = b * b - 4 * a * c
+    if a <= 0 or inside < 0:
+        return -math.inf, math.inf
+    root = math.sqrt(inside)
+    return (-b - root) / (2 * a), (-b + root) / (2 * a)

@@ -1,0 +1,211 @@
+"""The effect of setting one column on another, from a noisy table of both and what is adjusted for.
+
+With Z a valid adjustment set, P(Y = y | do(X = x)) = Σ_z P(z) P(y | x, z) (Pearl 1995; Shpitser,
+VanderWeele & Robins 2010), and the effect is the difference of two of these.  An interval holds
+every effect that the noisy counts do not reject by a likelihood ratio: the counts vary by chance
+and by the noise that was added, both in the likelihood.  Strata with too few rows to be measured
+may then have any effect, so that a table that says little gives a wide interval, never a wrong one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit, softmax
+from scipy.stats import chi2
+
+from privcore.arrays import Matrix, Vector
+
+# Counts are whole numbers: without noise the normal law is that wide at least.
+_LEAST_VARIANCE = 0.25
+# Steps of a search, and how small a gain ends it, in units of half a deviance.
+_STEPS, _SMALL = 60, 1e-4
+# Probabilities are kept this far, as logits, from 0 and 1.
+_FAR = 14.0
+# Ends of intervals are searched for until the deviance is so near to what is wanted.
+_NEAR = 0.05
+
+
+class Estimate(NamedTuple):
+    """value: the most likely one.  low, high: ends of the interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class StandardisedTable:
+    """Noisy counts of strata × (cause at one value or another) × (outcome or not).
+
+    counts: shape (strata, 2, 2): cause at the value that is compared with, then at the one that is
+    set; outcome absent, then present.  others: shape (strata,), of all other values of the cause.
+    variance: of the noise on a count of `counts`; shape of counts or one number.  other_variance:
+    of the noise on each of `others`; None where the cause has no other values.  n: rows, public.
+
+    >>> counts = np.array([[[400, 100], [100, 100]], [[100, 50], [50, 200]]])
+    >>> table = StandardisedTable(counts, 0.0, 1100)
+    >>> effect = table.effect()
+    >>> round(effect.value, 2), effect.low < 0.37 < effect.high
+    (0.37, True)
+    """
+
+    def __init__(
+        self,
+        counts: Matrix,
+        variance: Matrix | float,
+        n: int,
+        others: Vector | None = None,
+        other_variance: Vector | float = 0.0,
+    ) -> None:
+        strata = len(counts)
+        self.n = float(n)
+        flat = np.asarray(counts, dtype=float).reshape(strata, 4)
+        noise = np.broadcast_to(np.asarray(variance, dtype=float), counts.shape).reshape(strata, 4)
+        if others is not None:
+            wide = np.broadcast_to(np.asarray(other_variance, dtype=float), (strata,))
+            flat = np.column_stack([flat, others])
+            noise = np.column_stack([noise, wide])
+        self._counts, self._noise = flat, np.maximum(noise, _LEAST_VARIANCE)
+        self._best = self._climbed(self._start(), np.zeros(2))
+
+    def effect(self, level: float = 0.95) -> Estimate:
+        """P(outcome | cause set) less P(outcome | cause at the value compared with)."""
+        return self._interval(np.array([-1.0, 1.0]), level)
+
+    def probability(self, at: int, level: float = 0.95) -> Estimate:
+        """P(outcome) with the cause at the value compared with (0) or set (1)."""
+        return self._interval(np.eye(2)[at], level)
+
+    def _interval(self, weights: Vector, level: float) -> Estimate:
+        wanted = float(chi2.ppf(level, 1)) / 2
+        ends = [self._end(side * weights, wanted) for side in (-1.0, 1.0)]
+        least, most = -float(np.maximum(-weights, 0).sum()), float(np.maximum(weights, 0).sum())
+        value = self._mean(self._best, weights)
+        low, high = max(-ends[0], least), min(ends[1], most)
+        return Estimate(value, min(low, value), max(high, value))
+
+    def _end(self, weights: Vector, wanted: float) -> float:
+        """The largest weighted mean whose deviance is `2 wanted` above the least."""
+        least = self._half_deviance(self._best)
+        inside: tuple[float, Matrix] = (0.0, self._best)
+        outside: tuple[float, Matrix] | None = None
+        pull, state = 1.0, self._best
+        for _ in range(40):
+            state = self._climbed(inside[1], pull * weights)
+            apart = self._half_deviance(state) - least
+            if abs(apart - wanted) <= _NEAR * wanted:
+                return self._mean(state, weights)
+            if apart < wanted:
+                inside = pull, state
+                if pull > 1e9:
+                    break
+            else:
+                outside = pull, state
+            if outside is None:
+                # Half the deviance grows with the square of the pull while the mean is linear.
+                pull *= min(max(math.sqrt(wanted / max(apart, 1e-9)), 1.5), 30.0)
+            else:
+                pull = math.sqrt(max(inside[0], outside[0] / 100) * outside[0])
+                if outside[0] < 1.001 * inside[0]:
+                    break
+        return self._mean(inside[1] if outside is None else outside[1], weights)
+
+    # A state is, for each stratum: the logarithm of its rows, logits of the cause's values in it
+    # (the first is 0), and logits of the outcome at each of the two values.
+
+    def _start(self) -> Matrix:
+        """From the counts, none less than a part of the noise."""
+        counts = np.maximum(self._counts, 0.5 + 0.1 * np.sqrt(self._noise))
+        pairs = counts[:, :4].reshape(-1, 2, 2)
+        rows = np.log(counts.sum(axis=1))
+        causes = np.column_stack([pairs.sum(axis=2), counts[:, 4:]])
+        outcome = logit(pairs[:, :, 1] / pairs.sum(axis=2))
+        return np.column_stack([rows, np.log(causes[:, 1:] / causes[:, :1]), outcome])
+
+    def _parts(self, state: Matrix) -> tuple[Vector, Matrix, Matrix]:
+        """Probability of each stratum, of the cause's values in it, and of the outcome at two."""
+        values = state.shape[1] - 3
+        logits = np.column_stack([np.zeros(len(state)), state[:, 1 : 1 + values]])
+        return softmax(state[:, 0]), softmax(logits, axis=1), expit(state[:, -2:])
+
+    def _expected(self, state: Matrix) -> Matrix:
+        strata, causes, outcome = self._parts(state)
+        rows = self.n * strata[:, None] * causes
+        pairs = np.stack([rows[:, :2] * (1 - outcome), rows[:, :2] * outcome], axis=2)
+        return np.column_stack([pairs.reshape(-1, 4), rows[:, 2:]])
+
+    def _half_deviance(self, state: Matrix) -> float:
+        expected = self._expected(state)
+        spread = expected + self._noise
+        return float(((self._counts - expected) ** 2 / spread + np.log(spread)).sum()) / 2
+
+    def _mean(self, state: Matrix, weights: Vector) -> float:
+        strata, _, outcome = self._parts(state)
+        return float(strata @ outcome @ weights)
+
+    def _climbed(self, state: Matrix, pull: Vector) -> Matrix:
+        """Where half the deviance less the pulled mean is least, from a state on.
+
+        Fisher scoring, damped (Levenberg 1944); strata meet in their sum alone, so that each has a
+        small matrix of its own.
+        """
+        damping, value = 1e-3, self._half_deviance(state) - self._mean(state, pull)
+        for _ in range(_STEPS):
+            gradient, blocks, strata = self._slopes(state, pull)
+            while damping < 1e9:
+                step = _constrained(gradient, blocks, strata, damping)
+                tried = state + step
+                tried[:, 1:] = np.clip(tried[:, 1:], -_FAR, _FAR)
+                reached = self._half_deviance(tried) - self._mean(tried, pull)
+                if reached <= value:
+                    break
+                damping *= 6
+            else:
+                return state
+            gained, state, value = value - reached, tried, reached
+            damping = max(damping / 6, 1e-7)
+            if gained < _SMALL:
+                break
+        return state
+
+    def _slopes(self, state: Matrix, pull: Vector) -> tuple[Matrix, Matrix, Vector]:
+        """Gradient (strata, parameters), Fisher information (strata, parameters, parameters)."""
+        strata, causes, outcome = self._parts(state)
+        expected = self._expected(state)
+        spread = expected + self._noise
+        left = self._counts - expected
+        by_cell = (-2 * left / spread - (left / spread) ** 2 + 1 / spread) / 2
+        information = 1 / spread + 0.5 / (spread * spread)
+        cells, size = expected.shape[1], state.shape[1]
+        # Logarithmic slopes of each cell in each parameter.
+        slopes = np.zeros((len(state), cells, size))
+        slopes[:, :, 0] = 1.0
+        value_of = np.array([0, 0, 1, 1, *range(2, causes.shape[1])])
+        for k in range(1, causes.shape[1]):
+            slopes[:, :, k] = (value_of == k) - causes[:, k : k + 1]
+        for at in (0, 1):
+            slopes[:, 2 * at, size - 2 + at] = -outcome[:, at]
+            slopes[:, 2 * at + 1, size - 2 + at] = 1 - outcome[:, at]
+        slopes *= expected[:, :, None]
+        gradient = np.einsum("zc,zcp->zp", by_cell, slopes)
+        blocks = np.einsum("zcp,zc,zcq->zpq", slopes, information, slopes)
+        means = outcome @ pull
+        # The sum of the strata is 1: what one gains, all lose.
+        gradient[:, 0] -= strata * means
+        gradient[:, -2:] -= strata[:, None] * outcome * (1 - outcome) * pull
+        return gradient, blocks, strata
+
+
+def _constrained(gradient: Matrix, blocks: Matrix, strata: Vector, damping: float) -> Matrix:
+    """The step that keeps the sum of the strata, to first order."""
+    size = gradient.shape[1]
+    scale = np.einsum("zpp->zp", blocks)
+    raised = blocks + np.eye(size) * (damping * scale[:, None, :] + 1e-6 + damping)
+    right = np.zeros((len(gradient), size, 2))
+    right[:, :, 0] = -gradient
+    right[:, 0, 1] = strata
+    solved = np.linalg.solve(raised, right)
+    free, held = solved[:, :, 0], solved[:, :, 1]
+    return np.asarray(free - held * (strata @ free[:, 0]) / (strata @ held[:, 0]))

@@ -1,0 +1,337 @@
+"""What an effect is adjusted for: possible parents, and valid adjustment sets.
+
+Graphs are maximally oriented: CPDAGs, or what Meek's rules make of a CPDAG and background
+knowledge (MPDAGs; Meek 1995).  Such a graph represents the DAGs that have its skeleton, its arrows
+and no v-structure but its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from privcore.errors import DataError, ParameterError
+from privcore.graphs.meek import apply_meek_rules
+from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.text import short
+
+# Each of its undirected neighbours doubles what there is to try.
+MOST_NEIGHBOURS = 12
+
+
+class Adjustment(NamedTuple):
+    """What the effect of one column on another may be adjusted for.
+
+    parents: those of the cause.  efficient: the O-set, which has the smallest asymptotic variance
+    of all valid sets in linear models (Henckel, Perković & Maathuis 2022).
+    minimal: valid sets of which nothing can be left out, the smallest first; some, not all.
+    affected: whether the outcome is a descendant of the cause.  If not, the effect is zero
+    whatever it is adjusted for, and there are no sets.
+    """
+
+    parents: frozenset[int]
+    efficient: frozenset[int]
+    minimal: tuple[frozenset[int], ...]
+    affected: bool
+
+
+def possible_parents(graph: PDAG, cause: int) -> list[tuple[frozenset[int], PDAG]]:
+    """Every parent set of the cause in the DAGs that the graph represents, and what follows.
+
+    Each comes with the MPDAG of the DAGs that have it.  Fewer parents come first, then smaller
+    indices (semi-local IDA: Maathuis, Kalisch & Bühlmann 2009; Perković, Kalisch & Maathuis 2017).
+    A graph that is not maximally oriented is oriented first.  Raises ParameterError if more than
+    `MOST_NEIGHBOURS` edges at the cause have no direction, DataError if the graph represents no
+    DAG.
+
+    Example: what comes before b in the chain a — b — c is a, c or nothing, never both.
+
+        >>> chain = PDAG.from_names("abc", undirected=["ab", "bc"])
+        >>> [sorted(parents) for parents, _ in possible_parents(chain, 1)]
+        [[], [0], [2]]
+    """
+    consistent_extension(graph)
+    graph = apply_meek_rules(graph)
+    known = {i for i, j in graph.directed if j == cause}
+    open_ends = sorted(_neighbours(graph, graph.undirected)[cause])
+    if len(open_ends) > MOST_NEIGHBOURS:
+        raise ParameterError(
+            f"The column {short(graph.nodes[cause])!r} has {len(open_ends)} edges without a "
+            f"direction, and at most {MOST_NEIGHBOURS} can be tried both ways; say beforehand what "
+            "is known of them, such as which columns come first."
+        )
+    apart = set(combinations(sorted({*known, *open_ends}), 2)) - graph.skeleton
+    possible = []
+    for size in range(len(open_ends) + 1):
+        for chosen in combinations(open_ends, size):
+            # A v-structure is new unless the graph directs both of its arrows.  None arises at a
+            # child: what points at an undirected neighbour is adjacent to the cause, by rule 1.
+            pairs = (ordered(i, j) for i in chosen for j in {*known, *chosen} - {i})
+            if not apart.isdisjoint(pairs):
+                continue
+            arrows = {(i, cause) if i in chosen else (cause, i) for i in open_ends}
+            turned = _directed(graph, arrows)
+            # Background knowledge can still make a cycle of it, or a v-structure further off.
+            if _extension(turned) is not None:
+                possible.append((frozenset(known.union(chosen)), apply_meek_rules(turned)))
+    return possible
+
+
+def descendants(graph: PDAG, node: int) -> set[int]:
+    """The node and what arrows lead to from it, all of them descendants in every DAG."""
+    return _reached(_effects(graph), [node])
+
+
+def possible_descendants(graph: PDAG, node: int) -> set[int]:
+    """The node and its descendants in any of the DAGs: exactly those, in an MPDAG.
+
+    There is a directed path in one of the DAGs if and only if the graph has an unshielded path
+    without an arrow that points back (Perković, Kalisch & Maathuis 2017, Section 3).
+    Reachability along arrows and undirected edges would give more: c → a — b — c does not make c a
+    possible descendant of a.
+    """
+    skeleton = graph.skeleton
+    lines = _neighbours(graph, graph.undirected)
+    ahead = [own | other for own, other in zip(_effects(graph), lines, strict=True)]
+    # Of a walk only its last two columns matter; before the first one there is none.
+    walks, seen = [(-1, node)], {(-1, node)}
+    while walks:
+        before, here = walks.pop()
+        for after in ahead[here]:
+            shielded = after == before or ordered(before, after) in skeleton
+            if not shielded and (here, after) not in seen:
+                seen.add((here, after))
+                walks.append((here, after))
+    return {here for _, here in seen}
+
+
+def adjustment_sets(graph: PDAG, cause: int, outcome: int) -> Adjustment:
+    """Valid adjustment sets for the effect of the cause on the outcome.
+
+    graph: an MPDAG in which every edge at the cause has a direction, such as `possible_parents`
+    gives; raises ValueError otherwise, or if cause and outcome are the same column, and DataError
+    if the graph represents no DAG.
+
+    Example: in a → c → e ← b the efficient set for the effect of c on e is b, which explains much
+    of e; nothing has to be adjusted for.
+
+        >>> graph = PDAG.from_names("abce", directed=["ac", "ce", "be"])
+        >>> sets = adjustment_sets(graph, 2, 3)
+        >>> sorted(sets.parents), sorted(sets.efficient), sets.minimal
+        ([0], [1], (frozenset(),))
+    """
+    if any(cause in edge for edge in graph.undirected | graph.bidirected):
+        raise ValueError(f"an edge at column {cause} has no direction")
+    # As in `valid`, one of the DAGs speaks for all; they have the same O-set, too (Henckel et al.
+    # 2022).  So have they the descendants of the cause: by Meek's rules 1 and 2, an undirected edge
+    # between a descendant and another column makes this a descendant by arrows as well.
+    dag = consistent_extension(graph)
+    paths = _Paths.of(dag, cause, outcome)
+    if not paths.causal:
+        return Adjustment(frozenset(), frozenset(), (), False)
+    into = frozenset[int]().union(*(dag[node] for node in paths.causal))
+    efficient, parents = into - paths.forbidden - {cause}, dag[cause]
+    minimal = {
+        _thinned(paths, cause, outcome, sorted(columns, reverse=reverse))
+        for columns in (efficient, parents)
+        for reverse in (True, False)
+    }
+    smallest = sorted(minimal, key=lambda columns: (len(columns), sorted(columns)))
+    return Adjustment(parents, efficient, tuple(smallest), True)
+
+
+def valid(graph: PDAG, cause: int, outcome: int, columns: Collection[int]) -> bool:
+    """Whether adjustment for the columns gives the effect of the cause in each of the DAGs.
+
+    By the generalised adjustment criterion (Perković, Textor, Kalisch & Maathuis 2018; for MPDAGs
+    Perković, Kalisch & Maathuis 2017): every possibly causal path begins with an arrow, none of the
+    columns is forbidden, and they block all other paths.  Never for the cause or the outcome
+    itself.  A graph that is not maximally oriented is oriented first.  Raises DataError if it
+    represents no DAG, ValueError if cause and outcome are the same column.
+
+    Example: without a direction of the edge no effect of a on b is identified.
+
+        >>> edge = PDAG.from_names("ab", undirected=["ab"])
+        >>> valid(edge, 0, 1, ()), valid(PDAG.from_names("ab", directed=["ab"]), 0, 1, ())
+        (False, True)
+    """
+    dag = consistent_extension(graph)
+    paths = _Paths.of(dag, cause, outcome)
+    # If the graph is amenable, one of its DAGs speaks for all: they have the same forbidden
+    # columns, and a set that has none of these blocks the non-causal paths of all or of none
+    # (Perković et al. 2017; Perković et al. 2018 for CPDAGs).
+    return _blocks(paths, cause, outcome, columns) and _amenable(graph, cause, outcome)
+
+
+def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
+    """The parents of each column in one of the DAGs that the graph represents (Dor & Tarsi 1992).
+
+    Any partially directed graph will do.  Raises DataError if it represents no DAG: it has a
+    bidirected edge, a directed cycle, or every way to direct the rest makes a new v-structure.
+    """
+    dag = _extension(graph)
+    if dag is None:
+        raise DataError(
+            "The graph contradicts itself, so that no DAG has its edges and v-structures; say "
+            "beforehand what is known, or choose another graph."
+        )
+    return dag
+
+
+def d_separated(
+    parents: Sequence[Collection[int]], a: int, b: int, given_columns: Collection[int]
+) -> bool:
+    """Whether the columns block all paths between a and b in a DAG, in linear time.
+
+    parents: of each column.  Goes along what is active (Bayes ball, Shachter 1998).  Raises
+    ValueError if a and b are the same, or one of `given_columns`.
+    """
+    blocked = set(given_columns)
+    if a == b or a in blocked or b in blocked:
+        raise ValueError(f"{a} and {b} are not two columns outside {sorted(blocked)}")
+    children = _children(parents)
+    # Each step: a column, and whether an arrow led to it.
+    steps, seen = [(a, False)], set[tuple[int, bool]]()
+    while steps:
+        step = steps.pop()
+        if step in seen:
+            continue
+        seen.add(step)
+        node, by_arrow = step
+        if node == b:
+            return False
+        # A blocked column sends the ball back; so a collider with a blocked descendant lets it pass,
+        # when it returns.
+        if by_arrow == (node in blocked):
+            steps.extend((other, False) for other in parents[node])
+        if node not in blocked:
+            steps.extend((other, True) for other in children[node])
+    return True
+
+
+class _Paths(NamedTuple):
+    """What the paths from a cause to an outcome in a DAG say of adjustment.
+
+    causal: columns on directed paths, without the cause.  forbidden: these and their descendants.
+    others: the parents of each column, without the first arrows of directed paths; what d-separates
+    cause and outcome in it blocks the non-causal paths (van der Zander, Liśkiewicz & Textor 2014).
+    """
+
+    causal: set[int]
+    forbidden: set[int]
+    others: tuple[frozenset[int], ...]
+
+    @classmethod
+    def of(cls, dag: Sequence[frozenset[int]], cause: int, outcome: int) -> _Paths:
+        if cause == outcome:
+            raise ValueError(f"column {cause} is both cause and outcome")
+        children = _children(dag)
+        causal = (_reached(children, [cause]) & _reached(dag, [outcome])) - {cause}
+        others = (own - {cause} if node in causal else own for node, own in enumerate(dag))
+        return cls(causal, _reached(children, causal), tuple(others))
+
+
+def _blocks(paths: _Paths, cause: int, outcome: int, columns: Collection[int]) -> bool:
+    """Whether the columns are valid in the DAG."""
+    if not paths.forbidden.union((cause, outcome)).isdisjoint(columns):
+        return False
+    return d_separated(paths.others, cause, outcome, columns)
+
+
+def _thinned(paths: _Paths, cause: int, outcome: int, columns: Sequence[int]) -> frozenset[int]:
+    """Without each column, in turn, that the others can do without.
+
+    columns: ancestors of cause or outcome.  Among these a larger set blocks what a smaller one
+    does, so that a column that had to stay once has to stay.
+    """
+    kept = frozenset(columns)
+    for column in columns:
+        if _blocks(paths, cause, outcome, kept - {column}):
+            kept -= {column}
+    return kept
+
+
+def _amenable(graph: PDAG, cause: int, outcome: int) -> bool:
+    """Whether every possibly causal path begins with an arrow.
+
+    One that begins with an edge to a neighbour is causal in a DAG that has this edge's arrow and in
+    which the neighbour is an ancestor of the outcome.
+    """
+    graph = apply_meek_rules(graph)
+    return not any(
+        outcome in possible_descendants(apply_meek_rules(_directed(graph, {(cause, node)})), node)
+        for node in _neighbours(graph, graph.undirected)[cause]
+    )
+
+
+def _directed(graph: PDAG, arrows: Collection[Edge]) -> PDAG:
+    """With arrows in place of undirected edges."""
+    lines = graph.undirected.difference(ordered(i, j) for i, j in arrows)
+    return PDAG(graph.nodes, graph.directed.union(arrows), lines, graph.bidirected)
+
+
+def _extension(graph: PDAG) -> tuple[frozenset[int], ...] | None:
+    """As `consistent_extension`; None if there is no such DAG."""
+    if graph.bidirected:
+        return None
+    children = _effects(graph)
+    parents = _children(children)
+    lines, adjacent = (_neighbours(graph, pairs) for pairs in (graph.undirected, graph.skeleton))
+    left = set(range(len(graph.nodes)))
+    waiting = list(left)
+    while waiting:
+        node = waiting.pop()
+        # A column can be last if no arrow leaves it and arrows into it from its undirected
+        # neighbours make no v-structure.
+        if (
+            node not in left
+            or children[node]
+            or any(adjacent[node] - {other} - adjacent[other] for other in lines[node])
+        ):
+            continue
+        left.remove(node)
+        parents[node] |= lines[node]
+        for other in adjacent[node]:
+            for around in (adjacent[other], children[other], lines[other]):
+                around.discard(node)
+        # Of those that could not be last, only its neighbours may be now.
+        waiting.extend(adjacent[node])
+    return None if left else tuple(map(frozenset, parents))
+
+
+def _effects(graph: PDAG) -> list[set[int]]:
+    """What the arrows out of each column point at."""
+    effects: list[set[int]] = [set() for _ in graph.nodes]
+    for i, j in graph.directed:
+        effects[i].add(j)
+    return effects
+
+
+def _neighbours(graph: PDAG, pairs: Iterable[Edge]) -> list[set[int]]:
+    """The other ends of the pairs that each column is in."""
+    neighbours: list[set[int]] = [set() for _ in graph.nodes]
+    for i, j in pairs:
+        neighbours[i].add(j)
+        neighbours[j].add(i)
+    return neighbours
+
+
+def _children(parents: Sequence[Collection[int]]) -> list[set[int]]:
+    """The children of each column from its parents; or the other way round."""
+    children: list[set[int]] = [set() for _ in parents]
+    for node, own in enumerate(parents):
+        for parent in own:
+            children[parent].add(node)
+    return children
+
+
+def _reached(ahead: Sequence[Collection[int]], start: Iterable[int]) -> set[int]:
+    """Start, and all that steps ahead lead to from it."""
+    reached = set(start)
+    waiting = list(reached)
+    while waiting:
+        new = set(ahead[waiting.pop()]) - reached
+        reached |= new
+        waiting.extend(new)
+    return reached
