@@ -23,6 +23,7 @@ FLOORS = (
     "independence",
     "algorithms",
     "pairwise",
+    "effects",
     "evaluation",
     "releases",
     "teaching",

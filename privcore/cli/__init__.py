@@ -25,6 +25,7 @@ COMMANDS = {
     "algorithms": "list the algorithms and their parameters",
     "schema": "draft what is public of a table for its owner to review, or confirm it",
     "discover": "discover a causal graph",
+    "effect": "say what setting a cause does to an outcome, with an interval",
     "direction": "find which of two numeric variables causes the other",
     "sweep": "run algorithms over grids of parameters, and write one row for each run",
     "advise": "say which algorithm to use on data of a shape, from simulations, before spending",

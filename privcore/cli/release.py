@@ -13,9 +13,12 @@ from privcore.cli.data import (
     stated_table,
     whole,
 )
+from privcore.cli.effect import add_question_options, plan_of
 from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.errors import ReleaseError
+from privcore.effects import headline
+from privcore.effects.asking import EffectPlan
+from privcore.errors import ParameterError, ReleaseError
 from privcore.files import write_whole
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
@@ -29,6 +32,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     run = command.add_argument_group("release")
     run.add_argument("--algorithm", required=True, help="see `algorithms`")
     add_parameter_options(run)
+    add_question_options(command, required=False)
     run.add_argument(
         "--budget-name", required=True, metavar="NAME", help="see `ledger total` to set one"
     )
@@ -48,6 +52,7 @@ def _release(options: argparse.Namespace) -> None:
     directory = _directory(options.out)
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     dataset = stated_table(options) or load(options, seed)
+    effect = _effect(options)
     ledger = open_ledger(options)
     try:
         made = release(
@@ -58,6 +63,7 @@ def _release(options: argparse.Namespace) -> None:
             budget=options.budget_name,
             content=None if options.csv is None else Path(options.csv).read_bytes(),
             accepted=dataset.caveats if options.accept_caveats else (),
+            effect=effect,
         )
         written = _write(made, directory)
     except KeyboardInterrupt:
@@ -85,6 +91,15 @@ def _release(options: argparse.Namespace) -> None:
             f"The release is made and paid for, but the certificate cannot be written to "
             f"{short(directory, 200)!r}; use the copy {short(made.path, 200)!r}."
         )
+
+
+def _effect(options: argparse.Namespace) -> EffectPlan | None:
+    """What is to be released of an effect; raises ParameterError for half a question."""
+    if options.cause is None and options.outcome is None:
+        return None
+    if options.cause is None or options.outcome is None:
+        raise ParameterError("An effect needs --cause COLUMN and --outcome COLUMN.")
+    return plan_of(options)
 
 
 def _write(made: Release, directory: Path) -> list[Path]:
@@ -124,6 +139,7 @@ def _words(made: Release) -> str:
         f"{promise.accountant}; {promise.neighbours})"
     )
     lines += [f"accepted: {caveat}" for caveat in promise.caveats]
+    lines += [] if made.effects is None else [headline(made.effects)]
     lines += [made.note] if made.note else []
     lines += made.warnings
     return "\n".join(lines)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from privcore.algorithms.search.model import Hooks
 from privcore.algorithms.search.result import Discovery, NoisyTables
 from privcore.counts import CountSource, MixedRows, has_levels, has_numbers
 from privcore.data import Dataset
+from privcore.data.model import Described
 from privcore.data.parquet import ParquetTable
 from privcore.effects.answering import effect_of, hull, merged, table_to_measure
 from privcore.effects.evidence import Evidence, ExactTables, Numbers, OneTable, Tables
@@ -23,13 +23,14 @@ from privcore.effects.model import Effect, Effects
 from privcore.effects.parents import ParentSet, parent_sets
 from privcore.effects.question import Asked, Question
 from privcore.effects.standardisation import StandardisedTable
-from privcore.errors import ParameterError
+from privcore.errors import ParameterError, PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 from privcore.rounding import down, up
 
 ALGORITHM = "moment-search"
@@ -78,46 +79,84 @@ def effects(
     >>> low <= 0.09 <= high
     True
     """
-    asked = question.on(data.columns)
-    share = float(SHARE.parse(share))
+    plan = EffectPlan(question, share)
+    asked = plan.check(data)
     if (seed is None) == (noise is None):
         raise ParameterError("Give either a seed or a noise source.")
     drawn = SimulatedNoise(seed) if noise is None and seed is not None else noise
     assert drawn is not None
-    settings = dict(parameters or {})
     source = source_of(data)
-    epsilon = _epsilon(settings)
-    if share > 0 and not all(column.is_categorical for column in data.columns):
-        raise ParameterError(
-            "A second release counts levels, and some columns hold numbers; set the share for the "
-            "effect to 0, or cut them into levels."
-        )
-    second = down(epsilon * share)
-    first = down(epsilon - second) if share else epsilon
-    result = discover(
-        source, ALGORITHM, {**settings, "epsilon": first}, noise=drawn, hooks=hooks,
-        keep_trace=keep_trace,
-    )  # fmt: skip
+    first, second = plan.split(parameters)
+    settings = plan.of_graph(parameters)
+    result = discover(source, ALGORITHM, settings, noise=drawn, hooks=hooks, keep_trace=keep_trace)
     counted = levelled(source, get_algorithm(ALGORITHM), result.parameters)
-    known = Knowledge.read(result.parameters["knowledge"]).on(counted.names)
-    sets = possible_sets(result, known, asked)
+    # What is left open from here on is said, not raised: it is paid for.
+    sets: list[ParentSet] = []
+    reason = ""
+    try:
+        sets = possible_sets(result, asked)
+    except PrivcoreError as error:
+        reason = str(error)
     more: list[NoisyTables] = []
-    guarantee = result.guarantee
-    if share:
+    if second:
         assert has_levels(counted)
         more.append(measured(counted, asked, sets, second, drawn))
         guarantee = replace(
-            guarantee,
-            epsilon=epsilon,
-            accountant=f"{guarantee.accountant}, then basic composition with pure DP",
-            proof=f"{guarantee.proof}, {PROOF}",
+            result.guarantee,
+            epsilon=first + second,
+            accountant=f"{result.guarantee.accountant}, then basic composition with pure DP",
+            proof=f"{result.guarantee.proof}, {PROOF}",
         )
-        planned = (*result.planned, Event("discrete laplace", second / 2, 2))
+        planned = (*result.planned, *plan.second_events(parameters))
         result = replace(result, planned=planned, guarantee=guarantee)
     evidence = evidence_of(result, data, asked, more)
+    question = stated(question, data, asked)
+    if evidence is None:
+        reason = (
+            "This run counted the numbers in intervals, and of intervals no effect is estimated; "
+            "cut the two columns into levels, or choose columns that have levels."
+        )
+    if evidence is None or reason:
+        return Effects(question, share, result, (), None, reason)
     said = answered(asked, sets, evidence, data.names)
     interval, reason = hull(said, result.settled)
-    return Effects(stated(question, data, asked), result, said, interval, reason, guarantee)
+    return Effects(question, share, result, said, interval, reason)
+
+
+@dataclass(frozen=True)
+class EffectPlan:
+    """What a run is to say of an effect, and the share of ε that measures it (`SHARE`)."""
+
+    question: Question
+    share: float = 0.0
+
+    def check(self, data: Described) -> Asked:
+        """The question by position; raises ParameterError where data or share do not allow it."""
+        SHARE.parse(self.share)
+        if self.share > 0 and not all(column.is_categorical for column in data.columns):
+            raise ParameterError(
+                "A second release counts levels, and some columns hold numbers; set the share for "
+                "the effect to 0, or cut them into levels."
+            )
+        return self.question.on(data.columns)
+
+    def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
+        """ε of the graph and of the effect; together no more than the run's."""
+        declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
+        epsilon = float(declared.parse((parameters or {}).get("epsilon", declared.default)))
+        if not self.share:
+            return epsilon, 0.0
+        second = down(epsilon * self.share)
+        return down(epsilon - second), second
+
+    def of_graph(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Parameters of the run that finds the graph."""
+        return {**(parameters or {}), "epsilon": self.split(parameters)[0]}
+
+    def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
+        """Steps of the second release: a replaced record moves two counts by 1 each."""
+        _, second = self.split(parameters)
+        return (Event("discrete laplace", second / 2, 2),) if second else ()
 
 
 def answered(
@@ -127,9 +166,10 @@ def answered(
     return merged(effect_of(asked, possible, evidence, names) for possible in sets)
 
 
-def possible_sets(result: Discovery, known: Constraints, asked: Asked) -> list[ParentSet]:
+def possible_sets(result: Discovery, asked: Asked) -> list[ParentSet]:
     """Sets of parents of the cause that are plausible by a run that hands back what it released."""
     assert result.released is not None
+    known = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes)
     return parent_sets(result.graph, result.released.dags, known, asked.cause, asked.outcome)
 
 
@@ -145,14 +185,8 @@ def measured(
         source.levels,
         columns,
         noisy.reshape(exact.shape).astype(np.float64),
-        laplace_variance(scale),
+        discrete_laplace_variance(scale),
     )
-
-
-def laplace_variance(scale: float) -> float:
-    """Variance of discrete Laplace noise."""
-    stop = -math.expm1(-1 / scale)
-    return 2 * math.exp(-1 / scale) / (stop * stop)
 
 
 def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float) -> float:
@@ -162,7 +196,7 @@ def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float)
     are taken as balanced and independent of each other; where they are not, it is wider.
     """
     values, results = levels
-    variance = laplace_variance(up(2 / epsilon))
+    variance = discrete_laplace_variance(up(2 / epsilon))
     cell = n / (values * results * strata)
     counts = np.tile([cell * (results - 1), cell], (strata, 2, 1))
     noise = np.array([variance * (results - 1), variance])
@@ -173,22 +207,20 @@ def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float)
 
 
 def evidence_of(
-    result: Discovery, data: Dataset | ParquetTable, asked: Asked, more: Sequence[NoisyTables] = ()
-) -> Evidence:
+    result: Discovery, data: Described, asked: Asked, more: Sequence[NoisyTables] = ()
+) -> Evidence | None:
     """What a run released, with what was released beside it.
 
-    Raises ParameterError where the run counted intervals of a column that the question is about.
+    None where the run counted intervals of a column that the question is about.
     """
     released = result.released
     assert released is not None
     if released.moments is not None:
         return Numbers(released.moments, data.n)
     assert released.tables is not None
-    if _numbers_in(data, asked):
-        raise ParameterError(
-            "This run counted the numbers in intervals, and of intervals no effect is estimated; "
-            "cut the two columns into levels, or choose columns that have levels."
-        )
+    columns = (data.columns[asked.cause], data.columns[asked.outcome])
+    if not all(column.is_categorical for column in columns):
+        return None
     return Tables([released.tables, *more], data.n)
 
 
@@ -212,17 +244,7 @@ def without_privacy(
     return answered(asked, sets, evidence, data.names)
 
 
-def _numbers_in(data: Dataset | ParquetTable, asked: Asked) -> bool:
-    """Whether the question is about a column of numbers."""
-    return any(not data.columns[c].is_categorical for c in (asked.cause, asked.outcome))
-
-
-def _epsilon(parameters: Mapping[str, Any]) -> float:
-    declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
-    return float(declared.parse(parameters.get("epsilon", declared.default)))
-
-
-def stated(question: Question, data: Dataset | ParquetTable, asked: Asked) -> Question:
+def stated(question: Question, data: Described, asked: Asked) -> Question:
     """The question with its levels."""
     if asked.level < 0:
         return question

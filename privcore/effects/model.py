@@ -53,19 +53,24 @@ class Effect:
 class Effects:
     """What is said of a question.
 
-    question: with its levels.  result: the run that found the graph.  effects: under each set of
+    question: with its levels.  share: of ε, for a second release.  result: the run that found the
+    graph, with the guarantee of graph and effects together.  effects: under each set of
     parents that is plausible; those that the graph allows first.
     interval: holds those of all effects that are stated, the unknown graph included; None where it
     is left open, and `reason` says why.
-    guarantee: of graph and effects together.
     """
 
     question: Question
+    share: float
     result: Discovery
     effects: tuple[Effect, ...]
     interval: tuple[float, float] | None
     reason: str
-    guarantee: Guarantee
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of graph and effects together."""
+        return self.result.guarantee
 
     @property
     def shown(self) -> tuple[Effect, ...]:
@@ -85,6 +90,7 @@ class Effects:
             "compared": question.compared,
             "to": question.to,
             "level": question.level,
+            "share": self.share,
             "effects": [effect.as_dict() for effect in self.effects],
             "identified": self.identified,
             "interval": None if self.interval is None else [_shown(end) for end in self.interval],

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from privcore.effects.model import Effect, Effects
 from privcore.effects.question import Question
 from privcore.effects.standardisation import Estimate
@@ -9,6 +13,7 @@ from privcore.text import short
 
 # Of two estimates that round to the same number of points one is said.
 _SAME = 5e-4
+_QUESTION = ("cause", "outcome", "compared", "to", "level")
 
 
 def headline(said: Effects) -> str:
@@ -17,33 +22,50 @@ def headline(said: Effects) -> str:
     Such as "Setting smoke from no to yes raises the probability of lung = yes by 9.0 points (95 %:
     8.7 to 9.3)."
     """
-    doing = _doing(said.question)
-    if said.interval is None:
-        return f"What {doing[0].lower()}{doing[1:]} does is left open. {said.reason}"
-    low, high = said.interval
     values = [effect.estimate.value for effect in said.shown if effect.estimate is not None]
+    return _sentence(said.question, values, said.interval, said.reason)
+
+
+def effects_sentence(said: Mapping[str, Any]) -> str:
+    """As `headline`, of `Effects.as_dict`."""
+    question = Question(**{name: said[name] for name in _QUESTION})
+    shown = [effect["estimate"] for effect in said["effects"] if effect["in_graph"]]
+    interval = said["interval"]
+    if interval is not None:
+        low, high = interval
+        interval = (-math.inf if low is None else low, math.inf if high is None else high)
+    return _sentence(question, [v for v in shown if v is not None], interval, said["reason"])
+
+
+def _sentence(
+    question: Question, values: Sequence[float], interval: tuple[float, float] | None, reason: str
+) -> str:
+    doing = _doing(question)
+    if interval is None or not values:
+        return f"What {doing[0].lower()}{doing[1:]} does is left open. {reason}"
+    low, high = interval
     least, most = min(values), max(values)
     if low == high == 0:
-        return f"{doing} changes nothing of {_name(said.question.outcome)} in this graph."
-    around = f"95 %: {_amounts(said.question, low, high)}"
+        return f"{doing} changes nothing of {_name(question.outcome)} in this graph."
+    around = f"95 %: {_amounts(question, low, high)}"
     if most - least <= _SAME:
-        return f"{doing} {_change(said.question, most)} ({around})."
-    between = _amounts(said.question, least, most)
+        return f"{doing} {_change(question, most)} ({around})."
+    between = _amounts(question, least, most)
     return (
-        f"{doing} changes {_what(said.question)} by {between}: the graph leaves open which "
-        f"({around})."
+        f"{doing} changes {_what(question)} by {between}: the graph leaves open which ({around})."
     )
 
 
 def effect_line(question: Question, effect: Effect) -> str:
     """One set of parents in a line: what they are, the effect, and what is adjusted for."""
     parents = ", ".join(_name(name) for name in effect.parents) or "nothing"
+    verb = "point" if len(effect.parents) > 1 else "points"
     if effect.estimate is None:
-        return f"If {parents} points at {_name(question.cause)}: {effect.reason}"
+        return f"If {parents} {verb} at {_name(question.cause)}: {effect.reason}"
     if not effect.affected:
-        return f"If {parents} points at {_name(question.cause)}: no effect."
+        return f"If {parents} {verb} at {_name(question.cause)}: no effect."
     return (
-        f"If {parents} points at {_name(question.cause)}: "
+        f"If {parents} {verb} at {_name(question.cause)}: "
         f"{estimate_text(question, effect.estimate)}. "
         f"{effect.reason}"
     )

@@ -201,8 +201,7 @@ def d_separated(
         node, by_arrow = step
         if node == b:
             return False
-        # A blocked column sends the ball back; so a collider with a blocked descendant lets it pass,
-        # when it returns.
+        # A blocked column sends the ball back; a collider before it lets the ball pass on return.
         if by_arrow == (node in blocked):
             steps.extend((other, False) for other in parents[node])
         if node not in blocked:

@@ -16,6 +16,7 @@ from privcore.algorithms import Discovery, get_algorithm
 from privcore.data.domain import domain_of, domain_sha256
 from privcore.data.model import Described
 from privcore.data.private_domain.plan import DomainPlan
+from privcore.effects.model import Effects
 from privcore.graphs.exports import to_json_dict
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
@@ -49,13 +50,15 @@ def certificate(
     charge: Charge,
     spending: Spending,
     accepted: Sequence[str],
+    effects: Effects | None = None,
 ) -> dict[str, Any]:
     """The content to be signed, JSON-ready, of a run with secure noise.
 
     described: the data set, of which only the public domain is used.  purchase: of that domain, if
     it was bought.
     note: on how the search ended, if it ended early.  charge, spending: as they were when it was
-    paid for.  accepted: caveats that the owner took upon themselves.
+    paid for.  accepted: caveats that the owner took upon themselves.  effects: released with the
+    graph.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -72,6 +75,7 @@ def certificate(
             # Only where there are some, so that certificates without them keep their form.
             **({"pairs": pairs} if pairs else {}),
             **({} if result.settled is None else {"settled": result.settled}),
+            **({} if effects is None else {"effects": effects.as_dict()}),
         },
         "domain": {
             "basis": described.basis,

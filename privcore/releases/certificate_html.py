@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from privcore.data.domain import domain_lines
+from privcore.effects.words import effects_sentence
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
@@ -135,6 +136,8 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if "pairs" in released:
         settled = settled_sentence(released.get("settled"))
         yield "Pairs", " ".join(filter(None, [verdict_counts(released["pairs"]), settled]))
+    if "effects" in released:
+        yield "Effect", effects_sentence(released["effects"])
     if released["note"]:
         yield "Note", released["note"]
 

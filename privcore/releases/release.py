@@ -25,6 +25,8 @@ from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique
 from privcore.data.model import Described
 from privcore.data.parquet import ParquetTable
 from privcore.data.private_domain.table import StatedTable
+from privcore.effects.asking import EffectPlan, effects
+from privcore.effects.model import Effects
 from privcore.errors import LedgerError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
@@ -57,6 +59,7 @@ class Release:
 
     weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
     findings, settled: as in `Discovery`, where the algorithm says so.
+    effects: what is said of an effect, where that was requested.
     note: on how the search ended, if early; it follows from the noisy answers.
     certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
     None if it could not be written.
@@ -72,6 +75,7 @@ class Release:
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     settled: bool | None = None
+    effects: Effects | None = field(default=None, repr=False)
     path: Path | None = field(default=None, compare=False)
 
 
@@ -84,6 +88,7 @@ def release(
     budget: str,
     content: bytes | None = None,
     accepted: Sequence[str] = (),
+    effect: EffectPlan | None = None,
     checkpoint: Callable[[str], None] = lambda step: None,
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
@@ -93,12 +98,13 @@ def release(
     content: the file that the data set was made of, if there is one, so that another preparation
     of it finds the same budget; the files of a table in Parquet are known.  The signing key and a
     copy of the certificate are kept beside the ledger.
+    effect: what else is to be released, from the same ε: the effect of a cause on an outcome.
     checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
     before anything is charged; and ReleaseError where the run fails afterwards.
     """
-    check = check_release(dataset, algorithm, parameters, accepted=accepted)
+    check = check_release(dataset, algorithm, parameters, accepted=accepted, effect=effect)
     key = load_key(ledger.path.parent)
     fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
     settings = checked_parameters(algorithm, parameters)
@@ -118,7 +124,7 @@ def release(
     try:
         # However many threads other runs of this process hold, a sum has the same last bits.
         with one_thread():
-            described, result = _computed(dataset, algorithm, settings, check)
+            described, result, said = _computed(dataset, algorithm, settings, check)
         checkpoint("computed")
         note = _ENDED[result.stopped] if result.stopped else ""
         made = certificate(
@@ -129,6 +135,7 @@ def release(
             charge=charge,
             spending=spending,
             accepted=check.caveats,
+            effects=said,
         )
         document = signed(made, key)
     except BaseException as error:
@@ -166,6 +173,7 @@ def release(
         convergence=result.convergence,
         findings=result.findings,
         settled=result.settled,
+        effects=said,
         path=path,
     )
 
@@ -175,13 +183,20 @@ def _computed(
     algorithm: str,
     settings: Mapping[str, Any],
     check: Check,
-) -> tuple[Described, Discovery]:
+) -> tuple[Described, Discovery, Effects | None]:
     """The run with secure noise, and the data set that it was on; raises as `_check_result`."""
     noise = SecureNoise()
     if not isinstance(dataset, StatedTable):
-        result = discover(dataset, algorithm, settings, noise=noise, keep_trace=False)
+        said, plan = None, check.effect
+        if plan is not None:
+            said = effects(
+                dataset, plan.question, settings, share=plan.share, noise=noise, keep_trace=False
+            )
+            result = said.result
+        else:
+            result = discover(dataset, algorithm, settings, noise=noise, keep_trace=False)
         _check_result(result, check)
-        return dataset, result
+        return dataset, result, said
     wanted = check.split
     if wanted is None:
         raise RuntimeError("the purchase is not planned")
@@ -196,7 +211,7 @@ def _computed(
     )
     result = discover(source, algorithm, wanted.parameters, noise=noise, keep_trace=False)
     _check_result(result, rest)
-    return bought, with_purchase(result, wanted)
+    return bought, with_purchase(result, wanted), None
 
 
 def _contents(

@@ -21,6 +21,8 @@ from privcore.data.model import Described
 from privcore.data.parquet import ParquetTable
 from privcore.data.private_domain.plan import MOST_LEVELS
 from privcore.data.private_domain.table import StatedTable
+from privcore.effects.asking import ALGORITHM as EFFECTS
+from privcore.effects.asking import EffectPlan
 from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.evaluation.planning.surrogate import Shape, surrogate
 from privcore.privacy.accounting import Guarantee
@@ -41,7 +43,7 @@ class Check:
     rho: None where the cost in zCDP is not known.  planned: its steps; of a bought domain with
     those of the run, as they are for as many levels as can be bought.  caveats: sentences that
     limit the promise, each accepted.  warnings: to be read before going on.  split: between a
-    domain that is to be bought and the run.
+    domain that is to be bought and the run.  effect: what is released with the graph.
     """
 
     epsilon: float
@@ -51,6 +53,7 @@ class Check:
     caveats: tuple[str, ...]
     warnings: tuple[str, ...]
     split: Split | None = None
+    effect: EffectPlan | None = None
 
 
 def check_release(
@@ -59,11 +62,13 @@ def check_release(
     parameters: Mapping[str, Any] | None = None,
     *,
     accepted: Sequence[str] = (),
+    effect: EffectPlan | None = None,
 ) -> Check:
     """Everything that can be refused without spending, looked at from public facts.
 
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
-    word by word; levels and bounds that were read from the rows cannot be accepted.  The run is
+    word by word; levels and bounds that were read from the rows cannot be accepted.  effect: what
+    is to be released together with the graph, of moment search's own numbers.  The run is
     rehearsed on a public surrogate, so that settings that it refuses are refused before they are
     paid for.
 
@@ -72,6 +77,8 @@ def check_release(
     accepted, DataError for files whose rows may not fit into the memory allowed, and whatever the
     rehearsal raises.
     """
+    if effect is not None:
+        _check_effect(dataset, algorithm, effect)
     if isinstance(dataset, StatedTable):
         return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
@@ -99,16 +106,36 @@ def check_release(
 
         check_memory(dataset)
     source = source_of(dataset)
-    planned = planned_events(algorithm, checked, source)
+    of_graph = checked if effect is None else effect.of_graph(checked)
+    planned = planned_events(algorithm, of_graph, source)
+    planned += () if effect is None else effect.second_events(checked)
     if isinstance(source, MixedRows) and isinstance(dataset, Dataset):
         tried = _mixed_surrogate(dataset, source.own_levels)
     else:
         tried = surrogate(Shape.of(dataset), 1)
-    discover(tried, algorithm, checked, seed=1, keep_trace=False)
-    delta = planned_delta(algorithm, checked, source)
+    discover(tried, algorithm, of_graph, seed=1, keep_trace=False)
+    delta = planned_delta(algorithm, of_graph, source)
     epsilon = float(checked["epsilon"])
     warnings = _warnings(epsilon, delta, dataset.n)
-    return Check(epsilon, delta, _rho(epsilon, delta, planned), planned, dataset.caveats, warnings)
+    rho = _rho(epsilon, delta, planned)
+    return Check(epsilon, delta, rho, planned, dataset.caveats, warnings, effect=effect)
+
+
+def _check_effect(
+    dataset: Dataset | ParquetTable | StatedTable, algorithm: str, effect: EffectPlan
+) -> None:
+    """Raises ParameterError where no effect can be released with the graph."""
+    if algorithm != EFFECTS:
+        raise ParameterError(
+            f"Effects are computed from what {EFFECTS} releases; choose it, or leave the effect "
+            "out."
+        )
+    if isinstance(dataset, StatedTable):
+        raise ParameterError(
+            "Effects are for levels that are stated, not bought; state them in the schema, or "
+            "leave the effect out."
+        )
+    effect.check(dataset)
 
 
 def _mixed_surrogate(dataset: Dataset, own_levels: Sequence[int]) -> Dataset:

@@ -155,3 +155,13 @@ class SimulatedNoise:
 
     def permutation(self, size: int) -> Counts:
         return self._generator.permutation(size)
+
+
+def discrete_laplace_variance(scale: float) -> float:
+    """Variance of discrete Laplace noise, which is k with a probability as exp(−|k|/scale).
+
+    >>> round(discrete_laplace_variance(2.0), 3)
+    7.835
+    """
+    stop = -math.expm1(-1 / scale)
+    return 2 * math.exp(-1 / scale) / (stop * stop)

@@ -17,6 +17,7 @@ from privcore.data.discretise import usual_intervals
 from privcore.privacy.mechanisms.column_release import columns_sensitivity
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
+from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 from privcore.rounding import down, up
 
 
@@ -31,8 +32,7 @@ class WholePlan:
     @property
     def variance(self) -> float:
         """Variance of the noise on a cell."""
-        stop = -math.expm1(-1 / self.scale)
-        return 2 * math.exp(-1 / self.scale) / (stop * stop)
+        return discrete_laplace_variance(self.scale)
 
     @property
     def noise(self) -> float:

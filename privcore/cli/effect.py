@@ -1,0 +1,133 @@
+"""`effect`: what setting a cause does to an outcome, as JSON or in words."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.engine import source_of
+from privcore.cli.data import add_data_options, load, whole
+from privcore.cli.run_options import add_parameter_options, parameters_of
+from privcore.data import Dataset, load_network
+from privcore.data.parquet import ParquetTable
+from privcore.effects import (
+    SHARE,
+    Effects,
+    Question,
+    effect_line,
+    effects,
+    estimate_text,
+    headline,
+    true_effect,
+    without_privacy,
+)
+from privcore.effects.asking import ALGORITHM, EffectPlan
+from privcore.errors import PrivcoreError
+from privcore.graphs.exports import to_json_dict
+from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
+from privcore.releases import non_private_reference
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    add_data_options(command)
+    add_question_options(command, required=True)
+    run = command.add_argument_group("run")
+    run.add_argument("--seed", default="1", help="seed of the simulated noise (1)")
+    run.add_argument("--secure", action="store_true", help="secure noise, no seed")
+    add_parameter_options(run)
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_run)
+
+
+def add_question_options(command: argparse.ArgumentParser, *, required: bool) -> None:
+    """The options that say what is to be found out of an effect."""
+    question = command.add_argument_group("effect")
+    question.add_argument("--cause", metavar="COLUMN", required=required, help="what is set")
+    question.add_argument("--outcome", metavar="COLUMN", required=required, help="what it changes")
+    question.add_argument("--from", dest="compared", metavar="LEVEL", help="the cause without it")
+    question.add_argument("--to", metavar="LEVEL", help="what the cause is set to (yes, or last)")
+    question.add_argument(
+        "--level", metavar="LEVEL", help="of the outcome, whose probability is told (yes, or last)"
+    )
+    question.add_argument(
+        f"--{SHARE.option}", default=SHARE.default, metavar="SHARE", help=SHARE.explained_range()
+    )
+
+
+def plan_of(options: argparse.Namespace) -> EffectPlan:
+    """The question and the share of ε that the options state; raises ParameterError."""
+    question = Question(options.cause, options.outcome, options.compared, options.to, options.level)
+    return EffectPlan(question, float(SHARE.parse(options.effect_share)))
+
+
+def _run(options: argparse.Namespace) -> None:
+    plan = plan_of(options)
+    seed = whole(options.seed, "seed")
+    data = load(
+        options, seed if options.data_seed is None else whole(options.data_seed, "data-seed")
+    )
+    parameters = parameters_of(options, get_algorithm(ALGORITHM))
+    noise: NoiseSource = SecureNoise() if options.secure else SimulatedNoise(seed)
+    said = effects(data, plan.question, parameters, share=plan.share, noise=noise)
+    beside = {} if options.secure else compared(data, said, options.network)
+    if options.json:
+        print(json.dumps(report(said, beside, None if options.secure else seed), indent=1))
+        return
+    print("\n".join(_words(said, beside)))
+
+
+def compared(data: Dataset | ParquetTable, said: Effects, network: str | None) -> dict[str, Any]:
+    """The same without privacy, on PC's graph, and in a built-in network.  Not private."""
+    asked = said.question.on(data.columns)
+    beside: dict[str, Any] = {}
+    try:
+        graph = non_private_reference(source_of(data), said.result).graph
+        beside["without_privacy"] = without_privacy(data, graph, said.question)
+    except PrivcoreError as error:
+        beside["without_privacy_refused"] = str(error)
+    if network is not None and asked.level >= 0:
+        beside["truth"] = true_effect(load_network(network), asked)
+    return beside
+
+
+def report(said: Effects, beside: dict[str, Any], seed: int | None) -> dict[str, Any]:
+    """JSON-ready."""
+    exact = beside.get("without_privacy")
+    return {
+        **said.as_dict(),
+        "graph": to_json_dict(said.result.graph),
+        "guarantee": said.guarantee.as_dict(),
+        "not_private": {
+            **beside,
+            **({} if exact is None else {"without_privacy": [e.as_dict() for e in exact]}),
+        },
+        "parameters": dict(said.result.parameters),
+        "seconds": said.result.seconds,
+        "noise": said.result.noise,
+        "seed": seed,
+    }
+
+
+def _words(said: Effects, beside: dict[str, Any]) -> list[str]:
+    lines = [headline(said), *(effect_line(said.question, effect) for effect in said.effects[:8])]
+    if len(said.effects) > 8:
+        lines.append(f"and {len(said.effects) - 8} more sets of parents (--json has all)")
+    exact = [e.estimate for e in beside.get("without_privacy", ()) if e.estimate is not None]
+    if exact:
+        told = "; ".join(dict.fromkeys(estimate_text(said.question, e) for e in exact))
+        lines.append(f"without privacy, on PC's graph: {told}")
+    if "without_privacy_refused" in beside:
+        lines.append(f"without privacy: {beside['without_privacy_refused']}")
+    if "truth" in beside:
+        lines.append(f"in the network itself: {100 * beside['truth']:+.1f} points")
+    promise = said.guarantee
+    lines.append(
+        f"epsilon {promise.epsilon:g}, delta {promise.delta:g} ({promise.calibration}, "
+        f"{promise.accountant}; {promise.neighbours})"
+    )
+    lines += [f"note: {caveat}" for caveat in promise.caveats]
+    if said.result.noise == "simulated":
+        lines.append("noise simulated from a seed: to explore, never to release")
+    return lines
