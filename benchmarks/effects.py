@@ -26,16 +26,16 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.random_networks import networks_from, random_network
-from privcore.algorithms import count
+from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
 from privcore.algorithms.search.result import NoisyTables
-from privcore.counts import has_levels
+from privcore.counts import InMemoryCounts
 from privcore.data import load_network
 from privcore.data.network import BayesianNetwork
 from privcore.data.network_tiers import TIERS
-from privcore.effects.asking import effects, measured
+from privcore.effects.asking import EffectPlan, effects_of, measured
 from privcore.effects.evidence import ExactTables, Tables
 from privcore.effects.parents import ParentSet
 from privcore.effects.question import Question
@@ -104,8 +104,9 @@ def tried(task: Task) -> list[Tried]:
                 source = count(data)
             except PrivcoreError:
                 continue  # A column of one value in so few rows.
-            assert has_levels(source)
+            assert isinstance(source, InMemoryCounts)
             exact = Tables([ExactTables(source)], rows)
+            runs = {}
             for k, question in enumerate(questions_of(network, task.questions)):
                 asked = question.on(columns)
                 truth = true_effect(network, asked)
@@ -118,16 +119,23 @@ def tried(task: Task) -> list[Tried]:
                     noise = SimulatedNoise(500 + 97 * seed + k)
                     with one_thread():
                         if task.discovered:
-                            said = effects(
-                                data, question, {"epsilon": epsilon}, share=task.share, noise=noise
-                            )
+                            plan, whole = EffectPlan(question, task.share), {"epsilon": epsilon}
+                            if epsilon not in runs:
+                                runs[epsilon] = discover(
+                                    source,
+                                    "moment-search",
+                                    plan.of_graph(whole),
+                                    seed=500 + seed,
+                                    keep_trace=False,
+                                )
+                            said = effects_of(runs[epsilon], data, plan, whole, noise=noise)
                             interval = said.interval
                         elif not ways.affected:
                             continue
                         else:
                             release: NoisyTables
-                            plan = plan_whole(rows, source.levels, epsilon, cells=2048)
-                            if task.share or plan is None:
+                            all_at_once = plan_whole(rows, source.levels, epsilon, cells=2048)
+                            if task.share or all_at_once is None:
                                 only = ParentSet(parents, ways, graph, True, 1.0)
                                 spent = epsilon * (task.share or 0.5)
                                 release = measured(source, asked, [only], spent, noise)
@@ -135,8 +143,8 @@ def tried(task: Task) -> list[Tried]:
                                 release = Moments(rows, source.levels)
                                 release.add_table(
                                     tuple(range(len(names))),
-                                    release_whole(source, plan, noise),
-                                    plan.variance,
+                                    release_whole(source, all_at_once, noise),
+                                    all_at_once.variance,
                                 )
                             evidence = Tables([release], rows)
                             others = min(

@@ -24,6 +24,7 @@ from benchmarks.dashboard_load import chromium, free_port, server
 PAGES = {
     "discover": "",
     "data": "data",
+    "effects": "effects",
     "tradeoff": "tradeoff",
     "cause-and-effect": "cause_and_effect",
     "release": "release",

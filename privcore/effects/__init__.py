@@ -1,6 +1,13 @@
 """Private causal effects: what setting one column does to another, with intervals that hold."""
 
-from privcore.effects.asking import SHARE, effects, expected_width, without_privacy
+from privcore.effects.asking import (
+    SHARE,
+    EffectPlan,
+    effects,
+    effects_of,
+    expected_width,
+    without_privacy,
+)
 from privcore.effects.model import Effect, Effects
 from privcore.effects.question import Asked, Question
 from privcore.effects.standardisation import Estimate
@@ -11,11 +18,13 @@ __all__ = [
     "SHARE",
     "Asked",
     "Effect",
+    "EffectPlan",
     "Effects",
     "Estimate",
     "Question",
     "effect_line",
     "effects",
+    "effects_of",
     "estimate_text",
     "expected_width",
     "headline",

@@ -80,16 +80,37 @@ def effects(
     True
     """
     plan = EffectPlan(question, share)
-    asked = plan.check(data)
+    plan.check(data)
     if (seed is None) == (noise is None):
         raise ParameterError("Give either a seed or a noise source.")
     drawn = SimulatedNoise(seed) if noise is None and seed is not None else noise
     assert drawn is not None
-    source = source_of(data)
-    first, second = plan.split(parameters)
-    settings = plan.of_graph(parameters)
-    result = discover(source, ALGORITHM, settings, noise=drawn, hooks=hooks, keep_trace=keep_trace)
-    counted = levelled(source, get_algorithm(ALGORITHM), result.parameters)
+    result = discover(
+        source_of(data),
+        ALGORITHM,
+        plan.of_graph(parameters),
+        noise=drawn,
+        hooks=hooks,
+        keep_trace=keep_trace,
+    )
+    return effects_of(result, data, plan, parameters, noise=drawn)
+
+
+def effects_of(
+    result: Discovery,
+    data: Dataset | ParquetTable,
+    plan: EffectPlan,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    noise: NoiseSource | None = None,
+) -> Effects:
+    """What a run of moment search says of a question, after a second release if one is planned.
+
+    Without a second release this costs nothing: any number of questions can be put to one run.
+    parameters: those of the whole, as `effects` takes them; noise: for the second release.
+    Raises ParameterError for a question that the data do not allow.
+    """
+    question, asked = plan.question, plan.check(data)
     # What is left open from here on is said, not raised: it is paid for.
     sets: list[ParentSet] = []
     reason = ""
@@ -98,9 +119,13 @@ def effects(
     except PrivcoreError as error:
         reason = str(error)
     more: list[NoisyTables] = []
+    first, second = plan.split(parameters)
     if second:
+        counted = levelled(source_of(data), get_algorithm(ALGORITHM), result.parameters)
         assert has_levels(counted)
-        more.append(measured(counted, asked, sets, second, drawn))
+        if noise is None:
+            raise ParameterError("A second release needs a noise source.")
+        more.append(measured(counted, asked, sets, second, noise))
         guarantee = replace(
             result.guarantee,
             epsilon=first + second,
@@ -117,10 +142,10 @@ def effects(
             "cut the two columns into levels, or choose columns that have levels."
         )
     if evidence is None or reason:
-        return Effects(question, share, result, (), None, reason)
+        return Effects(question, plan.share, result, (), None, reason)
     said = answered(asked, sets, evidence, data.names)
     interval, reason = hull(said, result.settled)
-    return Effects(question, share, result, said, interval, reason)
+    return Effects(question, plan.share, result, said, interval, reason)
 
 
 @dataclass(frozen=True)
