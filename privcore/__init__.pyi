@@ -3,6 +3,7 @@
 from .algorithms.registry import ALGORITHMS as ALGORITHMS
 from .algorithms.search.result import Discovery as Discovery
 from .api import discover as discover
+from .api import effect as effect
 from .api import load_sample as load_sample
 from .api import read_table as read_table
 from .api import release as release

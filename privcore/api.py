@@ -1,4 +1,4 @@
-"""What `import privcore` offers: six functions over the engine.
+"""What `import privcore` offers: seven functions over the engine.
 
 >>> import privcore
 >>> data = privcore.load_network("asia").sample(20_000, seed=1)
@@ -27,6 +27,8 @@ from privcore.data.samples import get_sample
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import Proposal, choose, left_out
 from privcore.data.triage import triage as proposals_for
+from privcore.effects import EffectPlan, Effects, Question
+from privcore.effects import effects as effects_with
 from privcore.errors import DataError, ParameterError
 from privcore.evaluation.sweeps.sweep import SweepPlan, TableData, run_sweep
 from privcore.privacy.mechanisms import SecureNoise
@@ -182,6 +184,58 @@ def discover(
     )
 
 
+def effect(
+    data: Table,
+    cause: str,
+    outcome: str,
+    *,
+    compared: str | None = None,
+    to: str | None = None,
+    level: str | None = None,
+    share: float = 0.0,
+    seed: int | None = None,
+    **parameters: Any,
+) -> Effects:
+    """Say what setting a cause does to an outcome, by a private graph and what it is made of.
+
+    Args:
+        data: a data set, or what `read_table` takes.
+        cause: the column that is set; outcome: the column that it may change.
+        compared, to: levels of the cause: without it and with it; level: of the outcome, whose
+            probability is told.  By default what says yes, or the last level.  Of numbers the
+            effect is that of one more unit.
+        share: of ε, for a table that is measured for this question once the graph is known.
+        seed: of simulated noise, for runs to be repeated.  Without one the noise is secure.
+        **parameters: of moment search, such as epsilon, the total.
+
+    Returns:
+        The effect under each set of parents that the cause may have (`effects`), an interval that
+        holds all of them (`interval`), and the run (`result`).
+
+    Raises:
+        ParameterError: for a column or level that is not there, or a bad parameter.
+        DataError: for data that moment search does not work on.
+
+    Example:
+        >>> from privcore import load_network
+        >>> data = load_network("asia").sample(50_000, seed=1)
+        >>> said = effect(data, "smoke", "lung", epsilon=1, seed=1)
+        >>> [round(e.estimate.value, 2) for e in said.shown if e.affected][:1]
+        [0.09]
+    """
+    question = Question(cause, outcome, compared, to, level)
+    noise = SecureNoise() if seed is None else None
+    return effects_with(
+        _dataset(data),
+        question,
+        parameters,
+        share=share,
+        seed=seed,
+        noise=noise,
+        keep_trace=seed is not None,
+    )
+
+
 def release(
     data: Table,
     algorithm: str = RECOMMENDED,
@@ -189,6 +243,7 @@ def release(
     budget: str,
     ledger: Ledger | Path | str | None = None,
     accepted: Sequence[str] = (),
+    effect: EffectPlan | None = None,
     **parameters: Any,
 ) -> Release:
     """Charge a budget, run once with secure noise, and sign a certificate.
@@ -200,6 +255,8 @@ def release(
         ledger: where spending is recorded; the user's own if None.
         accepted: caveats of the guarantee that the releaser takes responsibility for, such as that
             levels were read from the rows.
+        effect: what is released with the graph, from the same ε, such as
+            `EffectPlan(Question("smoke", "lung"))` of `privcore.effects`.
         **parameters: of the algorithm.
 
     Raises:
@@ -208,7 +265,13 @@ def release(
     """
     kept = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     return charged_release(
-        _dataset(data), algorithm, parameters, ledger=kept, budget=budget, accepted=accepted
+        _dataset(data),
+        algorithm,
+        parameters,
+        ledger=kept,
+        budget=budget,
+        accepted=accepted,
+        effect=effect,
     )
 
 

@@ -8,6 +8,7 @@ from privcore.effects.asking import (
     expected_width,
     without_privacy,
 )
+from privcore.effects.dowhy import to_dowhy
 from privcore.effects.model import Effect, Effects
 from privcore.effects.question import Asked, Question
 from privcore.effects.standardisation import Estimate
@@ -28,6 +29,7 @@ __all__ = [
     "estimate_text",
     "expected_width",
     "headline",
+    "to_dowhy",
     "true_effect",
     "width_sentence",
     "without_privacy",

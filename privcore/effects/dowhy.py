@@ -1,0 +1,67 @@
+"""Going on in DoWhy: a model of one DAG that the graph allows, and what identifies the effect."""
+
+from __future__ import annotations
+
+from privcore.effects.model import Effects
+from privcore.errors import DataError
+from privcore.graphs import PDAG
+from privcore.graphs.adjustment import consistent_extension, possible_parents
+from privcore.graphs.texts import to_gml
+
+
+def to_dowhy(said: Effects) -> str:
+    """A script for DoWhy: the graph as GML, the model, and the estimand.
+
+    DoWhy takes one DAG.  It is one that the graph allows; where the graph leaves directions open,
+    there are others, with other effects: the script says so.
+
+    Raises DataError where no DAG has the graph.
+
+    >>> from privcore.data import load_network
+    >>> from privcore.effects import Question, effects
+    >>> data = load_network("asia").sample(20_000, seed=1)
+    >>> script = to_dowhy(effects(data, Question("smoke", "lung"), {"epsilon": 1.0}, seed=1))
+    >>> print(script.splitlines()[-1])
+    print(model.identify_effect(proceed_when_unidentifiable=True))
+    """
+    graph, question = said.result.graph, said.question
+    if graph.bidirected:
+        raise DataError("The graph has edges with both directions, which no DAG has.")
+    cause = graph.nodes.index(question.cause)
+    ways = {
+        tuple(graph.nodes[i] for i in sorted(parents)): directed
+        for parents, directed in possible_parents(graph, cause)
+    }
+    shown = [effect for effect in said.shown if effect.parents in ways]
+    # One in which the cause has an effect, if the graph allows it.
+    chosen = min(shown, key=lambda e: (not e.affected, len(e.parents)), default=None)
+    parents = consistent_extension(graph if chosen is None else ways[chosen.parents])
+    dag = PDAG(graph.nodes, frozenset((i, j) for j, causes in enumerate(parents) for i in causes))
+    # Comments, as names may hold any character: written by `repr`, none of them ends a line.
+    lines = ["# Made by CausalVeil: DoWhy's model of one DAG that a private graph allows."]
+    if not said.identified:
+        lines.append("# The graph leaves directions open: other DAGs give other effects.")
+    if chosen is not None and chosen.affected:
+        lines.append(f"# Parents of the cause here: {list(chosen.parents)!r}.")
+        lines.append(f"# Adjusted for: {list(chosen.adjustment)!r}.")
+    if chosen is not None and chosen.estimate is not None:
+        value, low, high = chosen.estimate
+        lines.append(f"# Private estimate {value:.6g}, 95 %: {low:.6g} to {high:.6g}.")
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "import pandas as pd",
+            "from dowhy import CausalModel",
+            "",
+            f'GRAPH = """{to_gml(dag)}"""',
+            "",
+            'data = pd.read_csv("table.csv")  # Your rows: they are not in this file.',
+            "model = CausalModel(",
+            f"    data=data, treatment={question.cause!r}, outcome={question.outcome!r},",
+            "    graph=GRAPH,",
+            ")",
+            "print(model.identify_effect(proceed_when_unidentifiable=True))",
+            "",
+        ]
+    )
