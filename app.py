@@ -31,12 +31,13 @@ st.set_page_config(
 )
 data_page = st.Page("pages/data.py", title="Data", icon=":material/table:")
 discover_page = st.Page("pages/discover.py", title="Discover", icon=":material/hub:", default=True)
+effects_page = st.Page("pages/effects.py", title="Effects", icon=":material/arrow_split:")
 tradeoff_page = st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:")
 pair_page = st.Page("pages/cause_and_effect.py", title="Cause and effect", icon=":material/east:")
 release_page = st.Page("pages/release.py", title="Release", icon=":material/verified:")
 page = st.navigation(
     {
-        "Explore": [data_page, discover_page, tradeoff_page, pair_page],
+        "Explore": [data_page, discover_page, effects_page, tradeoff_page, pair_page],
         "Release": [
             release_page,
             st.Page("pages/audit.py", title="Audit", icon=":material/policy:"),
@@ -57,8 +58,8 @@ set_foot(address_foot(page.title, st.query_params.to_dict()))
 dress(presenting=presenting() and page is discover_page)
 
 notes = st.empty()
-with_data = page in (data_page, discover_page, tradeoff_page, release_page)
-with_algorithm = with_data and page is not tradeoff_page
+with_data = page in (data_page, discover_page, effects_page, tradeoff_page, release_page)
+with_algorithm = with_data and page not in (effects_page, tradeoff_page)
 # Without data there is nothing in it but what listens to the browser.
 row = "top-row" if with_data else "hidden-row"
 with st.container(horizontal=True, vertical_alignment="center", key=row):

@@ -182,10 +182,11 @@ def visit(browser, tabs):
 def settle(page, heading):
     """Wait until the page with this heading is drawn and its script has ended.
 
-    heading: "Discover" also stands for the answer, which is that page's heading once it has one.
+    heading: "Discover" also stands for the answer, which is that page's heading once it has one, as
+    it is on Effects.
     """
     title = page.get_by_role("heading", name=heading, exact=True)
-    if heading == "Discover":
+    if heading in ("Discover", "Effects"):
         title = title.or_(page.locator(".st-key-answer h1"))
     expect(title.first).to_be_visible(timeout=_PATIENCE)
     idle = page.locator("[data-testid=stApp][data-test-script-state=notRunning]")

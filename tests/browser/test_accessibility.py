@@ -13,6 +13,7 @@ PATIENCE = 60_000
 PAGES = {
     "Data": "data?data=asia&rows=5000",
     "Discover": "?data=cancer&rows=5000",
+    "Effects": "effects?data=asia&rows=5000&outcome=dysp",
     "Trade-off": "tradeoff?data=asia",
     "Cause and effect": "cause_and_effect",
     "Release": "release?data=asia",

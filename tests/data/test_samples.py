@@ -27,6 +27,7 @@ PROPOSED = {
         "timestamp": ("date", "month of the year"),
         "pressure": ("text among numbers", "4 intervals, even in rows"),
     },
+    "treatment": {"patient_id": ("identifier", "leave out")},
 }
 
 
@@ -110,5 +111,5 @@ def test_an_income_is_missing_more_often_where_trust_is_low():
 
 
 def test_another_name_is_refused():
-    with pytest.raises(ParameterError, match="clinic, survey, sensors"):
+    with pytest.raises(ParameterError, match="clinic, survey, sensors, treatment"):
         get_sample("clinics")

@@ -15,6 +15,7 @@ from pages.ui.cause_and_effect import charts as pairs
 from pages.ui.data import charts as data
 from pages.ui.discover import charts as runs
 from pages.ui.discover import power
+from pages.ui.effects import charts as effects
 from pages.ui.mechanisms import (
     allocation,
     averaging,
@@ -164,6 +165,17 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         Visible(0.05, 0.06, None),
         1.0,
         numbers=False,
+    ),
+    "effects/charts.py:intervals": lambda: effects.intervals(
+        [
+            effects.Row("+9", f"if {NASTY} points at it", (9.0,), 8.0, 10.0, "shown"),
+            effects.Row("no bound", "else", (1.0,), -np.inf, np.inf, "other"),
+            effects.Row("not measured", "or", (), None, None, "other"),
+            effects.Row("+1 to +9", "whatever", (), 1.0, 9.0, "whole"),
+            effects.Row("+2", "exact", (2.0, 3.0), 1.0, 4.0, "exact"),
+        ],
+        NASTY,
+        (9.0, "truth +9"),
     ),
     "mechanisms/allocation.py:order_plans": lambda: allocation.order_plans(_panel("allocation")),
     "mechanisms/averaging.py:means": lambda: averaging.means(_panel("averaging")),

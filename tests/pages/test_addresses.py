@@ -11,6 +11,7 @@ ROOT = __file__.rsplit("/tests/", 1)[0]
 PAGES = [
     "discover",
     "data",
+    "effects",
     "tradeoff",
     "cause_and_effect",
     "mechanisms",
@@ -68,6 +69,13 @@ NAMES = [
     "sweep_measure",
     "nothing",
     "sweep_calibrations",
+    "cause",
+    "outcome",
+    "from",
+    "to",
+    "level",
+    "effect_share",
+    "effects_tab",
 ]
 VALUES = [
     "",

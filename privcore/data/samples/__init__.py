@@ -80,6 +80,17 @@ _ALL = (
         "cause further back can seem direct: expect a false edge or two, without privacy too.",
         17_520,
     ),
+    Sample(
+        "treatment",
+        "Patients under two treatments",
+        "A hospital compares an old and a new treatment. Fewer patients recover under the new one, "
+        "all of them together, and yet it raises the chance of recovery by 10 percentage points in "
+        "everybody: severe cases get it more often, and recover less often, which is Simpson’s "
+        "paradox. Ask on the page Effects what setting `treatment` to new does to `recovered`. The "
+        "graph says that severity has to be adjusted for; wards differ in what their doctors like, "
+        "which is what tells the directions.",
+        12_000,
+    ),
 )
 # By name.
 SAMPLES = {sample.name: sample for sample in _ALL}

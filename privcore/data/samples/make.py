@@ -252,6 +252,39 @@ def _sensors(rng: Generator, n: int, columns: dict[str, Any]) -> str:
     return str(pd.DataFrame(columns).to_csv(index=False, lineterminator="\n"))
 
 
+# --- treatment
+
+
+def age_class(rng: Generator, n: int) -> Any:
+    return rng.choice(["under 40", "40 to 64", "65 and over"], n, p=[0.3, 0.4, 0.3])
+
+
+def ward(rng: Generator, n: int) -> Any:
+    return rng.choice(["north", "south", "west"], n, p=[0.4, 0.35, 0.25])
+
+
+def severity(rng: Generator, n: int, age_class: Any) -> Any:
+    severe = np.select([age_class == "under 40", age_class == "40 to 64"], [0.25, 0.45], 0.7)
+    return np.where(rng.random(n) < severe, "severe", "mild")
+
+
+def treatment(rng: Generator, n: int, ward: Any, severity: Any) -> Any:
+    # Doctors of some wards like the new one better; severe cases get it more often everywhere.
+    new = np.select([ward == "north", ward == "south"], [0.1, 0.25], 0.4)
+    return np.where(rng.random(n) < new + 0.5 * (severity == "severe"), "new", "old")
+
+
+def recovered(rng: Generator, n: int, severity: Any, treatment: Any) -> Any:
+    well = np.where(severity == "severe", 0.4, 0.8) + 0.1 * (treatment == "new")
+    return np.where(rng.random(n) < well, "yes", "no")
+
+
+def _treatment(rng: Generator, n: int, columns: dict[str, Any]) -> str:
+    patients = rng.permutation(np.arange(20_000, 20_000 + n))
+    frame = pd.DataFrame({"patient_id": patients, **columns})
+    return str(frame.to_csv(index=False, lineterminator="\n"))
+
+
 Column = Callable[..., Any]
 # By sample: its columns in their order, and what writes them with those beside them.
 _TABLES: Mapping[str, tuple[tuple[Column, ...], Callable[..., str]]] = {
@@ -297,6 +330,7 @@ _TABLES: Mapping[str, tuple[tuple[Column, ...], Callable[..., str]]] = {
         ),
         _sensors,
     ),
+    "treatment": ((age_class, ward, severity, treatment, recovered), _treatment),
 }
 
 

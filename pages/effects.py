@@ -1,0 +1,94 @@
+"""Effects: what setting one column does to another, by the private graph and its numbers."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.ui import texts
+from pages.ui.charts import set_foot
+from pages.ui.controls import known
+from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.discover import panels
+from pages.ui.effects import exports, result
+from pages.ui.effects.controls import budget, choose_question, settings
+from pages.ui.effects.runs import compared, run
+from pages.ui.frame import require_frame
+from pages.ui.messages import problem
+from pages.ui.pictures import run_lines
+from privcore.errors import PrivcoreError
+
+require_frame("pages/effects.py")
+TITLE = "Effects"
+# The line below a slider stands near it.  On a telephone the answer is above the choices.
+STYLE = """
+.st-key-effect-budget [data-testid=stSlider] { margin-bottom: -1.3rem; }
+.st-key-effect-graph { padding: 0.35rem 0.6rem; }
+.st-key-effect-graph h2 { font-size: 0.95rem; padding: 0; }
+.st-key-effect-graph [data-testid=stHeading] { margin-bottom: 0.3rem; min-height: 1.3rem; }
+.st-key-effect-graph [data-testid=stElementContainer]:has(h2) { height: auto; flex: none; }
+@media (max-width: 640px) {
+  [data-testid=stLayoutWrapper]:has(> .st-key-effect-choices) { order: 1; }
+}
+"""
+
+
+def results(loaded: Loaded) -> None:
+    with st.sidebar:
+        values, seed = settings()
+    st.html(f"<style>{STYLE}</style>")
+    with st.container(key="effect-choices", gap="xsmall"):
+        question = choose_question(loaded)
+        if question is None:
+            st.title(TITLE)
+            st.info(
+                "An effect is that of one column on another, and there are fewer than two here. "
+                "Choose other data, or load another table on the page Data."
+            )
+            return
+        values["epsilon"], share, width = budget(loaded, question)
+    st.session_state["parameters"] = values
+    words = st.container(key="answer", gap="xxsmall")
+    said = run(loaded, question, values, share, seed)
+    if said is None:
+        words.title(TITLE)
+        return
+    width.note(said)
+    other = compared(loaded, said)
+    set_foot(run_lines(said.result, loaded.dataset, seed=seed, compared=True))
+    with words:
+        result.header(said, loaded)
+        if told := known.sentence(loaded):
+            st.caption(texts.plain(told))
+    result.pictures(said, other, loaded)
+    contents: dict[str, Callable[[], None]] = {
+        "Each set of parents": lambda: result.parents_panel(said),
+        **(
+            {"Probabilities": lambda: result.means_panel(said)}
+            if any(effect.means for effect in said.shown)
+            else {}
+        ),
+        "What is promised": lambda: panels.guarantee_panel(said.result),
+        "Take it along": lambda: exports.panel(said, loaded, values, share, seed),
+    }
+    with st.container(key="after"):
+        tabs = st.tabs(list(contents), key="effects_tab", on_change="rerun", bind="query-params")
+        for tab, draw in zip(tabs, contents.values(), strict=True):
+            if tab.open:
+                with tab:
+                    draw()
+
+
+try:
+    loaded = current_data()
+    if loaded is None:
+        st.title(TITLE)
+        st.info(
+            f"No table is loaded yet: load one on the Data page, or choose a network instead "
+            f"of “{UPLOAD}”."
+        )
+        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+    else:
+        results(loaded)
+except PrivcoreError as error:
+    st.title(TITLE)
+    problem(error)

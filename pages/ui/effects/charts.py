@@ -1,0 +1,135 @@
+"""The picture of effects: a row for each, with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import plotly.graph_objects as go
+
+from pages.ui.charts import label
+from pages.ui.theme import PALETTES, current
+
+_ROW, _AROUND = 50, 96
+
+
+def height_of(rows: int) -> int:
+    """Pixels that a picture of so many rows takes, about."""
+    return _AROUND + _ROW * rows
+
+
+Kind = Literal["shown", "other", "whole", "exact"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the picture, with its words above it.
+
+    amount: the number in words, which begins them.  points: best estimates, in the axis's units.
+    low, high: ends of the interval, which may be infinite; None where there is no interval.
+    kind: what the graph allows, what other graphs do, all of them, or the exact rows.
+    """
+
+    amount: str
+    words: str
+    points: tuple[float, ...]
+    low: float | None
+    high: float | None
+    kind: Kind
+
+
+def intervals(rows: Sequence[Row], x_title: str, truth: tuple[float, str] | None) -> go.Figure:
+    """Effects one below the other, zero as a line; truth: where it is, and its name."""
+    palette = PALETTES[current()]
+    colours = {
+        "shown": palette.series[0],
+        "other": palette.muted,
+        "whole": palette.text,
+        "exact": palette.series[1],
+    }
+    low, high = _reach(rows, truth)
+    figure = go.Figure()
+    for number, row in enumerate(rows):
+        colour = colours[row.kind]
+        if row.low is not None and row.high is not None:
+            figure.add_scatter(
+                x=[max(row.low, low), min(row.high, high)],
+                y=[number, number],
+                mode="lines+markers",
+                line={"color": colour, "width": 6 if row.kind == "whole" else 2.5},
+                marker={"symbol": "line-ns", "size": 12, "line": {"color": colour, "width": 2}},
+                hovertemplate=f"{label(row.amount, 60)}<extra></extra>",
+                showlegend=False,
+            )
+        if row.points:
+            figure.add_scatter(
+                x=list(row.points),
+                y=[number] * len(row.points),
+                mode="markers",
+                marker={
+                    "color": colour,
+                    "size": 11,
+                    "symbol": "diamond-open" if row.kind == "exact" else "circle",
+                },
+                hovertemplate=f"{label(row.amount, 60)}<extra></extra>",
+                showlegend=False,
+            )
+        figure.add_annotation(
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=number - 0.4,
+            text=f"<b>{label(row.amount, 40)}</b> {label(row.words, 90)}",
+            showarrow=False,
+            bgcolor=palette.background,
+            borderpad=1,
+            font={"color": palette.text, "size": 11.5},
+        )
+    _line(figure, 0.0, palette.muted, "solid", 1)
+    if truth is not None:
+        _line(figure, truth[0], palette.series[2], "dash", 2)
+        figure.add_annotation(
+            x=truth[0],
+            y=len(rows) - 0.2,
+            xanchor="right" if truth[0] > (low + high) / 2 else "left",
+            text=label(truth[1], 40),
+            showarrow=False,
+            font={"color": palette.series[2], "size": 12},
+        )
+    # The truth has its name below the last row, where nothing else stands.
+    below = 0.45 if truth is None else -0.1
+    figure.update_layout(
+        height=round(_AROUND + _ROW * (len(rows) - below)),
+        margin={"t": 30},
+        showlegend=False,
+        xaxis={"title": label(x_title, 200), "range": [low, high], "zeroline": False},
+        yaxis={"visible": False, "range": [len(rows) - below, -0.65]},
+    )
+    return figure
+
+
+def _line(figure: go.Figure, at: float, colour: str, dash: str, width: int) -> None:
+    """A line from top to bottom, below all else."""
+    figure.add_shape(
+        type="line",
+        x0=at,
+        x1=at,
+        y0=0,
+        y1=1,
+        yref="paper",
+        layer="below",
+        line={"color": colour, "width": width, "dash": dash},
+    )
+
+
+def _reach(rows: Sequence[Row], truth: tuple[float, str] | None) -> tuple[float, float]:
+    """The ends of the axis: it holds zero, the truth, and all ends that are finite."""
+    ends = [0.0, *([truth[0]] if truth else [])]
+    for row in rows:
+        ends += [*row.points, *(e for e in (row.low, row.high) if e is not None)]
+    finite = [end for end in ends if math.isfinite(end)]
+    low, high = min(finite), max(finite)
+    room = 0.07 * (high - low) or 1.0
+    return low - room, high + room

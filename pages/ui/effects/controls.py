@@ -1,0 +1,168 @@
+"""What is to be found out, with what budget: the choices of the page Effects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.ui.controls.address import choose
+from pages.ui.controls.algorithm import SEED, choose_seed
+from pages.ui.controls.data import UPLOAD, Loaded
+from pages.ui.controls.known import held_text
+from pages.ui.controls.params import control, controls, widget_key
+from pages.ui.layout import wrapping_columns
+from privcore.algorithms import ALGORITHMS
+from privcore.data import Dataset
+from privcore.effects import SHARE, Effects, Question, expected_width, width_sentence
+from privcore.effects.asking import ALGORITHM
+from privcore.text import short
+
+
+def settings() -> tuple[dict[str, Any], int]:
+    """The controls of the search but its ε, and the seed of the noise."""
+    algorithm = ALGORITHMS[ALGORITHM]
+    st.markdown(f"**{algorithm.title}**", help=algorithm.summary)
+    values = {**controls(algorithm, ["epsilon"]), "knowledge": held_text()}
+    choose_seed()
+    return values, int(st.session_state.get("seed", SEED))
+
+
+def choose_question(loaded: Loaded) -> Question | None:
+    """Cause, outcome and their levels; None where there are no two columns.
+
+    What is chosen stands in the address, but of a table of the user's.
+    """
+    data = loaded.dataset
+    if len(data.names) < 2:
+        return None
+    pick = _Picker(loaded, public=st.session_state["data"] != UPLOAD)
+    first = usual_pair(data)
+    places = iter(wrapping_columns("effect-question", 5, least=130))
+    with next(places):
+        cause = pick("Cause", "cause", data.names, first[0])
+    others = [name for name in data.names if name != cause]
+    outcome = usual_outcome(data, cause)
+    levels = {column.name: column.levels for column in data.columns}
+    # The places stand in the order of the sentence that they make.
+    compared_at, to_at, outcome_at, level_at = places
+    with outcome_at:
+        outcome = pick("Outcome", "outcome", others, outcome)
+    asked = Question(cause, outcome).on(data.columns)
+    if asked.level < 0:
+        return Question(cause, outcome)
+    values, results = levels[cause], levels[outcome]
+    with compared_at:
+        compared = pick("From", "from", values, values[asked.compared])
+    rest = [value for value in values if value != compared]
+    # The other way round where the comparison is with the value that it is usually set to.
+    usual = values[asked.to] if values[asked.to] in rest else values[asked.compared]
+    with to_at:
+        to = pick("To", "to", rest, usual)
+    with level_at:
+        level = pick("Outcome level", "level", results, results[asked.level])
+    return Question(cause, outcome, compared, to, level)
+
+
+@dataclass(frozen=True)
+class _Picker:
+    """A list of columns or levels; public: whether the choice may stand in the address."""
+
+    loaded: Loaded
+    public: bool
+
+    def __call__(self, label: str, key: str, names: Sequence[str], default: str) -> str:
+        if self.public:
+            return choose(names, short, default, label=label, key=key, persist_state="session")
+        held = f"own_{key}"
+        if st.session_state.get(held) not in names:
+            st.session_state[held] = default
+        picked: str | None = st.selectbox(
+            label, names, format_func=short, key=held, persist_state="session"
+        )
+        assert picked is not None
+        return picked
+
+
+def usual_pair(data: Dataset) -> tuple[str, str]:
+    """A cause that has the most to change by the true graph, else the first columns of a kind."""
+    reached = {name: _after(data, name) for name in data.names}
+    cause = max(data.names, key=lambda name: len(reached[name]))
+    if not reached[cause]:
+        levelled = [column.name for column in data.columns if column.levels]
+        cause = levelled[0] if len(levelled) > 1 else data.names[0]
+    return cause, usual_outcome(data, cause)
+
+
+def usual_outcome(data: Dataset, cause: str) -> str:
+    """The first column that the true graph has after the cause, else the first of its kind."""
+    others = [column for column in data.columns if column.name != cause]
+    levels = next(column for column in data.columns if column.name == cause).levels
+    after = _after(data, cause)
+    ranked = sorted(others, key=lambda c: (c.name not in after, bool(c.levels) != bool(levels)))
+    return ranked[0].name
+
+
+def _after(data: Dataset, cause: str) -> set[str]:
+    after, ahead = {cause}, [cause]
+    while ahead:
+        start = ahead.pop()
+        for first, second in data.true_edges or ():
+            if first == start and second not in after:
+                after.add(second)
+                ahead.append(second)
+    return after - {cause}
+
+
+@dataclass(frozen=True)
+class Width:
+    """The line that says what a second release would bring."""
+
+    place: DeltaGenerator
+    data: Dataset
+    question: Question
+    epsilon: float
+    share: float
+
+    def say(self, strata: int) -> None:
+        if not self.share:
+            self.place.caption("0: nothing more is measured than what the graph is made of.")
+            return
+        levels = {column.name: len(column.levels) for column in self.data.columns}
+        both = levels[self.question.cause], levels[self.question.outcome]
+        width = expected_width(self.data.n, both, strata, self.epsilon * self.share)
+        self.place.caption(width_sentence(self.question, width))
+
+    def note(self, said: Effects) -> None:
+        """As `say`, for what the run adjusts for."""
+        shown = next((effect for effect in said.shown if effect.affected), None)
+        if self.share and shown is not None and shown.adjustment:
+            levels = {column.name: len(column.levels) for column in self.data.columns}
+            self.say(math.prod(levels[name] for name in shown.adjustment))
+
+
+class _NoWidth(Width):
+    def say(self, strata: int) -> None:
+        """Numbers have no second release."""
+
+
+def budget(loaded: Loaded, question: Question) -> tuple[float, float, Width]:
+    """ε, the share of it that measures the effect, and the line below that."""
+    algorithm = ALGORITHMS[ALGORITHM]
+    declared = next(p for p in algorithm.parameters if p.name == "epsilon")
+    # A second release counts levels.
+    counted = all(column.is_categorical for column in loaded.dataset.columns)
+    places = wrapping_columns("effect-budget", 2 if counted else 1, least=280)
+    with places[0]:
+        epsilon = float(control(declared, widget_key(algorithm, declared, "none")))
+    if not counted:
+        return epsilon, 0.0, _NoWidth(st.empty(), loaded.dataset, question, epsilon, 0.0)
+    with places[1]:
+        share = float(control(SHARE))
+        width = Width(st.empty(), loaded.dataset, question, epsilon, share)
+    width.say(1)
+    return epsilon, share, width

@@ -1,0 +1,114 @@
+"""What can be taken along of an effect: its numbers, and the code that makes it again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.controls.data import Loaded
+from pages.ui.texts import plain
+from privcore.algorithms import get_algorithm
+from privcore.effects import Effects, to_dowhy
+from privcore.errors import PrivcoreError
+from privcore.releases import command_line, python_code
+
+
+def panel(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> None:
+    """Downloads, and the Python and the command that make the run again."""
+    with st.container(horizontal=True):
+        st.download_button(
+            "JSON",
+            lambda: as_json(said),
+            "effect.json",
+            "application/json",
+            on_click="ignore",
+            key="download-effect-json",
+        )
+        # DoWhy takes one DAG, and some graphs have none.
+        script, refusal = "", None
+        try:
+            script = to_dowhy(said)
+        except PrivcoreError as error:
+            refusal = plain(str(error))
+        st.download_button(
+            "DoWhy",
+            script,
+            "effect_dowhy.py",
+            "text/x-python",
+            on_click="ignore",
+            key="download-effect-dowhy",
+            disabled=refusal is not None,
+            help=refusal,
+        )
+    st.caption("Both hold only what was released: the effects, what they are adjusted for, and ε.")
+    st.code(python(said, loaded, values, share, seed), language="python")
+    st.code(command(said, loaded, values, share, seed), language="bash", wrap_lines=True)
+
+
+def as_json(said: Effects) -> str:
+    """The effects and the guarantee."""
+    report = {**said.as_dict(), "guarantee": said.guarantee.as_dict()}
+    return json.dumps(report, indent=1, ensure_ascii=False)
+
+
+def changed(said: Effects, values: dict[str, Any]) -> dict[str, Any]:
+    """Parameters that differ from their defaults, and the budget in any case."""
+    return {
+        p.name: values[p.name]
+        for p in get_algorithm(said.result.algorithm).parameters
+        if p.name in values and (values[p.name] != p.default or p.name in ("epsilon", "delta"))
+    }
+
+
+def python(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
+    """A script that prints the answer; the data are loaded as for a graph."""
+    of_graph = python_code(
+        said.result,
+        loaded.dataset,
+        network=loaded.is_network,
+        data_seed=loaded.seed,
+        seed=seed,
+    )
+    load = of_graph.split("result = discover(")[0].split("\n", 1)[1]
+    question = said.question
+    words = [question.cause, question.outcome]
+    if question.level is not None:
+        words += [str(question.compared), str(question.to), question.level]
+    return (
+        "from privcore.effects import Question, effects, headline\n"
+        f"{load}"
+        f"question = Question({', '.join(map(repr, words))})\n"
+        f"said = effects(dataset, question, {changed(said, values)!r}, share={share:g}, "
+        f"seed={seed})\n"
+        "print(headline(said))\n"
+        "print(said.guarantee)\n"
+    )
+
+
+def command(said: Effects, loaded: Loaded, values: dict[str, Any], share: float, seed: int) -> str:
+    """For a shell; an uploaded file stands as its name."""
+    result = replace(said.result, parameters={**said.result.parameters, **values})
+    words = shlex.split(
+        command_line(
+            result,
+            loaded.dataset,
+            network=loaded.is_network,
+            data_seed=loaded.seed,
+            seed=seed,
+        )
+    )
+    words[words.index("discover")] = "effect"
+    at = words.index("--algorithm")
+    question = said.question
+    options = [("cause", question.cause), ("outcome", question.outcome)]
+    if question.level is not None:
+        options += [("from", str(question.compared)), ("to", str(question.to))]
+        options += [("level", question.level)]
+    if share:
+        options.append(("effect-share", f"{share:g}"))
+    words[at : at + 2] = [f"--{name}={value}" for name, value in options]
+    return shlex.join(word for word in words if word != "--json")

@@ -1,0 +1,257 @@
+"""What the page Effects says of a question: in a sentence, in pictures and in tables."""
+
+from __future__ import annotations
+
+import uuid
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui import charts
+from pages.ui import texts as all_texts
+from pages.ui.controls.data import Loaded, positions_of
+from pages.ui.discover.summary import next_noise
+from pages.ui.effects import charts as effect_charts
+from pages.ui.effects import texts
+from pages.ui.effects.charts import Kind, Row
+from pages.ui.effects.runs import Compared
+from pages.ui.graphs.view import graph_html, show_graph
+from pages.ui.theme import current
+from privcore.effects import Effect, Effects, Estimate, Question, headline
+from privcore.releases import large_delta_sentence
+from privcore.text import percent, short
+
+# Rows of effects in the picture, at most, and of those that the graph does not allow.
+MOST_ROWS, MOST_OTHERS = 8, 3
+_GRAPH_HEIGHT = 320, 560
+
+
+def header(said: Effects, loaded: Loaded) -> None:
+    """The answer in one sentence, and what is promised."""
+    st.title(all_texts.plain(headline(said)), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(texts.promise(said.guarantee), width="content")
+        st.button(
+            "Re-roll noise",
+            icon=":material/casino:",
+            type="tertiary",
+            on_click=next_noise,
+            help="The same settings with the next noise seed. For exploring; each release of "
+            "another roll would be a new charge.",
+        )
+    warning = large_delta_sentence(said.guarantee, loaded.dataset.n)
+    if warning:
+        st.warning(warning, icon=":material/warning:")
+    if said.guarantee.caveats:
+        gap = all_texts.plain(said.guarantee.caveats[0])
+        st.caption(f":material/warning: The promise has a gap: {gap}.")
+
+
+def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
+    """The effects with their intervals, and beside them the graph that they are read from."""
+    rows, more = rows_of(said)
+    if rows:
+        rows += comparison_rows(said, other)
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        effects_picture(said, other, rows, more)
+    low, high = _GRAPH_HEIGHT
+    height = min(max(low, effect_charts.height_of(len(rows)) - 20), high)
+    with right.container(key="effect-graph", border=True, gap=None):
+        st.header("The private graph", anchor=False)
+        graph = said.result.graph
+        pair = [graph.nodes.index(name) for name in (said.question.cause, said.question.outcome)]
+        channel = st.session_state.setdefault("_effects_channel", f"effects-{uuid.uuid4()}")
+        page = graph_html(
+            graph,
+            positions_of(loaded, graph),
+            theme=current(),
+            channel=channel,
+            highlight=(min(pair), max(pair)),
+            height=height,
+            caption="Private graph",
+        )
+        edges = len(graph.skeleton)
+        show_graph(page, height=height, alt=f"Private graph: {edges} edges")
+    if narrower := texts.open_sentence(said):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(all_texts.plain(narrower), width="content")
+            st.page_link(
+                "pages/discover.py",
+                label="Tell what is known",
+                icon=":material/edit_note:",
+                query_params={"discover_tab": "What is known"},
+            )
+
+
+def effects_picture(said: Effects, other: Compared, rows: list[Row], more: int) -> None:
+    """Effects of the graph, of others, of all together, and without privacy; more: without room."""
+    if not rows:
+        st.info("There is nothing to draw: no effect could be told from what was released.")
+        return
+    question, truth = said.question, None
+    if other.truth is not None:
+        value = texts.scaled(question, other.truth)
+        truth = value, f"truth {texts.amount(question, other.truth)}"
+    charts.show(
+        effect_charts.intervals(rows, texts.axis_title(question), truth),
+        key="effects",
+        alt="Effects with their 95 % intervals: "
+        + "; ".join(f"{row.amount} {row.words}" for row in rows),
+    )
+    lines = [texts.HOW_TO_READ]
+    if any(row.kind == "other" for row in rows):
+        lines.append("Grey: by graphs that are less likely, and how likely they are.")
+    if more:
+        lines.append(f"{more} more {'is' if more == 1 else 'are'} in the table below.")
+    if other.exact or other.truth is not None:
+        what = " and ".join(
+            word
+            for word, there in (
+                ("the row without privacy", other.exact),
+                ("the truth", other.truth is not None),
+            )
+            if there
+        )
+        lines.append(f"Not private: {what}.")
+    if other.refused:
+        lines.append(f"There is no row without privacy: {other.refused}")
+    st.caption(all_texts.plain(" ".join(lines)))
+
+
+def rows_of(said: Effects) -> tuple[list[Row], int]:
+    """A row for each distinct effect, and how many have no room."""
+    question, rows = said.question, []
+    together = texts.groups(said.effects)
+    within = sum(any(effect.shown for effect in group) for group in together)
+    for group in together[: min(MOST_ROWS, within + MOST_OTHERS)]:
+        first, shown = group[0], any(effect.shown for effect in group)
+        words = texts.case(question, group)
+        if not shown:
+            share = sum(effect.probability for effect in group)
+            words = f"({percent(min(share, 1.0))}) {words}"
+        kind: Kind = "shown" if shown else "other"
+        rows.append(_row(question, first, words, kind))
+    return rows, len(together) - len(rows)
+
+
+def comparison_rows(said: Effects, other: Compared) -> list[Row]:
+    """All effects together, and those without privacy."""
+    question, rows = said.question, []
+    if said.interval is not None:
+        low, high = said.interval
+        ends = texts.scaled(question, low), texts.scaled(question, high)
+        amount = texts.between(question, low, high)
+        rows.append(Row(amount, "whatever the graph (95 %)", (), *ends, "whole"))
+    stated = [effect.estimate for effect in other.exact if effect.estimate is not None]
+    if stated:
+        values = sorted({round(estimate.value, 9) for estimate in stated})
+        points = tuple(texts.scaled(question, value) for value in values)
+        least, most = values[0], values[-1]
+        amount = texts.amount(question, least)
+        if texts.amount(question, most) != amount:
+            amount = texts.between(question, least, most)
+        ends = (
+            texts.scaled(question, min(estimate.low for estimate in stated)),
+            texts.scaled(question, max(estimate.high for estimate in stated)),
+        )
+        rows.append(Row(amount, f"without privacy ({other.title})", points, *ends, "exact"))
+    return rows
+
+
+def _row(question: Question, effect: Effect, words: str, kind: Kind) -> Row:
+    estimate = effect.estimate
+    if estimate is None:
+        return Row("not measured", words, (), None, None, kind)
+    point, low, high = (texts.scaled(question, value) for value in estimate)
+    if not effect.affected:
+        return Row("no change", words, (point,), None, None, kind)
+    return Row(texts.amount(question, estimate.value), words, (point,), low, high, kind)
+
+
+def parents_panel(said: Effects) -> None:
+    """Every set of parents, what it is adjusted for, and why."""
+    st.caption(
+        all_texts.plain(
+            f"Which columns point at {short(said.question.cause, 30)} decides what has to be "
+            "adjusted for. The graph may leave it open, so every possible set has its own effect."
+        )
+    )
+    st.dataframe(
+        parents_table(said),
+        hide_index=True,
+        alt="Each possible set of parents",
+        column_config={
+            "probability": st.column_config.TextColumn(
+                help="Of the graphs that allow these parents, by what was released."
+            ),
+            "why": st.column_config.TextColumn(width="large"),
+        },
+    )
+
+
+def parents_table(said: Effects) -> pd.DataFrame:
+    """A row for each set of parents, as texts."""
+    question = said.question
+    unit = "" if question.level is None else " (points)"
+    rows = []
+    for effect in said.effects:
+        estimate = effect.estimate
+        others = [s for s in effect.valid if s != effect.adjustment]
+        rows.append(
+            {
+                "parents": _names(effect.parents),
+                f"effect{unit}": "not measured"
+                if estimate is None
+                else texts.amount(question, estimate.value)
+                if effect.affected
+                else "none",
+                f"95 %{unit}": ""
+                if estimate is None or not effect.affected
+                else texts.between(question, estimate.low, estimate.high),
+                "adjusted for": _names(effect.adjustment) if effect.affected else "",
+                "other valid sets": "; ".join(map(_names, others)),
+                "probability": percent(effect.probability),
+                "in the graph": "yes" if effect.shown else "no",
+                "why": effect.reason,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _names(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "(nothing)"
+
+
+def means_panel(said: Effects) -> None:
+    """The probability of the outcome with the cause at either value."""
+    question, rows, table = said.question, [], []
+    cause, outcome = short(question.cause, 18), short(question.outcome, 18)
+    for group in texts.groups(said.shown):
+        means = group[0].means
+        if means is None:
+            continue
+        case = texts.case(question, group)
+        for value, mean in zip((question.compared, question.to), means, strict=True):
+            setting = f"{cause} set to {short(value, 18)}"
+            point, low, high = (100 * end for end in mean)
+            rows.append(Row(f"{point:.1f} %", f"{setting}, {case}", (point,), low, high, "shown"))
+            table.append(
+                {
+                    "case": case,
+                    "cause": setting,
+                    f"P({outcome} = {short(question.level, 18)})": f"{point:.1f} %",
+                    "95 %": _percents(mean),
+                }
+            )
+    title = f"probability of {outcome} = {short(question.level, 18)}, in per cent"
+    charts.show(
+        effect_charts.intervals(rows[: 2 * MOST_ROWS], title, None),
+        key="effect-means",
+        alt="Probability of the outcome with the cause at either value",
+    )
+    st.dataframe(pd.DataFrame(table), hide_index=True, alt="Probability of the outcome")
+
+
+def _percents(mean: Estimate) -> str:
+    return f"{100 * mean.low:.1f} to {100 * mean.high:.1f} %"

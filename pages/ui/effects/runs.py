@@ -1,0 +1,66 @@
+"""The run of the page Effects, and what it is compared with, each made once and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pages.ui.controls.data import Loaded
+from pages.ui.discover.runs import base_name, reference_run
+from pages.ui.running import kept, settings_key
+from privcore.data import load_network
+from privcore.effects import Effect, Effects, Question, effects, true_effect, without_privacy
+from privcore.errors import PrivcoreError
+
+
+def run(
+    loaded: Loaded, question: Question, values: dict[str, Any], share: float, seed: int
+) -> Effects | None:
+    """The answer to the question; None while it is cancelled.  Raises PrivcoreError."""
+    return kept(
+        ("effects", loaded.key, settings_key(values), question, share, seed),
+        "Finding the effect",
+        lambda hooks: effects(
+            loaded.dataset, question, values, share=share, seed=seed, hooks=hooks
+        ),
+        shared=loaded.is_network,
+    )
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What is known beside a run.  Not private.
+
+    exact: the effects without privacy, none where refused says why.  title: of the algorithm whose
+    graph they are by.  truth: of a built-in network.
+    """
+
+    exact: tuple[Effect, ...]
+    refused: str
+    title: str
+    truth: float | None
+
+
+def compared(loaded: Loaded, said: Effects) -> Compared:
+    """The effects by the graph without privacy, and the truth where it is known."""
+    exact: tuple[Effect, ...] = ()
+    refused = ""
+    try:
+        base = reference_run(loaded, said.result)
+        if base is not None:
+            key = ("effects-exact", loaded.key, said.question, base.graph)
+            graph = base.graph
+            made = kept(
+                key,
+                "Computing the effect without privacy",
+                lambda hooks: without_privacy(loaded.dataset, graph, said.question),
+                shared=loaded.is_network,
+            )
+            exact = made or ()
+    except PrivcoreError as error:
+        refused = str(error)
+    asked = said.question.on(loaded.dataset.columns)
+    truth = None
+    if loaded.is_network and asked.level >= 0:
+        truth = true_effect(load_network(loaded.dataset.name), asked)
+    return Compared(exact, refused, base_name(said.result), truth)

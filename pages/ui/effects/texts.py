@@ -1,0 +1,95 @@
+"""Words of the page Effects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.ui.discover.answer import promise_sentence
+from privcore.effects import Effect, Effects, Question
+from privcore.privacy.accounting import Guarantee
+from privcore.text import short
+
+HOW_TO_READ = (
+    "A dot is the best estimate and the line its 95 % interval, which counts the chance in the "
+    "rows and the noise that protects them."
+)
+
+
+def promise(guarantee: Guarantee) -> str:
+    """The guarantee for a reader who has never heard of ε."""
+    delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
+    said = promise_sentence(guarantee).replace("the private graph", "this answer")
+    return f"With ε = {guarantee.epsilon:.3g}{delta} for each person. {said}"
+
+
+def scaled(question: Question, value: float) -> float:
+    """In percentage points, or in units of the outcome."""
+    return 100 * value if question.level is not None else value
+
+
+def amount(question: Question, value: float) -> str:
+    """Such as "+9.0", and for numbers such as "-0.42"."""
+    if abs(value) == float("inf"):
+        return "no bound"
+    return f"{100 * value:+.1f}" if question.level is not None else f"{value:+.3g}"
+
+
+def between(question: Question, low: float, high: float) -> str:
+    return f"{amount(question, low)} to {amount(question, high)}"
+
+
+def axis_title(question: Question) -> str:
+    """What the picture measures."""
+    cause, outcome = short(question.cause, 18), short(question.outcome, 18)
+    if question.level is None:
+        return f"change of {outcome} for one more unit of {cause}"
+    return (
+        f"change of the probability of {outcome} = {short(question.level, 18)}, in percentage "
+        f"points, when {cause} goes from {short(question.compared, 18)} to "
+        f"{short(question.to, 18)}"
+    )
+
+
+def case(question: Question, group: Sequence[Effect]) -> str:
+    """What points at the cause, such as "if nothing or bronc points at smoke"."""
+    sets = list(dict.fromkeys(effect.parents for effect in group))
+    cause = short(question.cause, 14)
+    if len(sets) == 2 and all(len(parents) < 2 for parents in sets):
+        return f"if {_joined(sets[0])} or {_joined(sets[1])} points at {cause}"
+    verb = "points" if len(sets[0]) < 2 else "point"
+    more = len(sets) - 1
+    others = f", or {more} other {'case' if more == 1 else 'cases'}" if more else ""
+    return f"if {_joined(sets[0])} {verb} at {cause}{others}"
+
+
+def _joined(parents: Sequence[str]) -> str:
+    if not parents:
+        return "nothing"
+    words = " and ".join(short(name, 14) for name in parents)
+    # On a telephone a line has room for about 60 letters.
+    if len(parents) > 2 or (len(parents) == 2 and len(words) > 20):
+        return f"{short(parents[0], 12)} and {len(parents) - 1} more"
+    return words
+
+
+def groups(effects: Sequence[Effect]) -> list[list[Effect]]:
+    """Effects that are the same, together; those of the graph first, then by probability."""
+    same: dict[object, list[Effect]] = {}
+    for effect in effects:
+        key = (effect.adjustment, effect.estimate) if effect.affected else None
+        same.setdefault(key, []).append(effect)
+    return sorted(
+        same.values(),
+        key=lambda group: (not any(e.shown for e in group), -sum(e.probability for e in group)),
+    )
+
+
+def open_sentence(said: Effects) -> str:
+    """What would narrow the answer; empty where the graph allows one effect."""
+    if said.identified or not said.shown:
+        return ""
+    return (
+        f"The private graph leaves open what points at {short(said.question.cause, 30)}, and each "
+        "case has an effect of its own. What is known beforehand, such as an order in time, can "
+        "settle it."
+    )

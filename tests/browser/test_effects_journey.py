@@ -1,0 +1,54 @@
+"""What a user does on the page Effects, in a real browser."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import graph, settle
+
+pytestmark = pytest.mark.browser
+
+ADDRESS = "effects?data=asia&rows=20000&outcome=dysp"
+
+
+def choose(page, label, option):
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_an_effect_is_asked_answered_bought_and_taken_along(server, visit):
+    page = visit(f"{server.url}/{ADDRESS}")
+    settle(page, "Effects")
+    answer = page.locator(".st-key-answer h1")
+    expect(answer).to_contain_text("Setting smoke from no to yes")
+    expect(page.locator(".st-key-chart-effects .js-plotly-plot")).to_contain_text("truth +23.4")
+    shown = graph(page, "Private graph")
+    assert len(shown.evaluate("network.getSelectedNodes()")) == 2
+
+    choose(page, "Outcome", "xray")
+    expect(answer).to_contain_text("xray = yes")
+    settle(page, "Effects")
+    assert "outcome=xray" in page.url
+
+    share = page.get_by_role("slider", name="Budget share for the effect")
+    share.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("To expect from the second release")).to_be_visible()
+    settle(page, "Effects")
+    assert "effect_share=0.0" in page.url
+
+    page.get_by_role("tab", name="Take it along").click()
+    settle(page, "Effects")
+    expect(page.get_by_text("--cause=smoke").first).to_be_visible()
+    with page.expect_download() as waiting:
+        page.get_by_test_id("stMain").get_by_role("button", name="JSON", exact=True).click()
+    assert waiting.value.suggested_filename == "effect.json"
+    # ε is the same on Discover.
+    page.get_by_role("slider", name="Privacy budget").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("location.search.includes('epsilon=')")
+    settle(page, "Effects")
+    chosen = page.get_by_role("slider", name="Privacy budget").get_attribute("aria-valuetext")
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Discover").click()
+    settle(page, "Discover")
+    expect(page.locator(".st-key-answer h1")).to_contain_text(f"ε = {chosen}")

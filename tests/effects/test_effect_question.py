@@ -1,0 +1,131 @@
+"""A question by position: its defaults, and one sentence for each that the columns cannot have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcore.data import Column
+from privcore.effects import Asked, Question
+from privcore.errors import ParameterError
+
+COLUMNS = (
+    Column("smoke", "nominal", ("yes", "no"), declared=True),
+    Column("lung", "nominal", ("absent", "present"), declared=True),
+    Column("stage", "ordinal", ("one", "two", "three"), declared=True),
+    Column("age", "continuous", bounds=(0.0, 100.0), declared=True),
+    Column("dose", "continuous", bounds=(0.0, 5.0), declared=True),
+)
+
+
+def levels_of(name: str, *levels: str) -> Column:
+    return Column(name, "nominal", levels, declared=True)
+
+
+def test_what_says_yes_is_set_and_looked_at_and_the_first_other_value_is_compared_with() -> None:
+    assert Question("smoke", "lung").on(COLUMNS) == Asked(0, 1, compared=1, to=0, level=1)
+    assert Question("lung", "smoke").on(COLUMNS) == Asked(1, 0, compared=0, to=1, level=0)
+
+
+def test_without_a_level_that_says_yes_the_last_one_is_taken() -> None:
+    assert Question("stage", "lung").on(COLUMNS) == Asked(2, 1, compared=0, to=2, level=1)
+    assert Question("smoke", "stage").on(COLUMNS).level == 2
+
+
+@pytest.mark.parametrize(
+    ("levels", "place"),
+    [
+        (("No", "YES"), 1),
+        (("True", "False"), 0),
+        (("1", "0"), 0),
+        (("Present", "Absent"), 0),
+        (("POSITIVE", "negative"), 0),
+        (("high", "low"), 0),
+        (("Abnormal", "normal"), 0),
+        # Of two that say so, the one that says it more plainly.
+        (("high", "1", "other"), 1),
+        (("a", "b"), 1),
+    ],
+)
+def test_which_level_says_yes(levels: Sequence[str], place: int) -> None:
+    asked = Question("a", "b").on([levels_of("a", *levels), levels_of("b", "x", *levels)])
+    assert (asked.to, asked.level) == (place, place + 1)
+    assert asked.compared == (1 if place == 0 else 0)
+
+
+def test_levels_that_are_stated_are_taken() -> None:
+    asked = Question("stage", "lung", compared="three", to="two", level="absent").on(COLUMNS)
+    assert asked == Asked(2, 1, compared=2, to=1, level=0)
+
+
+def test_numbers_have_no_levels() -> None:
+    """As soon as one of the two is a number, the effect is that of one more unit."""
+    for cause, outcome in (("age", "dose"), ("age", "lung"), ("lung", "age")):
+        asked = Question(cause, outcome).on(COLUMNS)
+        assert (asked.compared, asked.to, asked.level) == (-1, -1, -1)
+        assert COLUMNS[asked.cause].name == cause
+        assert COLUMNS[asked.outcome].name == outcome
+
+
+REFUSED = [
+    (Question("smoking", "lung"), "There is no column 'smoking'"),
+    (Question("smoke", "cancer"), "There is no column 'cancer'"),
+    (Question("smoke", "smoke"), "same column"),
+    (Question("smoke", "lung", to="maybe"), "'smoke' has no level 'maybe'"),
+    (Question("smoke", "lung", compared="maybe"), "'smoke' has no level 'maybe'"),
+    (Question("smoke", "lung", level="maybe"), "'lung' has no level 'maybe'"),
+    (Question("stage", "lung", compared="two", to="two"), "compared with the value it is set to"),
+    (Question("age", "dose", to="1"), "no levels"),
+    (Question("age", "lung", level="present"), "no levels"),
+    (Question("lung", "age", compared="absent"), "no levels"),
+]
+
+
+@pytest.mark.parametrize(("question", "words"), REFUSED)
+def test_what_the_columns_cannot_have_is_refused_in_one_sentence(
+    question: Question, words: str
+) -> None:
+    with pytest.raises(ParameterError, match=re.escape(words)) as refused:
+        question.on(COLUMNS)
+    sentence = str(refused.value)
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    assert not re.search(r"\. [A-Z]", sentence), "more than one sentence"
+
+
+def test_what_there_is_to_choose_from_is_named_and_cut_short() -> None:
+    many = [levels_of(f"c{k}", *(f"level {i}" for i in range(20))) for k in range(20)]
+    with pytest.raises(ParameterError, match=r"choose one of c0, c1, .*, c7 …\."):
+        Question("x" * 500, "c1").on(many)
+    with pytest.raises(ParameterError) as refused:
+        Question("c0", "c1", to="y" * 500).on(many)
+    assert "level 0, level 1" in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+@given(
+    st.integers(2, 6),
+    st.integers(2, 6),
+    st.data(),
+)
+def test_positions_are_those_of_the_levels(values: int, results: int, drawn: st.DataObject) -> None:
+    """Whatever is left out, the two values of the cause differ and all are within range."""
+    cause, outcome = (
+        levels_of(name, *(f"{name}{k}" for k in range(many)))
+        for name, many in (("a", values), ("b", results))
+    )
+    to = drawn.draw(st.none() | st.sampled_from(cause.levels))
+    rest = [level for level in cause.levels if level != (to or cause.levels[-1])]
+    compared = drawn.draw(st.none() | st.sampled_from(rest))
+    level = drawn.draw(st.none() | st.sampled_from(outcome.levels))
+    asked = Question("a", "b", compared, to, level).on([outcome, cause])
+    assert (asked.cause, asked.outcome) == (1, 0)
+    assert asked.compared != asked.to
+    assert to is None or cause.levels[asked.to] == to
+    assert compared is None or cause.levels[asked.compared] == compared
+    assert outcome.levels[asked.level] == (level or outcome.levels[-1])
+    assert 0 <= asked.compared < values
