@@ -10,6 +10,7 @@ from privcore.effects.model import Effect
 from privcore.effects.parents import ParentSet
 from privcore.effects.question import Asked
 from privcore.effects.standardisation import Estimate
+from privcore.graphs.adjustment import descendants
 from privcore.text import short
 
 # Sets of parents less probable than that are listed, but nothing is left open for their sake.
@@ -21,17 +22,16 @@ def effect_of(
     asked: Asked, possible: ParentSet, evidence: Evidence, names: Sequence[str]
 ) -> Effect:
     """The effect under one set of parents, adjusted for what makes the least noise."""
-    ways = possible.adjustment
 
     def named(columns: frozenset[int]) -> tuple[str, ...]:
         return tuple(names[column] for column in sorted(columns))
 
-    def effect(
-        adjusted: frozenset[int], answer: Answer | None, valid: tuple[frozenset[int], ...], why: str
-    ) -> Effect:
+    valid = adjustments(asked, possible)
+
+    def effect(adjusted: frozenset[int], answer: Answer | None, why: str) -> Effect:
         return Effect(
             parents=named(possible.parents),
-            affected=ways.affected,
+            affected=bool(valid),
             adjustment=named(adjusted),
             valid=tuple(map(named, valid)),
             probability=possible.share,
@@ -42,19 +42,35 @@ def effect_of(
         )
 
     cause, outcome = short(names[asked.cause], 30), short(names[asked.outcome], 30)
-    if not ways.affected:
-        why = f"{outcome} comes before {cause} here, or has no path from it: nothing changes."
-        return effect(frozenset(), Answer(_NONE), (), why)
-    valid = tuple(dict.fromkeys((*ways.minimal, ways.efficient, ways.parents)))
+    if not valid:
+        why = f"{outcome} comes before {cause} here: nothing changes."
+        return effect(frozenset(), Answer(_NONE), why)
     # Sorted is stable: with as many counts, the first is a smallest set.
     ranked = sorted(valid, key=lambda columns: evidence.cells(tuple(sorted(columns))))
     for columns in ranked:
         answer = evidence.answer(asked, tuple(sorted(columns)), possible.shown)
         if answer is not None:
-            return effect(columns, answer, valid, _why(columns, ranked, names))
+            why = _why(columns, ranked, names)
+            if not possible.adjustment.affected:
+                why = f"No path leads from {cause} to {outcome} here. {why}"
+            return effect(columns, answer, why)
     words = " and ".join(short(name, 20) for name in (cause, outcome, *named(ranked[0])))
     why = f"Counts of {words} together were not released; a second release can measure them."
-    return effect(ranked[0], None, valid, why)
+    return effect(ranked[0], None, why)
+
+
+def adjustments(asked: Asked, possible: ParentSet) -> tuple[frozenset[int], ...]:
+    """Sets that may be adjusted for, a smallest one first; none where the outcome comes first.
+
+    Without a path either way there is no effect if no edge is missing.  But noise hides edges: the
+    parents are adjusted for, and the counts say how much there may be.
+    """
+    ways = possible.adjustment
+    if asked.cause in descendants(possible.graph, asked.outcome):
+        return ()
+    if not ways.affected:
+        return (possible.parents,)
+    return tuple(dict.fromkeys((*ways.minimal, ways.efficient, ways.parents)))
 
 
 def merged(effects: Iterable[Effect]) -> tuple[Effect, ...]:
@@ -101,11 +117,13 @@ def table_to_measure(
     """
     chosen = {asked.cause, asked.outcome}
     for possible in sorted(sets, key=lambda one: (not one.shown, -one.share)):
-        ways = possible.adjustment
-        if not ways.affected:
+        ways = adjustments(asked, possible)
+        if not ways:
             continue
-        options = (*ways.minimal, ways.efficient, ways.parents)
-        best = min(options, key=lambda columns: (_cells(chosen | columns, levels), len(columns)))
+        best = min(
+            ways,
+            key=lambda columns: (_cells(chosen | columns, levels), len(columns)),
+        )
         if _cells(chosen | best, levels) <= most:
             chosen |= best
     return tuple(sorted(chosen))

@@ -15,7 +15,7 @@ from privcore.privacy.accounting import Guarantee
 class Effect:
     """The effect, if the cause has these parents.
 
-    affected: whether the outcome comes after the cause then; if not, nothing changes.
+    affected: False where the outcome comes before the cause then, so that nothing changes.
     adjustment: the columns that it is adjusted for; valid: the sets that do, a smallest one first,
     then the one with the least variance without noise, then the parents.
     probability: of the graphs that allow these parents, by what was released.  shown: whether the

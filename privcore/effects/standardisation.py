@@ -24,6 +24,7 @@ _LEAST_VARIANCE = 0.25
 _STEPS, _SMALL = 60, 1e-4
 # Probabilities are kept this far, as logits, from 0 and 1.
 _FAR = 14.0
+_EDGE = 1e-4
 # Ends of intervals are searched for until the deviance is so near to what is wanted.
 _NEAR = 0.05
 
@@ -83,8 +84,10 @@ class StandardisedTable:
         ends = [self._end(side * weights, wanted) for side in (-1.0, 1.0)]
         least, most = -float(np.maximum(-weights, 0).sum()), float(np.maximum(weights, 0).sum())
         value = self._mean(self._best, weights)
-        low, high = max(-ends[0], least), min(ends[1], most)
-        return Estimate(value, min(low, value), max(high, value))
+        low, high = min(-ends[0], value), max(ends[1], value)
+        # Logits that are kept from infinity end just below what is possible.
+        low = least if low < least + _EDGE else low
+        return Estimate(value, low, most if high > most - _EDGE else high)
 
     def _end(self, weights: Vector, wanted: float) -> float:
         """The largest weighted mean whose deviance is `2 wanted` above the least."""

@@ -252,3 +252,15 @@ def test_nothing_is_measured_for_what_has_no_effect() -> None:
     graph = PDAG.from_names(NAMES, directed=edges("cb ab dc da"))
     before = ParentSet(frozenset({0, 2}), adjustment_sets(graph, 1, 2), graph, True, 1.0)
     assert table_to_measure(ASKED, [before], (2, 2, 2, 2), 100) == (1, 2)
+
+
+def test_without_a_path_either_way_the_parents_are_adjusted_for() -> None:
+    """An edge that noise hides may still be there: the counts say how much of an effect."""
+    graph = PDAG.from_names(NAMES, directed=edges("ab dc"))
+    apart = ParentSet(frozenset({0}), adjustment_sets(graph, 1, 2), graph, True, 1.0)
+    said = effect_of(ASKED, apart, Held([(0,)]), NAMES)
+    assert said.affected
+    assert said.adjustment == ("a",)
+    assert said.valid == (("a",),)
+    assert said.reason.startswith("No path leads from b to c here.")
+    assert table_to_measure(ASKED, [apart], (2, 2, 2, 2), 100) == (0, 1, 2)

@@ -44,7 +44,7 @@ def margin(table: Array, columns: Sequence[int]) -> Array:
     return np.asarray(np.einsum(f"abcd->{letters}", table))
 
 
-ORDERS = [(0,), (2, 0), (1, 3, 2), (3, 2, 1, 0), (0, 1, 2, 3)]
+ORDERS = [(0,), (2, 0), (1, 3, 2), (3, 0, 2), (2, 3, 0, 1), (3, 2, 1, 0), (0, 1, 2, 3)]
 
 
 @pytest.mark.parametrize("columns", ORDERS)
@@ -189,10 +189,10 @@ def test_tables_of_too_many_cells_are_not_adjusted_by() -> None:
 
 
 class Asking(OneTable):
-    """Fails if it is asked for the same counts again."""
+    """Fails if the same counts are requested again."""
 
     def table(self, columns: Sequence[int]) -> Array:
-        assert not self.__dict__.get("asked"), "counts are asked for twice"
+        assert not self.__dict__.get("asked"), "counts are requested twice"
         object.__setattr__(self, "asked", True)
         return super().table(columns)
 

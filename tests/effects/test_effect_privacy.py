@@ -83,7 +83,7 @@ def rows_of(seed: int, n: int) -> Codes:
 
 
 def dataset_of(rows: Codes) -> Dataset:
-    """Of the first three columns."""
+    """The first three columns."""
     columns = tuple(
         Column(name, "nominal", tuple(map(str, range(levels))), declared=True)
         for name, levels in zip("abc", LEVELS[:3], strict=True)
@@ -175,7 +175,7 @@ def confounded() -> list[ParentSet]:
 
 
 def log_mass(outputs: NDArray[Any], exact: NDArray[Any], scale: float) -> float:
-    """Of discrete Laplace noise, P(k) = tanh(1/2s) exp(−|k|/s)."""
+    """Log-probability of discrete Laplace noise: P(k) = tanh(1/2s) exp(−|k|/s)."""
     constant = math.log(math.tanh(1 / (2 * scale)))
     return float((constant - np.abs(outputs - exact) / scale).sum())
 
@@ -185,7 +185,7 @@ def log_mass(outputs: NDArray[Any], exact: NDArray[Any], scale: float) -> float:
 def test_no_noisy_table_is_more_likely_than_exp_epsilon_times(
     seed: int, replacement: Any, epsilon: float
 ) -> None:
-    """The second release by itself, on the noisy table that tells neighbours apart best."""
+    """The second release by itself, on the most informative noisy table."""
     one = rows_of(seed, 40)
     other = one.copy()
     other[seed % 40] = replacement

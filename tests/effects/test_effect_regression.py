@@ -78,7 +78,7 @@ def test_without_noise_it_is_least_squares(seed: int, others: tuple[int, ...], n
 
 
 def test_it_is_in_the_units_of_the_data() -> None:
-    """Of the outcome, for one of the cause."""
+    """Units of the outcome, for one of the cause."""
     rows, scale = linear_rows(np.random.default_rng(1), 1_000), np.array([1.0, 1.0, 5.0, 20.0])
     plain = coefficient(moments_of(rows), 1_000, X, Y, (Z, W))
     units = coefficient(moments_of(rows, scale=scale), 1_000, X, Y, (Z, W))
@@ -120,6 +120,38 @@ def test_more_noise_makes_wider_intervals_until_there_is_no_bound() -> None:
     assert effect is not None
     assert (effect.low, effect.high) == (-math.inf, math.inf)
     assert math.isfinite(effect.value)
+
+
+def slope_of(products: Array, others: list[int]) -> float:
+    """From mean products of (`SHARE`, rows), as they are released."""
+    means = products[0, 1:] / SHARE
+    covariance = products[1:, 1:] - np.outer(means, means)
+    among = [X, *others]
+    return float(np.linalg.solve(covariance[np.ix_(among, among)], covariance[among, Y])[0])
+
+
+@pytest.mark.parametrize("others", [(), (Z,), (Z, W)])
+def test_little_noise_moves_it_as_far_as_its_slopes_say(others: tuple[int, ...]) -> None:
+    """The interval without sampling is that of the delta method, slopes by differences.
+
+    With means far from 0, whose noise counts most, and a coefficient far from 0.
+    """
+    rows = linear_rows(np.random.default_rng(3), 2_000, effect=3.0)
+    rows = rows + np.array([0.8, -0.6, 0.7, 1.5])
+    weighed = np.column_stack([np.full(2_000, SHARE), rows])
+    products, step = weighed.T @ weighed / 2_000, 1e-6
+    slopes = []
+    for i in range(5):
+        for j in range(max(i, 1), 5):
+            moved = np.zeros((5, 5))
+            moved[i, j] = moved[j, i] = step
+            ahead, back = (slope_of(products + side * moved, list(others)) for side in (1, -1))
+            slopes.append((ahead - back) / (2 * step))
+    sigma = 1e-5
+    effect = coefficient(moments_of(rows, sigma), 10**12, X, Y, others)
+    assert effect is not None
+    expected = 2 * 1.96 * sigma * float(np.linalg.norm(slopes))
+    assert effect.high - effect.low == pytest.approx(expected, rel=0.01)
 
 
 def test_there_is_none_where_noise_leaves_the_cause_no_variance() -> None:

@@ -141,7 +141,7 @@ def test_what_is_said_is_json(share: float) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.5])
 def test_the_interval_holds_the_truth_and_the_effects_of_the_graph(share: float) -> None:
-    """Of smoking on cancer, 9 points; with other seeds, one of three may miss it (14 %)."""
+    """Smoking raises cancer by 9 points; with other seeds, one of three may miss it (14 %)."""
     network = load_network("asia")
     truth = true_effect(network, SMOKING.on([v.column for v in network.variables]))
     assert truth == pytest.approx(0.09)
@@ -342,7 +342,7 @@ def test_without_privacy_a_graph_gives_the_effects_that_it_allows() -> None:
 
 
 def test_the_expected_width_is_that_of_balanced_columns() -> None:
-    """Of a release that is drawn, within a tenth on average; wider with less ε, and more strata."""
+    """The widths of drawn releases, within a tenth on average; wider with less ε, and more strata."""
     n, epsilon, levels = 4_000, 0.5, (2, 3, 2)
     codes = np.indices(levels).reshape(3, -1)
     many = np.full(codes.shape[1], n // codes.shape[1], dtype=np.int64)

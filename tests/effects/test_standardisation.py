@@ -97,20 +97,23 @@ def profile(counts: Array, variance: float, n: int, apart: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("counts", "variance"),
+    ("counts", "variance", "n"),
     [
-        ([[40, 10], [20, 30]], 0.0),
-        ([[40, 10], [20, 30]], 60.0),
-        ([[900, 100], [400, 600]], 5_000.0),
-        # A cell below 0, and one that only noise has filled.
-        ([[300, -12], [90, 40]], 200.0),
+        ([[6, 2], [1, 5]], 0.0, 14),
+        ([[40, 10], [20, 30]], 60.0, 100),
+        ([[900, 100], [400, 600]], 5_000.0, 2_000),
+        # The rows are more than the noisy counts, or fewer.
+        ([[40, 10], [20, 30]], 300.0, 180),
+        ([[400, 100], [200, 300]], 3_000.0, 700),
+        # A cell below 0.
+        ([[300, -12], [90, 40]], 200.0, 418),
     ],
 )
 def test_one_stratum_has_the_interval_of_its_profile(
-    counts: list[list[float]], variance: float
+    counts: list[list[float]], variance: float, n: int
 ) -> None:
     """At its ends a plain search over the other parameters has the deviance of 95 %."""
-    array, n = np.array(counts, dtype=float), int(np.sum(counts))
+    array = np.array(counts, dtype=float)
     effect = StandardisedTable(array[None], variance, n).effect()
     here = profile(array, variance, n, effect.value)
     best = min(here, *(profile(array, variance, n, a) for a in np.linspace(-0.999, 0.999, 41)))
