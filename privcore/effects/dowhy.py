@@ -6,7 +6,7 @@ from privcore.effects.model import Effects
 from privcore.errors import DataError
 from privcore.graphs import PDAG
 from privcore.graphs.adjustment import consistent_extension, possible_parents
-from privcore.graphs.texts import to_gml
+from privcore.graphs.dowhy import dowhy_script
 
 
 def to_dowhy(said: Effects) -> str:
@@ -37,31 +37,14 @@ def to_dowhy(said: Effects) -> str:
     chosen = min(shown, key=lambda e: (not e.affected, len(e.parents)), default=None)
     parents = consistent_extension(graph if chosen is None else ways[chosen.parents])
     dag = PDAG(graph.nodes, frozenset((i, j) for j, causes in enumerate(parents) for i in causes))
-    # Comments, as names may hold any character: written by `repr`, none of them ends a line.
-    lines = ["# Made by CausalVeil: DoWhy's model of one DAG that a private graph allows."]
+    notes = ["Made by CausalVeil: DoWhy's model of one DAG that a private graph allows."]
     if not said.identified:
-        lines.append("# The graph leaves directions open: other DAGs give other effects.")
+        notes.append("The graph leaves directions open: other DAGs give other effects.")
+    # Names are shown by `repr`, so that none of them ends a comment.
     if chosen is not None and chosen.affected:
-        lines.append(f"# Parents of the cause here: {list(chosen.parents)!r}.")
-        lines.append(f"# Adjusted for: {list(chosen.adjustment)!r}.")
+        notes.append(f"Parents of the cause here: {list(chosen.parents)!r}.")
+        notes.append(f"Adjusted for: {list(chosen.adjustment)!r}.")
     if chosen is not None and chosen.estimate is not None:
         value, low, high = chosen.estimate
-        lines.append(f"# Private estimate {value:.6g}, 95 %: {low:.6g} to {high:.6g}.")
-    return "\n".join(
-        [
-            *lines,
-            "",
-            "import pandas as pd",
-            "from dowhy import CausalModel",
-            "",
-            f'GRAPH = """{to_gml(dag)}"""',
-            "",
-            'data = pd.read_csv("table.csv")  # Your rows: they are not in this file.',
-            "model = CausalModel(",
-            f"    data=data, treatment={question.cause!r}, outcome={question.outcome!r},",
-            "    graph=GRAPH,",
-            ")",
-            "print(model.identify_effect(proceed_when_unidentifiable=True))",
-            "",
-        ]
-    )
+        notes.append(f"Private estimate {value:.6g}, 95 %: {low:.6g} to {high:.6g}.")
+    return dowhy_script(dag, question.cause, question.outcome, notes)

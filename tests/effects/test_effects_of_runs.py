@@ -342,7 +342,7 @@ def test_without_privacy_a_graph_gives_the_effects_that_it_allows() -> None:
 
 
 def test_the_expected_width_is_that_of_balanced_columns() -> None:
-    """The widths of drawn releases, within a tenth on average; wider with less ε, and more strata."""
+    """Drawn releases are as wide, within a tenth on average; less ε and more strata widen it."""
     n, epsilon, levels = 4_000, 0.5, (2, 3, 2)
     codes = np.indices(levels).reshape(3, -1)
     many = np.full(codes.shape[1], n // codes.shape[1], dtype=np.int64)

@@ -1,0 +1,35 @@
+"""A script that goes on from a DAG in DoWhy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from privcore.graphs.pdag import PDAG
+from privcore.graphs.texts import to_gml
+
+
+def dowhy_script(dag: PDAG, cause: str, outcome: str, notes: Sequence[str] = ()) -> str:
+    """The model of an effect, and its estimand; notes: lines of comment, written as they are.
+
+    >>> graph = PDAG.from_names("abc", directed=["ab", "ac", "bc"])
+    >>> print(dowhy_script(graph, "b", "c").splitlines()[-1])
+    print(model.identify_effect(proceed_when_unidentifiable=True))
+    """
+    # Names are written by `repr`, so that none of them ends a string or a line.
+    return "\n".join(
+        [
+            *(f"# {note}" for note in notes),
+            "",
+            "import pandas as pd",
+            "from dowhy import CausalModel",
+            "",
+            f'GRAPH = """{to_gml(dag)}"""',
+            "",
+            'data = pd.read_csv("table.csv")  # Your rows: they are not in this file.',
+            "model = CausalModel(",
+            f"    data=data, treatment={cause!r}, outcome={outcome!r}, graph=GRAPH",
+            ")",
+            "print(model.identify_effect(proceed_when_unidentifiable=True))",
+            "",
+        ]
+    )
