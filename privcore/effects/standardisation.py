@@ -25,6 +25,9 @@ _STEPS, _SMALL = 60, 1e-4
 # Probabilities are kept this far, as logits, from 0 and 1.
 _FAR = 14.0
 _EDGE = 1e-4
+_PUSH = 4.0
+# Rows are seen where they are so many standard deviations.
+_SEEN = 3.0
 # Ends of intervals are searched for until the deviance is so near to what is wanted.
 _NEAR = 0.05
 
@@ -70,6 +73,12 @@ class StandardisedTable:
             noise = np.column_stack([noise, wide])
         self._counts, self._noise = flat, np.maximum(noise, _LEAST_VARIANCE)
         self._best = self._climbed(self._start(), np.zeros(2))
+        # Strata in which a value of the cause has too few rows to be seen, shape (strata, 2).
+        rows, spread = (
+            of[:, :4].reshape(-1, 2, 2).sum(axis=2)
+            for of in (self._expected(self._best), self._noise)
+        )
+        self._hidden = rows < _SEEN * np.sqrt(rows + spread)
 
     def effect(self, level: float = 0.95) -> Estimate:
         """P(outcome | cause set) less P(outcome | cause at the value compared with)."""
@@ -96,7 +105,7 @@ class StandardisedTable:
         outside: tuple[float, Matrix] | None = None
         pull, state = 1.0, self._best
         for _ in range(40):
-            state = self._climbed(inside[1], pull * weights)
+            state = self._pulled(inside[1], pull * weights)
             apart = self._half_deviance(state) - least
             if abs(apart - wanted) <= _NEAR * wanted:
                 return self._mean(state, weights)
@@ -114,6 +123,18 @@ class StandardisedTable:
                 if outside[0] < 1.001 * inside[0]:
                     break
         return self._mean(inside[1] if outside is None else outside[1], weights)
+
+    def _pulled(self, state: Matrix, pull: Vector) -> Matrix:
+        """The best of two climbs: from a state, and from where the outcome is pushed all the way in
+        the strata that the noise hides.  There may be an optimum at either.
+        """
+        climbed = [self._climbed(state, pull)]
+        if self._hidden.any():
+            pushed = self._best.copy()
+            pushed[:, -2:] += _PUSH * np.sign(pull) * self._hidden
+            pushed[:, -2:] = np.clip(pushed[:, -2:], -_FAR, _FAR)
+            climbed.append(self._climbed(pushed, pull))
+        return min(climbed, key=lambda one: self._half_deviance(one) - self._mean(one, pull))
 
     # A state is, for each stratum: the logarithm of its rows, logits of the cause's values in it
     # (the first is 0), and logits of the outcome at each of the two values.
