@@ -1,5 +1,6 @@
 """Private causal effects: what setting one column does to another, with intervals that hold."""
 
+from privcore.effects.asking import ALGORITHM as ALGORITHM
 from privcore.effects.asking import (
     SHARE,
     EffectPlan,

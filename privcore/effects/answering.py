@@ -54,8 +54,7 @@ def effect_of(
             if not possible.adjustment.affected:
                 why = f"No path leads from {cause} to {outcome} here. {why}"
             return effect(columns, answer, why)
-    words = " and ".join(short(name, 20) for name in (cause, outcome, *named(ranked[0])))
-    why = f"Counts of {words} together were not released; a second release can measure them."
+    why = evidence.refusal(asked, tuple(sorted(ranked[0])), names)
     return effect(ranked[0], None, why)
 
 

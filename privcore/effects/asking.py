@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ from privcore.algorithms.engine import levelled, source_of
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Hooks
 from privcore.algorithms.search.result import Discovery, NoisyTables
-from privcore.counts import CountSource, MixedRows, has_levels, has_numbers
+from privcore.counts import CountSource, MixedRows, MomentSource, has_levels, has_numbers
 from privcore.data import Dataset
 from privcore.data.model import Described
 from privcore.data.parquet import ParquetTable
@@ -23,7 +24,7 @@ from privcore.effects.model import Effect, Effects
 from privcore.effects.parents import ParentSet, parent_sets
 from privcore.effects.question import Asked, Question
 from privcore.effects.standardisation import StandardisedTable
-from privcore.errors import ParameterError, PrivcoreError
+from privcore.errors import DataError, ParameterError, PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
@@ -79,7 +80,7 @@ def effects(
     >>> low <= 0.09 <= high
     True
     """
-    plan = EffectPlan(question, share)
+    plan = EffectPlan(question, float(SHARE.parse(share)))
     plan.check(data)
     if (seed is None) == (noise is None):
         raise ParameterError("Give either a seed or a noise source.")
@@ -119,7 +120,7 @@ def effects_of(
     except PrivcoreError as error:
         reason = str(error)
     more: list[NoisyTables] = []
-    first, second = plan.split(parameters)
+    _, second = plan.split(parameters)
     if second:
         counted = levelled(source_of(data), get_algorithm(ALGORITHM), result.parameters)
         assert has_levels(counted)
@@ -128,7 +129,7 @@ def effects_of(
         more.append(measured(counted, asked, sets, second, noise))
         guarantee = replace(
             result.guarantee,
-            epsilon=first + second,
+            epsilon=plan.total(parameters),
             accountant=f"{result.guarantee.accountant}, then basic composition with pure DP",
             proof=f"{result.guarantee.proof}, {PROOF}",
         )
@@ -157,22 +158,34 @@ class EffectPlan:
 
     def check(self, data: Described) -> Asked:
         """The question by position; raises ParameterError where data or share do not allow it."""
-        SHARE.parse(self.share)
-        if self.share > 0 and not all(column.is_categorical for column in data.columns):
+        if SHARE.parse(self.share) > 0 and not all(
+            column.is_categorical for column in data.columns
+        ):
             raise ParameterError(
                 "A second release counts levels, and some columns hold numbers; set the share for "
                 "the effect to 0, or cut them into levels."
             )
-        return self.question.on(data.columns)
+        asked = self.question.on(data.columns)
+        cells = math.prod(len(data.columns[c].levels) for c in (asked.cause, asked.outcome))
+        if self.share > 0 and cells > _MOST_MEASURED:
+            raise ParameterError(
+                f"Cause and outcome have {cells:,} combinations of levels, and a second release "
+                f"measures {_MOST_MEASURED:,} at most; merge levels, or set the share to 0."
+            )
+        return asked
 
     def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
         """ε of the graph and of the effect; together no more than the run's."""
-        declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
-        epsilon = float(declared.parse((parameters or {}).get("epsilon", declared.default)))
+        epsilon = self.total(parameters)
         if not self.share:
             return epsilon, 0.0
         second = down(epsilon * self.share)
         return down(epsilon - second), second
+
+    def total(self, parameters: Mapping[str, Any] | None) -> float:
+        """ε of graph and effect; raises ParameterError."""
+        declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
+        return float(declared.parse((parameters or {}).get("epsilon", declared.default)))
 
     def of_graph(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
         """Parameters of the run that finds the graph."""
@@ -257,7 +270,16 @@ def without_privacy(
     Raises DataError where no DAG has the graph.
     """
     asked, source = question.on(data.columns), source_of(data)
-    counted = source.numbers() if isinstance(source, MixedRows) else source
+    counted: MomentSource
+    if not isinstance(source, MixedRows):
+        counted = source
+    else:
+        if max(source.own_levels) > 2:
+            raise DataError(
+                "Without privacy, effects are of levels alone or of numbers alone, and this table "
+                "has both; cut the numbers into levels."
+            )
+        counted = source.numbers()
     evidence: Evidence
     if has_levels(counted):
         evidence = Tables([ExactTables(counted)], data.n)

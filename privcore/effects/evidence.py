@@ -15,6 +15,7 @@ from privcore.counts import CountSource, NumberSource
 from privcore.effects.question import Asked
 from privcore.effects.regression import coefficient
 from privcore.effects.standardisation import Estimate, StandardisedTable
+from privcore.text import short
 
 # Cells of a table that is adjusted by, at most: of more no interval is found in a few seconds.
 MOST_CELLS = 20_000
@@ -34,7 +35,10 @@ class Evidence(Protocol):
         """How many counts an answer is made of; less is less noise."""
 
     def answer(self, asked: Asked, others: Columns, means: bool) -> Answer | None:
-        """None where the numbers that it needs were not released; means: whether to state them."""
+        """None where the numbers that it needs are not there; means: whether to state them."""
+
+    def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
+        """Why there is no answer, and what to do, in a sentence."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,12 @@ class Numbers:
         turned = (asked.to == 0) != (asked.level == 0)
         return Answer(
             Estimate(-estimate.value, -estimate.high, -estimate.low) if turned else estimate
+        )
+
+    def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
+        return (
+            f"How {short(names[asked.cause], 30)} varies beside what is adjusted for cannot be "
+            "seen; raise ε, or leave out columns that follow from others."
         )
 
 
@@ -107,6 +117,19 @@ class Tables:
         table = standardised(np.asarray(counts), float(1 / (1 / variances).sum()), self.n, asked)
         both = (table.probability(0), table.probability(1)) if means else None
         return Answer(table.effect(), both)
+
+    def refusal(self, asked: Asked, others: Columns, names: Sequence[str]) -> str:
+        columns = (asked.cause, asked.outcome, *others)
+        words = ", ".join(short(names[column], 20) for column in columns)
+        if math.prod(self.levels[c] for c in columns) > MOST_CELLS:
+            return (
+                f"A table of {words} has more than {MOST_CELLS:,} counts; merge levels, or say "
+                "what is known beforehand."
+            )
+        return (
+            f"Counts of {words} together were not released; a share of ε for the effect measures "
+            "them, where they are few enough."
+        )
 
 
 def standardised(counts: Matrix, variance: float, n: int, asked: Asked) -> StandardisedTable:

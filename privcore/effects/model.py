@@ -69,7 +69,7 @@ class Effects:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of graph and effects together."""
+        """What is promised of graph and effects together."""
         return self.result.guarantee
 
     @property

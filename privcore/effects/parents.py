@@ -1,7 +1,7 @@
 """The sets of parents that a cause may have, by what a run released.
 
-A run's numbers allow several DAGs; each stands for a class that no data tell apart, and the class
-for every set of parents of the cause in it (IDA: Maathuis, Kalisch & Bühlmann 2009).
+A run's numbers allow several DAGs.  Each stands for a class in which no data can choose, and the
+class for every set of parents of the cause in it (IDA: Maathuis, Kalisch & Bühlmann 2009).
 """
 
 from __future__ import annotations

@@ -50,7 +50,15 @@ class Question:
                     "the levels out."
                 )
             return Asked(cause, outcome)
-        to = _place(columns[cause], self.to, _affirmative(levels))
+        if len(levels) < 2:
+            raise ParameterError(
+                f"{short(self.cause)!r} has one level, and cannot be set to another; leave it out."
+            )
+        # Of two defaults neither is what was stated of the other.
+        wanted = _affirmative(levels)
+        if self.to is None and self.compared == levels[wanted]:
+            wanted = next(k for k in range(len(levels)) if k != wanted)
+        to = _place(columns[cause], self.to, wanted)
         first = next(k for k in range(len(levels)) if k != to)
         compared = _place(columns[cause], self.compared, first)
         if compared == to:

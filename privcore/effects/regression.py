@@ -18,6 +18,9 @@ from privcore.algorithms.search.result import NoisyMoments
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.effects.standardisation import Estimate
 
+# What is left of a column's variance by rounding alone.
+_NOTHING = 1e-10
+
 
 def coefficient(
     moments: NoisyMoments, n: int, cause: int, outcome: int, others: Columns, level: float = 0.95
@@ -27,11 +30,14 @@ def coefficient(
     others: what is adjusted for.  The interval is unbounded where the noise hides the slope; None
     where the most likely slope does not exist.
     """
-    left_cause, left_outcome = (_residual(moments, column, others) for column in (cause, outcome))
+    try:
+        left_cause, left_outcome = (_residual(moments, c, others) for c in (cause, outcome))
+    except np.linalg.LinAlgError:
+        return None  # One of the others is a sum of the rest.
     across = left_cause[1:] @ moments.covariance
     own, both = float(across @ left_cause[1:]), float(across @ left_outcome[1:])
     rest = float(left_outcome[1:] @ moments.covariance @ left_outcome[1:])
-    if own <= 0:
+    if own <= _NOTHING * float(moments.covariance[cause, cause]):
         return None
     # The covariance of X and Y − bX is both − b own; its variance is quadratic in b, too.
     rows = max(n - len(others) - 2, 1)

@@ -45,20 +45,28 @@ def _sentence(
         return f"What {doing[0].lower()}{doing[1:]} does is left open. {reason}"
     low, high = interval
     least, most = min(values), max(values)
+    nothing = f"{doing} changes nothing of {_name(question.outcome)} in this graph"
     if low == high == 0:
-        return f"{doing} changes nothing of {_name(question.outcome)} in this graph."
+        return f"{nothing}."
     around = f"95 %: {_amounts(question, low, high)}"
-    if most - least <= _SAME:
-        return f"{doing} {_change(question, most)} ({around})."
-    between = _amounts(question, least, most)
-    return (
-        f"{doing} changes {_what(question)} by {between}: the graph leaves open which ({around})."
-    )
+    if least == most == 0:
+        return f"{nothing}; other graphs are plausible, too ({around})."
+    if most - least > _SAME:
+        between = _amounts(question, least, most)
+        return (
+            f"{doing} changes {_what(question)} by {between}: the graph leaves open which "
+            f"({around})."
+        )
+    if low <= 0 <= high:
+        by = _amount(question, most)
+        return f"{doing} changes {_what(question)} by {by}, which may be nothing ({around})."
+    return f"{doing} {_change(question, most)} ({around})."
 
 
 def effect_line(question: Question, effect: Effect) -> str:
     """One set of parents in a line: what they are, the effect, and what is adjusted for."""
-    parents = ", ".join(_name(name) for name in effect.parents) or "nothing"
+    names = [_name(name) for name in effect.parents]
+    parents = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]])) or "nothing"
     verb = "point" if len(effect.parents) > 1 else "points"
     if effect.estimate is None:
         return f"If {parents} {verb} at {_name(question.cause)}: {effect.reason}"
@@ -121,6 +129,8 @@ def _amount(question: Question, value: float) -> str:
 def _amounts(question: Question, low: float, high: float) -> str:
     if question.level is not None:
         return f"{100 * low:+.1f} to {100 * high:+.1f} points"
+    if math.isinf(low) and math.isinf(high):
+        return "anything"
     return f"{_amount(question, low)} to {_amount(question, high)}"
 
 

@@ -174,7 +174,7 @@ def consistent_extension(graph: PDAG) -> tuple[frozenset[int], ...]:
     if dag is None:
         raise DataError(
             "The graph contradicts itself, so that no DAG has its edges and v-structures; say "
-            "beforehand what is known, or choose another graph."
+            "what is known beforehand."
         )
     return dag
 

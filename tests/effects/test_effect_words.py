@@ -46,16 +46,17 @@ def said(
         ),
         (
             said(STAGE, [-0.25], (-0.5, 0.01)),
-            "Setting stage from one to three lowers the probability of treatment = surgery by "
-            "25.0 points (95 %: -50.0 to +1.0 points).",
+            "Setting stage from one to three changes the probability of treatment = surgery by "
+            "-25.0 points, which may be nothing (95 %: -50.0 to +1.0 points).",
         ),
         (
             said(NUMBERS, [-1.2345], (-2.0, 0.5)),
-            "One more unit of dose lowers pressure by 1.23 (95 %: -2 to +0.5).",
+            "One more unit of dose changes pressure by -1.23, which may be nothing (95 %: -2 to "
+            "+0.5).",
         ),
         (
             said(NUMBERS, [1.0], (None, None)),
-            "One more unit of dose raises pressure by 1 (95 %: no bound to no bound).",
+            "One more unit of dose changes pressure by +1, which may be nothing (95 %: anything).",
         ),
         (
             said(YES, [0.0, 0.5, 0.2], (-0.1, 0.6)),
@@ -102,7 +103,7 @@ def test_lines_name_the_parents() -> None:
     words = "+9.0 points (95 %: +8.7 to +9.3 points). Why so."
     assert line((), estimate) == f"If nothing points at smoke: {words}"
     assert line(("age",), estimate) == f"If age points at smoke: {words}"
-    assert line(("age", "sex"), estimate) == f"If age, sex point at smoke: {words}"
+    assert line(("age", "sex"), estimate) == f"If age and sex point at smoke: {words}"
     assert line(("lung",), Estimate(0, 0, 0), False) == "If lung points at smoke: no effect."
     assert line(("age",), None) == "If age points at smoke: Why so."
 
