@@ -2,7 +2,8 @@
 
     python -m benchmarks.effects [--data cancer,…,alarm] [--random 0] [--first 81000]
         [--rows 10000,100000] [--epsilons 0.1,0.3,1,3] [--seeds 4] [--questions 8]
-        [--share 0.5] [--discovered]
+        [--share 0.5] [--discovered] [--out FILE]
+    python -m benchmarks.effects --figure docs/images/effects_coverage.png GIVEN DISCOVERED
 
 Of each network so many questions are drawn, a cause and a descendant of it, or of every fifth
 question any other column.  The truth is by exact inference.  Without --discovered the true graph is
@@ -11,15 +12,18 @@ counts at once where there are no more than 2,048 combinations of levels (--shar
 share of ε.  With --discovered the graph is found with the rest of ε, and the interval holds the
 unknown graph too.  Printed: runs, those that leave the question open, the share of the others whose
 interval holds the truth, the median width, and that of exact counts.  Data seeds from 1000, noise
-seeds from 500.
+seeds from 500.  --out: one CSV line for each run; --figure draws the coverage of two such files.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import islice
 from multiprocessing import get_context
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
@@ -175,6 +179,34 @@ def line(name: str, some: list[Tried]) -> str:
     return f"| {name} | {len(some)} | {opened} | {held:.3f} | {width:.3f} | {ratio:.2f} |"
 
 
+def draw(path: Path, files: Sequence[Path]) -> None:
+    """Coverage by ε of runs with the graph given, and of those that find it."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+    import pandas as pd
+
+    figure, axes = plt.subplots(1, len(files), figsize=(7.2, 3.2), dpi=130, sharey=True)
+    for place, file, title in zip(axes, files, ("true graph given", "graph found"), strict=True):
+        every = pd.read_csv(file)
+        closed = every[every["holds"].notna()]
+        place.axhline(0.95, linestyle=":", color="#777777")
+        for shift, (rows, some) in zip((0.96, 1.04), closed.groupby("rows"), strict=True):
+            by = some.astype({"holds": bool}).groupby("epsilon")["holds"].agg(["mean", "size"])
+            error = 1.96 * np.sqrt((by["mean"] * (1 - by["mean"]) + 0.01) / by["size"])
+            at = by.index.to_numpy() * shift
+            place.errorbar(at, by["mean"], error, marker="o", capsize=3, label=f"{rows:,} rows")
+        opened = every["holds"].isna().mean()
+        place.set(title=f"{title}, {opened:.0%} left open", xscale="log", xlabel="ε")
+        place.set_ylim(0.8, 1.01)
+        place.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("intervals that hold the effect")
+    axes[0].legend(frameon=False, loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", default=",".join(TIERS))
@@ -187,7 +219,13 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=8)
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--discovered", action="store_true")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--figure", type=Path)
+    parser.add_argument("files", type=Path, nargs="*")
     options = parser.parse_args()
+    if options.figure is not None:
+        draw(options.figure, options.files)
+        return
     rows = tuple(int(word) for word in options.rows.split(","))
     epsilons = tuple(float(word) for word in options.epsilons.split(","))
     chosen = islice(networks_from(options.first, options.cells), options.random)
@@ -197,6 +235,11 @@ def main() -> None:
     tasks = [Task(network, *shared) for network in networks]
     with get_context("spawn").Pool(2) as pool:
         every = [one for part in pool.map(tried, tasks, chunksize=1) for one in part]
+    if options.out is not None:
+        with options.out.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(Tried._fields)
+            writer.writerows(every)
     print("| network, rows, ε | runs | left open | coverage | width | beside exact counts |")
     print("|---|---|---|---|---|---|")
     groups: dict[str, list[Tried]] = defaultdict(list)
