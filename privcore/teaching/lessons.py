@@ -352,7 +352,8 @@ _SIMPSON = Lesson(
             ChoiceAnswer(_EDGES, _weakest),
             "Read the per cent on the three edges.",
             "The confounder stays in nearly all graphs; the small effect is what is lost. With "
-            "more patients the same ε keeps it.",
+            "more patients the same ε keeps it. To ask for the effect itself, take the sample table "
+            "“Patients under two treatments” on the page Data, and then the page Effects.",
             moves=("epsilon", "n"),
         ),
     ),

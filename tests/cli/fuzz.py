@@ -64,6 +64,7 @@ USUAL = {
     "samples": [],
     "algorithms": [],
     "discover": ["--network=cancer", "--rows=200"],
+    "effect": ["--network=cancer", "--rows=200", "--cause=Smoker", "--outcome=Cancer"],
     "direction": ["--generator=polynomial", "--rows=100"],
     "sweep": [
         "--network=cancer",
@@ -97,6 +98,7 @@ USUAL = {
 # How often each is called beside the others.
 OFTEN = {
     "discover": 8,
+    "effect": 4,
     "direction": 4,
     "sweep": 4,
     "schema": 4,

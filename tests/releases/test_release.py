@@ -70,6 +70,7 @@ def test_only_what_is_covered_is_kept():
         "convergence",
         "findings",
         "settled",
+        "effects",
         "path",
     }
 

@@ -1,0 +1,118 @@
+"""`effect`, and `release` with one, as a script sees them."""
+
+import json
+
+import pytest
+
+from privcore.cli import main
+from privcore.data import load_network
+from privcore.data.samples import SAMPLES
+
+ASIA = ("--network", "asia", "--rows", "50000", "--epsilon", "1")
+SMOKE = ("--cause", "smoke", "--outcome", "lung")
+
+
+def run(capsys, *arguments):
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    assert (code, err) == (0, "")
+    return out
+
+
+def refused(capsys, *arguments):
+    try:
+        code = main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+def test_an_effect_in_words_and_as_json(capsys):
+    words = run(capsys, "effect", *ASIA, *SMOKE)
+    assert words.startswith("Setting smoke from no to yes changes the probability of lung = yes by")
+    assert "If nothing points at smoke: +9" in words
+    assert "in the network itself: +9.0 points" in words
+    assert "never to release" in words
+    said = json.loads(run(capsys, "effect", *ASIA, *SMOKE, "--json"))
+    assert {"parents", "adjustment", "estimate", "interval"} <= set(said["effects"][0])
+    low, high = said["interval"]
+    assert low <= 0.09 <= high
+    assert said["not_private"]["truth"] == pytest.approx(0.09)
+    assert said["guarantee"]["epsilon"] == 1
+
+
+def test_levels_and_a_share_are_taken(capsys):
+    said = json.loads(
+        run(capsys, "effect", *ASIA, *SMOKE, "--to", "no", "--level", "no",
+            "--effect-share", "0.5", "--json")
+    )  # fmt: skip
+    assert (said["compared"], said["to"], said["level"], said["share"]) == ("yes", "no", "no", 0.5)
+    assert said["parameters"]["epsilon"] == pytest.approx(0.5)
+    assert said["guarantee"]["epsilon"] == 1
+
+
+def test_what_is_known_settles_the_effect_of_a_sample_with_simpson_s_paradox(capsys):
+    words = run(
+        capsys, "effect", "--sample", "treatment", "--cause", "treatment", "--outcome",
+        "recovered", "--from", "old", "--to", "new", "--epsilon", "1",
+        "--tiers", "age_class,ward;severity;treatment;recovered",
+    )  # fmt: skip
+    assert "raises the probability of recovered = yes by" in words
+    assert "Adjusted for severity" in words
+    # Without adjustment it is the other way round.
+    lines = SAMPLES["treatment"].path.read_text("utf-8").splitlines()[1:]
+    by = {name: [] for name in ("old", "new")}
+    for line in lines:
+        *_, treatment, recovered = line.split(",")
+        by[treatment].append(recovered == "yes")
+    assert sum(by["new"]) / len(by["new"]) < sum(by["old"]) / len(by["old"])
+
+
+def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
+    ledger = ("--ledger", str(tmp_path / "ledger.db"))
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "2", "--delta", "1e-5", *ledger)
+    words = run(
+        capsys, "release", *ASIA, *SMOKE, "--algorithm", "moment-search", "--effect-share", "0.4",
+        "--budget-name", "clinic", "--out", str(tmp_path), *ledger,
+    )  # fmt: skip
+    assert "the probability of lung = yes" in words
+    assert "spent epsilon 1," in words
+    path = next(tmp_path.glob("certificate-*.json"))
+    certificate = json.loads(path.read_text("utf-8"))
+    told = certificate["released"]["effects"]
+    assert (told["cause"], told["outcome"], told["share"]) == ("smoke", "lung", 0.4)
+    assert certificate["mechanism"]["planned"][-1]["kind"] == "discrete laplace"
+    assert certificate["guarantee"]["epsilon"] == 1
+    assert "The planned steps come to ε = 1" in run(capsys, "verify", str(path))
+    page = next(tmp_path.glob("certificate-*.html")).read_text("utf-8")
+    assert "the probability of lung = yes" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("effect", *ASIA, "--cause", "smoke", "--outcome", "cough"), "There is no column 'cough'"),
+        (("effect", *ASIA, "--cause", "smoke", "--outcome", "smoke"), "the same column"),
+        (("effect", *ASIA, *SMOKE, "--to", "maybe"), "has no level 'maybe'"),
+        (("effect", *ASIA, *SMOKE, "--effect-share", "2"), "effect-share"),
+        (("release", *ASIA, "--algorithm", "laplace-pc", *SMOKE, "--budget-name", "b"), "choose"),
+        (("release", *ASIA, "--algorithm", "moment-search", "--cause", "smoke",
+          "--budget-name", "b"), "needs --cause COLUMN and --outcome COLUMN"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_one_sentence(capsys, tmp_path, words, told):
+    ledger = ("--ledger", str(tmp_path / "l.db")) if words[0] == "release" else ()
+    assert told in refused(capsys, *words, *ledger)
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_every_column_of_a_network_can_be_asked_about(capsys):
+    """Questions without sense are answered, too."""
+    names = load_network("cancer").names
+    for outcome in names[1:]:
+        asked = ("--cause", names[0], "--outcome", outcome)
+        assert run(capsys, "effect", "--network", "cancer", "--rows", "5000", *asked)
