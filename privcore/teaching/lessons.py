@@ -352,7 +352,7 @@ _SIMPSON = Lesson(
             ChoiceAnswer(_EDGES, _weakest),
             "Read the per cent on the three edges.",
             "The confounder stays in nearly all graphs; the small effect is what is lost. With "
-            "more patients the same ε keeps it. To ask for the effect itself, take the sample table "
+            "more patients the same ε keeps it. For the effect itself, take the sample table "
             "“Patients under two treatments” on the page Data, and then the page Effects.",
             moves=("epsilon", "n"),
         ),
