@@ -44,6 +44,7 @@ DOCS = {
     "discover-em-pc-light": "?algorithm=em-pc&epsilon=0.5",
     "discover-light": "?epsilon=0.1",
     "discover-privpc-star-light": "?algorithm=privpc-star&data=linear-gaussian&epsilon=2",
+    "effects-light": "effects?data=asia&cause=smoke&outcome=dysp",
     "lessons": "lessons",
     "mechanisms": "mechanisms?panel=sensitivity",
     "release-light": "release",

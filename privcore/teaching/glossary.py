@@ -338,8 +338,28 @@ _TERMS = (
         "Confounder",
         "A column that acts on both a treatment and its outcome. Left out, it makes them look "
         "related, or turns a difference around: Simpson’s paradox.",
-        see=("conditional-independence",),
+        see=("conditional-independence", "causal-effect"),
         lesson="simpson",
+    ),
+    Term(
+        "causal-effect",
+        "Effect of a cause",
+        "By how much an outcome changes if somebody sets the cause, whatever else is left as it "
+        "is: a difference of probabilities, or for numbers the change for one more unit. It is not the "
+        "difference that the rows show, which confounders make up as well.",
+        symbol="P(y | do(x))",
+        field="total causal effect, intervention",
+        see=("adjustment-set", "confounder"),
+        docs="docs/how-to/effects.md",
+    ),
+    Term(
+        "adjustment-set",
+        "What is adjusted for",
+        "Columns whose groups make the comparison of two values of a cause fair. The graph says "
+        "which: the columns that point at the cause always do, and often fewer.",
+        field="adjustment set, back-door criterion, parents",
+        see=("causal-effect", "confounder"),
+        docs="docs/how-to/effects.md",
     ),
     Term(
         "pc",
