@@ -345,8 +345,8 @@ _TERMS = (
         "causal-effect",
         "Effect of a cause",
         "By how much an outcome changes if somebody sets the cause, whatever else is left as it "
-        "is: a difference of probabilities, or for numbers the change for one more unit. It is not the "
-        "difference that the rows show, which confounders make up as well.",
+        "is: a difference of probabilities, or for numbers the change for one more unit. It is "
+        "not the difference that the rows show, which confounders make up as well.",
         symbol="P(y | do(x))",
         field="total causal effect, intervention",
         see=("adjustment-set", "confounder"),
