@@ -98,7 +98,10 @@ def _why(chosen: frozenset[int], ranked: Sequence[frozenset[int]], names: Sequen
 def hull(effects: Sequence[Effect], settled: bool | None) -> tuple[tuple[float, float] | None, str]:
     """The interval that holds those of all plausible effects, and if there is none, why."""
     if settled is False:
-        return None, "The graph is not settled: two samplers disagree about its edges."
+        return None, (
+            "The graph is not settled: two samplers disagree about its edges; raise ε, or say what "
+            "is known beforehand."
+        )
     missing = [e for e in effects if e.estimate is None and (e.shown or e.probability > _UNLIKELY)]
     if missing:
         return None, missing[0].reason

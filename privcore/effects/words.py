@@ -80,7 +80,9 @@ def effect_line(question: Question, effect: Effect) -> str:
 
 
 def estimate_text(question: Question, estimate: Estimate) -> str:
-    """Such as "+9.0 points (95 %: +8.7 to +9.3)"."""
+    """Such as "+9.0 points (95 %: +8.7 to +9.3)"; "no effect" where there is none for sure."""
+    if estimate.low == estimate.high == 0:
+        return "no effect"
     return (
         f"{_amount(question, estimate.value)} "
         f"(95 %: {_amounts(question, estimate.low, estimate.high)})"

@@ -264,3 +264,25 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 @pytest.mark.long
 def test_intervals_hold_the_truth_as_often_as_they_say_in_many_tables() -> None:
     check_coverage(1_500, 0.93, 0.97)
+
+
+@pytest.mark.parametrize(
+    ("counts", "others", "variance", "n"),
+    [
+        ([[[1, -1], [3, -2]], [[7, 7], [0, 1]]], [1.6, 1.9], 5.0, 20),
+        (
+            [[[620, 3], [209, 4]], [[93, 0], [-1, -1]], [[-2, 1069], [10, 0]]],
+            [1.5, 2.3, 1.5],
+            5.0,
+            2000,
+        ),
+    ],
+)
+def test_an_end_is_not_caught_in_a_stratum_that_the_noise_hides(
+    counts: list[list[list[float]]], others: list[float], variance: float, n: int
+) -> None:
+    """There the likelihood has several optima; the interval turns with the values of the cause."""
+    table, rest = np.array(counts, dtype=float), np.array(others)
+    one = StandardisedTable(table, variance, n, rest, variance).effect()
+    other = StandardisedTable(table[:, ::-1], variance, n, rest, variance).effect()
+    assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=NEAR)
