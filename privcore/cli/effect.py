@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from math import prod
 from typing import Any
 
 from privcore.algorithms import get_algorithm
@@ -19,8 +20,10 @@ from privcore.effects import (
     effect_line,
     effects,
     estimate_text,
+    expected_width,
     headline,
     true_effect,
+    width_sentence,
     without_privacy,
 )
 from privcore.effects.asking import ALGORITHM, EffectPlan
@@ -75,7 +78,19 @@ def _run(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(report(said, beside, None if options.secure else seed), indent=1))
         return
-    print("\n".join(_words(said, beside)))
+    print("\n".join(_words(said, beside, _cost(data, said))))
+
+
+def _cost(data: Dataset | ParquetTable, said: Effects) -> str:
+    """What a second release would bring where the answer lacks counts; empty where it does not."""
+    columns = {column.name: len(column.levels) for column in data.columns}
+    lacking = [e for e in said.effects if e.estimate is None]
+    if said.share or not lacking or not all(columns.values()):
+        return ""
+    strata = prod(columns[name] for name in lacking[0].adjustment)
+    both = columns[said.question.cause], columns[said.question.outcome]
+    width = expected_width(data.n, both, strata, said.guarantee.epsilon / 2)
+    return width_sentence(said.question, width, 0.5)
 
 
 def compared(data: Dataset | ParquetTable, said: Effects, network: str | None) -> dict[str, Any]:
@@ -110,7 +125,7 @@ def report(said: Effects, beside: dict[str, Any], seed: int | None) -> dict[str,
     }
 
 
-def _words(said: Effects, beside: dict[str, Any]) -> list[str]:
+def _words(said: Effects, beside: dict[str, Any], cost: str) -> list[str]:
     lines = [headline(said), *(effect_line(said.question, effect) for effect in said.effects[:8])]
     if len(said.effects) > 8:
         lines.append(f"and {len(said.effects) - 8} more sets of parents (--json has all)")
@@ -122,6 +137,8 @@ def _words(said: Effects, beside: dict[str, Any]) -> list[str]:
         lines.append(f"without privacy: {beside['without_privacy_refused']}")
     if "truth" in beside:
         lines.append(f"in the network itself: {100 * beside['truth']:+.1f} points")
+    if cost:
+        lines.append(cost)
     promise = said.guarantee
     lines.append(
         f"epsilon {promise.epsilon:g}, delta {promise.delta:g} ({promise.calibration}, "

@@ -89,12 +89,12 @@ def estimate_text(question: Question, estimate: Estimate) -> str:
     )
 
 
-def width_sentence(question: Question, width: float) -> str:
-    """What a second release would bring, before it is paid for."""
+def width_sentence(question: Question, width: float, share: float) -> str:
+    """What a second release with a share of ε would bring, before it is paid for."""
     half = _unsigned(question, width / 2)
     return (
-        f"To expect from the second release: ± {half} or more (balanced columns; more where values "
-        "are rare)."
+        f"A share of {share:g} measures the effect to ± {half}, or worse where values are rare "
+        "(columns taken as balanced)."
     )
 
 

@@ -33,7 +33,7 @@ def test_an_effect_is_asked_answered_bought_and_taken_along(server, visit):
     share.focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("To expect from the second release")).to_be_visible()
+    expect(page.get_by_text("A share of 0.0")).to_be_visible()
     settle(page, "Effects")
     assert "effect_share=0.0" in page.url
 

@@ -115,4 +115,5 @@ def test_estimates_are_in_points_or_units() -> None:
     assert (
         estimate_text(NUMBERS, Estimate(12.345, -math.inf, 20)) == "+12.3 (95 %: no bound to +20)"
     )
-    assert width_sentence(YES, 0.04).startswith("To expect from the second release: ± 2.0 points")
+    told = width_sentence(YES, 0.04, 0.5)
+    assert told.startswith("A share of 0.5 measures the effect to ± 2.0 points, or worse")

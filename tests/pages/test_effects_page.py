@@ -104,7 +104,7 @@ def test_a_column_cannot_be_cause_and_outcome():
 
 def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
     app = start(**QUICK, effect_share="0.5", effects_tab="What is promised")
-    assert "To expect from the second release: ±" in said(app)
+    assert "measures the effect to ±" in said(app)
     assert "(ε = 1," in said(app)
     assert "basic composition" in said(app)
 

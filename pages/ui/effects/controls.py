@@ -118,6 +118,10 @@ def _after(data: Dataset, cause: str) -> set[str]:
     return after - {cause}
 
 
+# Of ε: what is told of where no share is chosen.
+_HALF = 0.5
+
+
 @dataclass(frozen=True)
 class Width:
     """The line that says what a second release would bring."""
@@ -129,18 +133,18 @@ class Width:
     share: float
 
     def say(self, strata: int) -> None:
-        if not self.share:
-            self.place.caption("0: nothing more is measured than what the graph is made of.")
-            return
+        share = self.share or _HALF
         levels = {column.name: len(column.levels) for column in self.data.columns}
         both = levels[self.question.cause], levels[self.question.outcome]
-        width = expected_width(self.data.n, both, strata, self.epsilon * self.share)
-        self.place.caption(width_sentence(self.question, width))
+        width = expected_width(self.data.n, both, strata, self.epsilon * share)
+        told = width_sentence(self.question, width, share)
+        nothing = "0: nothing more is measured than what the graph is made of. "
+        self.place.caption(told if self.share else nothing + told)
 
     def note(self, said: Effects) -> None:
         """As `say`, for what the run adjusts for."""
         shown = next((effect for effect in said.shown if effect.affected), None)
-        if self.share and shown is not None and shown.adjustment:
+        if shown is not None and shown.adjustment:
             levels = {column.name: len(column.levels) for column in self.data.columns}
             self.say(math.prod(levels[name] for name in shown.adjustment))
 
