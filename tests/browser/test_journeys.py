@@ -40,6 +40,7 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
             for name in (
                 "Data",
                 "Discover",
+                "Effects",
                 "Trade-off",
                 "Cause and effect",
                 "Release",
