@@ -294,7 +294,7 @@ class OnlyMoments:
     def __init__(self, source):
         self.names, self.n, self.caveats = source.names, source.n, source.caveats
         self.moments, self.moments_about = source.moments, source.moments_about
-        self.rows, self.own_levels = source.rows, source.own_levels
+        self.rows, self.own_levels, self.bounds = source.rows, source.own_levels, source.bounds
 
 
 def test_any_source_of_moments_gives_the_same_result():
