@@ -16,8 +16,8 @@ from privcore.cli.data import (
 from privcore.cli.effect import add_question_options, plan_of
 from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.effects import headline
 from privcore.effects.asking import EffectPlan
+from privcore.effects.words import effects_sentence
 from privcore.errors import ParameterError, ReleaseError
 from privcore.files import write_whole
 from privcore.releases.certificate import certificate_json
@@ -139,7 +139,7 @@ def _words(made: Release) -> str:
         f"{promise.accountant}; {promise.neighbours})"
     )
     lines += [f"accepted: {caveat}" for caveat in promise.caveats]
-    lines += [] if made.effects is None else [headline(made.effects)]
+    lines += [] if made.effects is None else [effects_sentence(made.effects)]
     lines += [made.note] if made.note else []
     lines += made.warnings
     return "\n".join(lines)

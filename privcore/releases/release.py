@@ -59,7 +59,7 @@ class Release:
 
     weights, weight_threshold, convergence: as in `Discovery`, where the graph is cut from weights.
     findings, settled: as in `Discovery`, where the algorithm says so.
-    effects: what is said of an effect, where that was requested.
+    effects: what is said of an effect, where that was requested, as `Effects.as_dict`.
     note: on how the search ended, if early; it follows from the noisy answers.
     certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
     None if it could not be written.
@@ -75,7 +75,7 @@ class Release:
     convergence: tuple[Iteration, ...] = field(default=(), repr=False)
     findings: Mapping[Edge, PairFinding] = field(default_factory=dict, repr=False)
     settled: bool | None = None
-    effects: Effects | None = field(default=None, repr=False)
+    effects: Mapping[str, Any] | None = field(default=None, repr=False)
     path: Path | None = field(default=None, compare=False)
 
 
@@ -173,7 +173,7 @@ def release(
         convergence=result.convergence,
         findings=result.findings,
         settled=result.settled,
-        effects=said,
+        effects=None if said is None else said.as_dict(),
         path=path,
     )
 

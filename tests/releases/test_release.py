@@ -10,6 +10,7 @@ import pytest
 
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Column, Dataset, StructuralExample, load_network
+from privcore.effects import EffectPlan, Question
 from privcore.errors import (
     BudgetError,
     CertificateError,
@@ -348,3 +349,12 @@ def test_a_ledger_that_fails_after_the_charge_does_not_lose_the_release(asia, le
     made = release(asia, "lapmech", ledger=ledger, budget="clinic")
     assert "The disk is full." in made.warnings[-1]
     assert ledger.charges()[0].state == "charged"
+
+
+def test_an_effect_is_released_as_the_certificate_has_it(asia, ledger):
+    plan = EffectPlan(Question("smoke", "lung"), 0.5)
+    made = release(asia, "moment-search", ledger=ledger, budget="clinic", effect=plan)
+    # What is not covered, such as how long the run took, is not kept.
+    assert made.effects == made.certificate["released"]["effects"]
+    assert made.guarantee.epsilon == made.certificate["guarantee"]["epsilon"] == 1.0
+    assert verify(certificate_json(made.certificate)).verified
