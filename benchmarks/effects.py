@@ -39,7 +39,8 @@ from privcore.counts import InMemoryCounts
 from privcore.data import load_network
 from privcore.data.network import BayesianNetwork
 from privcore.data.network_tiers import TIERS
-from privcore.effects.asking import EffectPlan, effects_of, measured
+from privcore.effects import EffectPlan, effects_of
+from privcore.effects.asking import measured
 from privcore.effects.evidence import ExactTables, Tables
 from privcore.effects.parents import ParentSet
 from privcore.effects.question import Question

@@ -11,7 +11,13 @@ from pages.ui import texts
 from pages.ui.charts import set_foot
 from pages.ui.controls import known
 from pages.ui.controls.algorithm import SEED
-from pages.ui.controls.data import UPLOAD, Loaded, current_data, held_data, positions_of
+from pages.ui.controls.data import (
+    Loaded,
+    current_data,
+    held_data,
+    positions_of,
+    say_no_table,
+)
 from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
@@ -375,11 +381,7 @@ try:
     loaded = current_data()
     if loaded is None:
         st.title("Discover")
-        st.info(
-            f"No table is loaded yet: load one on the Data page, or choose a network instead "
-            f"of “{UPLOAD}”."
-        )
-        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+        say_no_table()
     else:
         results(loaded)
 except PrivcoreError as error:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import texts
 from pages.ui.charts import set_foot
 from pages.ui.controls import known
-from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.discover import panels
 from pages.ui.effects import exports, result
 from pages.ui.effects.controls import budget, choose_question, settings
@@ -82,11 +82,7 @@ try:
     loaded = current_data()
     if loaded is None:
         st.title(TITLE)
-        st.info(
-            f"No table is loaded yet: load one on the Data page, or choose a network instead "
-            f"of “{UPLOAD}”."
-        )
-        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+        say_no_table()
     else:
         results(loaded)
 except PrivcoreError as error:

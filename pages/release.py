@@ -6,7 +6,7 @@ Nothing on this page is computed from the exact data, but what a guarantee cover
 import streamlit as st
 
 from pages.ui import expectation
-from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.data import private_domain
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
@@ -145,11 +145,7 @@ st.caption(
 try:
     loaded = current_data()
     if loaded is None:
-        st.info(
-            f"No table is loaded yet: load one on the Data page, or choose a network instead "
-            f"of “{UPLOAD}”."
-        )
-        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+        say_no_table()
     else:
         steps(loaded)
 except PrivcoreError as error:

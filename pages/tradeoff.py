@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui.controls.data import UPLOAD, Loaded, current_data
+from pages.ui.controls.data import Loaded, current_data, say_no_table
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
 from pages.ui.messages import problem
@@ -66,11 +66,7 @@ st.caption(
 try:
     loaded = current_data()
     if loaded is None:
-        st.info(
-            f"No table is loaded yet: load one on the Data page, or choose a network instead "
-            f"of “{UPLOAD}”."
-        )
-        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+        say_no_table()
     else:
         results(loaded)
 except PrivcoreError as error:

@@ -14,7 +14,9 @@ from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.data import Dataset, load_network
 from privcore.data.parquet import ParquetTable
 from privcore.effects import (
+    ALGORITHM,
     SHARE,
+    EffectPlan,
     Effects,
     Question,
     effect_line,
@@ -26,7 +28,6 @@ from privcore.effects import (
     width_sentence,
     without_privacy,
 )
-from privcore.effects.asking import ALGORITHM, EffectPlan
 from privcore.errors import PrivcoreError
 from privcore.graphs.exports import to_json_dict
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise

@@ -16,7 +16,7 @@ from privcore.cli.data import (
 from privcore.cli.effect import add_question_options, plan_of
 from privcore.cli.ledger import describe, open_ledger
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.effects.asking import EffectPlan
+from privcore.effects import EffectPlan
 from privcore.effects.words import effects_sentence
 from privcore.errors import ParameterError, ReleaseError
 from privcore.files import write_whole

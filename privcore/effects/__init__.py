@@ -1,22 +1,16 @@
 """Private causal effects: what setting one column does to another, with intervals that hold."""
 
-from privcore.effects.asking import ALGORITHM as ALGORITHM
-from privcore.effects.asking import (
-    SHARE,
-    EffectPlan,
-    effects,
-    effects_of,
-    expected_width,
-    without_privacy,
-)
+from privcore.effects.asking import effects, effects_of, without_privacy
 from privcore.effects.dowhy import to_dowhy
 from privcore.effects.model import Effect, Effects
+from privcore.effects.plan import ALGORITHM, SHARE, EffectPlan, expected_width
 from privcore.effects.question import Asked, Question
 from privcore.effects.standardisation import Estimate
 from privcore.effects.truth import true_effect
 from privcore.effects.words import effect_line, estimate_text, headline, width_sentence
 
 __all__ = [
+    "ALGORITHM",
     "SHARE",
     "Asked",
     "Effect",

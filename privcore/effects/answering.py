@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -117,22 +118,16 @@ def table_to_measure(
 
     most: cells of the table, at most.
     """
+
+    def cells(columns: set[int]) -> int:
+        return math.prod(levels[column] for column in columns)
+
     chosen = {asked.cause, asked.outcome}
     for possible in sorted(sets, key=lambda one: (not one.shown, -one.share)):
         ways = adjustments(asked, possible)
         if not ways:
             continue
-        best = min(
-            ways,
-            key=lambda columns: (_cells(chosen | columns, levels), len(columns)),
-        )
-        if _cells(chosen | best, levels) <= most:
+        best = min(ways, key=lambda columns: (cells(chosen | columns), len(columns)))
+        if cells(chosen | best) <= most:
             chosen |= best
     return tuple(sorted(chosen))
-
-
-def _cells(columns: set[int] | frozenset[int], levels: Sequence[int]) -> int:
-    product = 1
-    for column in columns:
-        product *= levels[column]
-    return product

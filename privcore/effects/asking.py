@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,35 +21,17 @@ from privcore.effects.answering import effect_of, hull, merged, table_to_measure
 from privcore.effects.evidence import Evidence, ExactTables, Numbers, OneTable, Tables
 from privcore.effects.model import Effect, Effects
 from privcore.effects.parents import ParentSet, parent_sets
+from privcore.effects.plan import ALGORITHM, MOST_MEASURED, SHARE, EffectPlan
 from privcore.effects.question import Asked, Question
-from privcore.effects.standardisation import StandardisedTable
 from privcore.errors import DataError, ParameterError, PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.knowledge import Knowledge
-from privcore.parameter import Parameter
-from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
-from privcore.rounding import down, up
+from privcore.rounding import up
 
-ALGORITHM = "moment-search"
 PROOF = "docs/proofs/effects.md"
-SHARE = Parameter(
-    name="effect_share",
-    title="Budget share for the effect",
-    symbol="s",
-    kind="float",
-    default=0.0,
-    low=0.0,
-    high=0.95,
-    slider=(0.0, 0.9),
-    help="Part of ε that measures one more table, of the cause, the outcome and what is adjusted "
-    "for, once the graph is known. 0: the effect is read from what the graph is made of.",
-    source="choice made here",
-)
-# Cells of the table that a second release measures, at most.
-_MOST_MEASURED = 2_000
 
 
 def effects(
@@ -149,54 +130,6 @@ def effects_of(
     return Effects(question, plan.share, result, said, interval, reason)
 
 
-@dataclass(frozen=True)
-class EffectPlan:
-    """What a run is to say of an effect, and the share of ε that measures it (`SHARE`)."""
-
-    question: Question
-    share: float = 0.0
-
-    def check(self, data: Described) -> Asked:
-        """The question by position; raises ParameterError where data or share do not allow it."""
-        if SHARE.parse(self.share) > 0 and not all(
-            column.is_categorical for column in data.columns
-        ):
-            raise ParameterError(
-                "A second release counts levels, and some columns hold numbers; set the share for "
-                "the effect to 0, or cut them into levels."
-            )
-        asked = self.question.on(data.columns)
-        cells = math.prod(len(data.columns[c].levels) for c in (asked.cause, asked.outcome))
-        if self.share > 0 and cells > _MOST_MEASURED:
-            raise ParameterError(
-                f"Cause and outcome have {cells:,} combinations of levels, and a second release "
-                f"measures {_MOST_MEASURED:,} at most; merge levels, or set the share to 0."
-            )
-        return asked
-
-    def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
-        """ε of the graph and of the effect; together no more than the run's."""
-        epsilon = self.total(parameters)
-        if not self.share:
-            return epsilon, 0.0
-        second = down(epsilon * self.share)
-        return down(epsilon - second), second
-
-    def total(self, parameters: Mapping[str, Any] | None) -> float:
-        """ε of graph and effect; raises ParameterError."""
-        declared = {p.name: p for p in get_algorithm(ALGORITHM).parameters}["epsilon"]
-        return float(declared.parse((parameters or {}).get("epsilon", declared.default)))
-
-    def of_graph(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Parameters of the run that finds the graph."""
-        return {**(parameters or {}), "epsilon": self.split(parameters)[0]}
-
-    def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
-        """Steps of the second release: a replaced record moves two counts by 1 each."""
-        _, second = self.split(parameters)
-        return (Event("discrete laplace", second / 2, 2),) if second else ()
-
-
 def answered(
     asked: Asked, sets: list[ParentSet], evidence: Evidence, names: tuple[str, ...]
 ) -> tuple[Effect, ...]:
@@ -215,7 +148,7 @@ def measured(
     source: CountSource, asked: Asked, sets: list[ParentSet], epsilon: float, noise: NoiseSource
 ) -> OneTable:
     """One table more, ε-DP: a replaced record moves two of its counts by 1 each."""
-    columns = table_to_measure(asked, sets, source.levels, _MOST_MEASURED)
+    columns = table_to_measure(asked, sets, source.levels, MOST_MEASURED)
     exact = source.table(columns)
     scale = up(2 / epsilon)
     noisy = noise.discrete_laplace_array(exact.reshape(-1).astype(np.int64), scale)
@@ -225,23 +158,6 @@ def measured(
         noisy.reshape(exact.shape).astype(np.float64),
         discrete_laplace_variance(scale),
     )
-
-
-def expected_width(n: int, levels: tuple[int, int], strata: int, epsilon: float) -> float:
-    """Width of the interval to expect of a second release, from public facts alone.
-
-    levels: of cause and outcome.  strata: combinations of levels of what is adjusted for.  Columns
-    are taken as balanced and independent of each other; where they are not, it is wider.
-    """
-    values, results = levels
-    variance = discrete_laplace_variance(up(2 / epsilon))
-    cell = n / (values * results * strata)
-    counts = np.tile([cell * (results - 1), cell], (strata, 2, 1))
-    noise = np.array([variance * (results - 1), variance])
-    others = None if values == 2 else np.full(strata, n * (values - 2) / (values * strata))
-    wide = variance * results * max(values - 2, 1)
-    estimate = StandardisedTable(counts, noise, n, others, wide).effect()
-    return estimate.high - estimate.low
 
 
 def evidence_of(

@@ -17,6 +17,7 @@ from scipy.stats import norm
 from privcore.algorithms.search.result import NoisyMoments
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.effects.standardisation import Estimate
+from privcore.independence.fisher import residual
 
 # What is left of a column's variance by rounding alone.
 _NOTHING = 1e-10
@@ -31,7 +32,10 @@ def coefficient(
     where the most likely slope does not exist.
     """
     try:
-        left_cause, left_outcome = (_residual(moments, c, others) for c in (cause, outcome))
+        left_cause, left_outcome = (
+            residual(moments.covariance, moments.means, moments.mean_share, column, others)
+            for column in (cause, outcome)
+        )
     except np.linalg.LinAlgError:
         return None  # One of the others is a sum of the rest.
     across = left_cause[1:] @ moments.covariance
@@ -56,18 +60,6 @@ def coefficient(
     low, high = map(float, _solved(own, both, variance * z * z))
     value = both / own
     return Estimate(value * unit, min(low, value) * unit, max(high, value) * unit)
-
-
-def _residual(moments: NoisyMoments, column: int, others: Columns) -> Vector:
-    """What is left of a column given others, as weights of (mean_share, x)."""
-    weights = np.zeros(len(moments.means) + 1)
-    weights[1 + column] = 1.0
-    if others:
-        among = np.array(others)
-        inside = moments.covariance[among[:, None], among]
-        weights[1 + among] = -np.linalg.solve(inside, moments.covariance[among, column])
-    weights[0] = -float(weights[1:] @ moments.means) / moments.mean_share
-    return weights
 
 
 def _spread(a: Vector, b: Vector, c: Vector, d: Vector) -> float:

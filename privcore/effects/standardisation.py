@@ -4,7 +4,7 @@ With Z a valid adjustment set, P(Y = y | do(X = x)) = Σ_z P(z) P(y | x, z) (Pea
 VanderWeele & Robins 2010), and the effect is the difference of two of these.  An interval holds
 every effect that the noisy counts do not reject by a likelihood ratio: the counts vary by chance
 and by the noise that was added, both in the likelihood.  Strata with too few rows to be measured
-may then have any effect, so that a table that says little gives a wide interval, never a wrong one.
+may then have any effect, so that a table that says little gives a wide interval.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _LEAST_VARIANCE = 0.25
 _STEPS, _SMALL = 60, 1e-4
 # Probabilities are kept this far, as logits, from 0 and 1.
 _FAR = 14.0
+# So near to what is possible, an end is taken as that.
 _EDGE = 1e-4
+# How far the outcome's logits are pushed for a second climb.
 _PUSH = 4.0
 # Rows are seen where they are so many standard deviations.
 _SEEN = 3.0
@@ -44,9 +46,9 @@ class StandardisedTable:
     """Noisy counts of strata × (cause at one value or another) × (outcome or not).
 
     counts: shape (strata, 2, 2): cause at the value that is compared with, then at the one that is
-    set; outcome absent, then present.  others: shape (strata,), of all other values of the cause.
-    variance: of the noise on a count of `counts`; shape of counts or one number.  other_variance:
-    of the noise on each of `others`; None where the cause has no other values.  n: rows, public.
+    set; outcome absent, then present.  others: shape (strata,), of all other values of the cause;
+    None where it has none.  variance: of the noise on a count of `counts`; shape of counts or one
+    number.  other_variance: of the noise on each of `others`.  n: rows, public.
 
     >>> counts = np.array([[[400, 100], [100, 100]], [[100, 50], [50, 200]]])
     >>> table = StandardisedTable(counts, 0.0, 1100)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privcore.arrays import Matrix
+from privcore.arrays import Matrix, Vector
 from privcore.counts import MomentSource
 from privcore.independence.score import Score
 
@@ -40,6 +40,22 @@ def partial_correlation(sigma: Matrix, x: int, y: int, conditioning_set: Sequenc
         return 0.0
     r = float(block[0, 1]) / math.sqrt(float(block[0, 0] * block[1, 1]))
     return min(max(r, -1.0), 1.0)
+
+
+def residual(
+    sigma: Matrix, means: Vector, mean_share: float, column: int, others: Sequence[int]
+) -> Vector:
+    """What is left of a column given others, as weights of (mean_share, x), shape (p + 1,).
+
+    Raises LinAlgError where one of the others is a sum of the rest.
+    """
+    weights = np.zeros(len(means) + 1)
+    weights[1 + column] = 1.0
+    if len(others):
+        known = np.array(others)
+        weights[1 + known] = -np.linalg.solve(sigma[known[:, None], known], sigma[known, column])
+    weights[0] = -float(weights[1:] @ means) / mean_share
+    return weights
 
 
 def fisher_z(correlation: float, n: int, order: int) -> float:

@@ -25,8 +25,9 @@ from privcore.data.canonical import canonical_bytes, canonical_bytes_of_unique
 from privcore.data.model import Described
 from privcore.data.parquet import ParquetTable
 from privcore.data.private_domain.table import StatedTable
-from privcore.effects.asking import EffectPlan, effects
+from privcore.effects.asking import effects
 from privcore.effects.model import Effects
+from privcore.effects.plan import EffectPlan
 from privcore.errors import LedgerError, ReleaseError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge

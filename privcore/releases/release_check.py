@@ -21,8 +21,8 @@ from privcore.data.model import Described
 from privcore.data.parquet import ParquetTable
 from privcore.data.private_domain.plan import MOST_LEVELS
 from privcore.data.private_domain.table import StatedTable
-from privcore.effects.asking import ALGORITHM as EFFECTS
-from privcore.effects.asking import EffectPlan
+from privcore.effects.plan import ALGORITHM as EFFECTS
+from privcore.effects.plan import EffectPlan
 from privcore.errors import DataError, ParameterError, ReleaseError
 from privcore.evaluation.planning.surrogate import Shape, surrogate
 from privcore.privacy.accounting import Guarantee

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,7 +181,7 @@ class Held:
         estimate = Estimate(0.1 * len(others), 0.0, 1.0)
         return Answer(estimate, (estimate, estimate) if means else None)
 
-    def refusal(self, asked: Asked, others: tuple[int, ...], names: tuple[str, ...]) -> str:
+    def refusal(self, asked: Asked, others: tuple[int, ...], names: Sequence[str]) -> str:
         return f"Not released: {[names[c] for c in (asked.cause, asked.outcome, *others)]}."
 
 

@@ -25,9 +25,10 @@ from privcore.effects import (
     true_effect,
     without_privacy,
 )
-from privcore.effects.asking import ALGORITHM, EffectPlan, measured
+from privcore.effects.asking import measured
 from privcore.effects.evidence import Tables
 from privcore.effects.parents import parent_sets
+from privcore.effects.plan import ALGORITHM, EffectPlan
 from privcore.effects.words import effects_sentence
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import PDAG

@@ -149,7 +149,7 @@ def test_an_answer_that_is_left_open_is_no_error(monkeypatch):
             Question("smoke", "dysp", "no", "yes", "yes"), 0.0, SAID.result, (), None, "Why."
         )
 
-    monkeypatch.setattr("pages.ui.effects.runs.effects", refused)
+    monkeypatch.setattr("pages.ui.effects.runs.effects_of", refused)
     app = start(**QUICK, seed="771")
     assert "is left open. Why." in app.title[0].value
     assert "nothing to draw" in said(app)

@@ -240,3 +240,12 @@ def current_data() -> Loaded | None:
     return sampled(
         st.session_state["data"], int(st.session_state["rows"]), int(st.session_state["data_seed"])
     )
+
+
+def say_no_table() -> None:
+    """That there are no data yet, and where to get some."""
+    st.info(
+        f"No table is loaded yet: load one on the Data page, or choose a network instead of "
+        f"“{UPLOAD}”."
+    )
+    st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")

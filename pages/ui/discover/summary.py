@@ -23,6 +23,18 @@ def next_noise() -> None:
     st.session_state["seed"] = st.session_state.get("seed", SEED) + 1
 
 
+def reroll_button() -> None:
+    """The same settings with other simulated noise."""
+    st.button(
+        "Re-roll noise",
+        icon=":material/casino:",
+        type="tertiary",
+        on_click=next_noise,
+        help="The same settings with the next noise seed. For exploring; each release of "
+        "another roll would be a new charge.",
+    )
+
+
 def header(
     result: Discovery,
     loaded: Loaded,
@@ -48,14 +60,7 @@ def header(
                 f"{term_link('guarantee')} is, and who {term_link('neighbours', 'neighbours')} are."
             )
         if algorithm.private:
-            st.button(
-                "Re-roll noise",
-                icon=":material/casino:",
-                type="tertiary",
-                on_click=next_noise,
-                help="The same settings with the next noise seed. For exploring; each release of "
-                "another roll would be a new charge.",
-            )
+            reroll_button()
     warning = large_delta_sentence(guarantee, loaded.dataset.n)
     if warning:
         st.warning(warning, icon=":material/warning:")

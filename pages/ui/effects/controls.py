@@ -18,8 +18,7 @@ from pages.ui.controls.params import control, controls, widget_key
 from pages.ui.layout import wrapping_columns
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
-from privcore.effects import SHARE, Effects, Question, expected_width, width_sentence
-from privcore.effects.asking import ALGORITHM
+from privcore.effects import ALGORITHM, SHARE, Effects, Question, expected_width, width_sentence
 from privcore.text import short
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui import charts
 from pages.ui import texts as all_texts
 from pages.ui.controls.data import Loaded, positions_of
-from pages.ui.discover.summary import next_noise
+from pages.ui.discover.summary import reroll_button
 from pages.ui.effects import charts as effect_charts
 from pages.ui.effects import texts
 from pages.ui.effects.charts import Kind, Row
@@ -31,14 +31,7 @@ def header(said: Effects, loaded: Loaded) -> None:
     st.title(all_texts.plain(headline(said)), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(texts.promise(said.guarantee), width="content")
-        st.button(
-            "Re-roll noise",
-            icon=":material/casino:",
-            type="tertiary",
-            on_click=next_noise,
-            help="The same settings with the next noise seed. For exploring; each release of "
-            "another roll would be a new charge.",
-        )
+        reroll_button()
     warning = large_delta_sentence(said.guarantee, loaded.dataset.n)
     if warning:
         st.warning(warning, icon=":material/warning:")

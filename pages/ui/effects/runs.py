@@ -7,16 +7,42 @@ from typing import Any
 
 from pages.ui.controls.data import Loaded
 from pages.ui.discover.runs import base_name, reference_run
+from pages.ui.discover.runs import run as discover_run
 from pages.ui.running import kept, settings_key
 from privcore.data import load_network
-from privcore.effects import Effect, Effects, Question, effects, true_effect, without_privacy
+from privcore.effects import (
+    ALGORITHM,
+    Effect,
+    EffectPlan,
+    Effects,
+    Question,
+    effects,
+    effects_of,
+    true_effect,
+    without_privacy,
+)
 from privcore.errors import PrivcoreError
 
 
 def run(
     loaded: Loaded, question: Question, values: dict[str, Any], share: float, seed: int
 ) -> Effects | None:
-    """The answer to the question; None while it is cancelled.  Raises PrivcoreError."""
+    """The answer to the question; None while it is cancelled.  Raises PrivcoreError.
+
+    Without a second release any question is put to the run that Discover has.
+    """
+    plan = EffectPlan(question, share)
+    if not share:
+        plan.check(loaded.dataset)
+        made = discover_run(loaded, ALGORITHM, values, seed, None)
+        if made is None:
+            return None
+        return kept(
+            ("effects", loaded.key, settings_key(values), question, share, seed),
+            "Computing the effect",
+            lambda hooks: effects_of(made, loaded.dataset, plan, values),
+            shared=loaded.is_network,
+        )
     return kept(
         ("effects", loaded.key, settings_key(values), question, share, seed),
         "Finding the effect",

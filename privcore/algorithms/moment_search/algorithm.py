@@ -120,7 +120,7 @@ def _outcome(
         for pair, given_set in skeleton.separating_sets.items()
         if pair not in edges
     }
-    return Outcome(
+    outcome = Outcome(
         graph=graph,
         separating_sets=separating,
         guarantee=common.proven_guarantee(run, searched.accountant, proofs, delta),
@@ -137,6 +137,9 @@ def _outcome(
         settled=posterior.settled,
         released=Released(posterior.dags, searched.moments),
     )
+    # A result that is kept holds what was released, and nothing that was made of it.
+    searched.moments.forget()
+    return outcome
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,10 @@ class Moments:
             sums = known + share * (sums - known)
             variance *= share
         self._sums[columns], self._variances[columns] = sums, variance
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what was made of the sums; it is made again when it is needed."""
         self._tables.clear()
         self._subsets.clear()
         self._cells.clear()

@@ -20,7 +20,7 @@ from privcore.algorithms.moment_search.release.plan import NumbersPlan
 from privcore.algorithms.search.result import NoisyMoments
 from privcore.arrays import Columns, Matrix
 from privcore.counts import NumberSource
-from privcore.independence.fisher import covariance, fisher_z, partial_correlation
+from privcore.independence.fisher import covariance, fisher_z, partial_correlation, residual
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
 from privcore.privacy.mechanisms.second_moments import upper_triangle
@@ -108,15 +108,10 @@ class NumericMoments(FamilyEvidence):
         """What is left of a column, as weights of (a, x), and its variance."""
         key = (column, conditioning_set)
         if key not in self._slopes:
-            weights = np.zeros(len(self._means) + 1)
-            weights[1 + column] = 1.0
-            if conditioning_set:
-                known = np.array(conditioning_set)
-                among = self._covariance[known[:, None], known]
-                weights[1 + known] = -np.linalg.solve(among, self._covariance[known, column])
             # The noise on means is that of the products over their share.
-            weights[0] = -float(weights[1:] @ self._means) / MEAN_SHARE
-            self._slopes[key] = weights
+            self._slopes[key] = residual(
+                self._covariance, self._means, MEAN_SHARE, column, conditioning_set
+            )
         weights = self._slopes[key]
         return weights, float(weights[1:] @ self._covariance @ weights[1:])
 
