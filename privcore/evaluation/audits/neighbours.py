@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.counts import InMemoryCounts, NumericRows
+from privcore.data import Column, Dataset
 from privcore.evaluation.audits.case import Side
 
 Record = tuple[int, ...]
@@ -36,6 +37,17 @@ class TablePair:
     @property
     def n(self) -> int:
         return 1 + sum(count for _, count in self.shared)
+
+    def dataset(self, side: Side) -> Dataset:
+        """D or D′, row by row."""
+        own = self.other if side else self.one
+        rows = [record for record, count in self.shared for _ in range(count)]
+        codes = np.array([*rows, own], dtype=np.uint8)
+        columns = tuple(
+            Column(name, "nominal", tuple(map(str, range(levels))), declared=True)
+            for name, levels in zip(_NAMES, self.levels, strict=False)
+        )
+        return Dataset("neighbours", columns, tuple(codes.T.copy()))
 
     def source(self, side: Side) -> InMemoryCounts:
         """D or D′, counted anew."""

@@ -14,8 +14,9 @@ from privcore.algorithms.search.model import NoHooks, Run
 from privcore.algorithms.search.parameters import GraphParameters
 from privcore.arrays import Vector
 from privcore.counts import CountSource
+from privcore.effects import Question, effects
 from privcore.evaluation.audits.case import Side
-from privcore.evaluation.audits.neighbours import Pair
+from privcore.evaluation.audits.neighbours import Pair, TablePair
 from privcore.evaluation.audits.outputs import Outputs
 from privcore.evaluation.audits.trials import uniforms
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
@@ -155,13 +156,42 @@ class ReleaseTrial:
         return Outputs.of_numbers([RATIO], np.concatenate(ratios)[:, None])
 
     def _path(self, number: int) -> Path:
+        noise = SimulatedNoise(number)
+        first = self._listened(0, noise, None)
+        second = self._listened(1, noise, first)
+        return tuple(zip(first, second, strict=True))
+
+    def _listened(
+        self, side: Side, noise: NoiseSource, replayed: Sequence[Released] | None
+    ) -> list[Released]:
         chosen = get_algorithm(self.algorithm)
         checked = chosen.takes.checked(self.parameters, chosen.name)
-        noise = SimulatedNoise(number)
-        one, other = (cast(CountSource, self.pair.source(side)) for side in (0, 1))
-        first = listened(self.algorithm, checked, one, noise)
-        second = listened(self.algorithm, checked, other, noise, first)
-        return tuple(zip(first, second, strict=True))
+        source = cast(CountSource, self.pair.source(side))
+        return listened(self.algorithm, checked, source, noise, replayed)
+
+
+@dataclass(frozen=True)
+class EffectTrial(ReleaseTrial):
+    """The same of a graph and of the table that is measured for the effect of a on b.
+
+    share: of ε, for the table.
+    """
+
+    share: float = 0.5
+
+    def _listened(
+        self, side: Side, noise: NoiseSource, replayed: Sequence[Released] | None
+    ) -> list[Released]:
+        listening = Listening(noise, replayed)
+        effects(
+            cast(TablePair, self.pair).dataset(side),
+            Question("a", "b"),
+            self.parameters,
+            share=self.share,
+            noise=cast(NoiseSource, listening),
+            keep_trace=False,
+        )
+        return listening.released
 
 
 def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray[Any, Any]:

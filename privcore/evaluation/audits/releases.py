@@ -21,7 +21,7 @@ from privcore.evaluation.audits.algorithms import (
 from privcore.evaluation.audits.case import AuditCase, Trial, by_name
 from privcore.evaluation.audits.claims import ROWS_L1
 from privcore.evaluation.audits.neighbours import NumericPair, Pair, TablePair, turned
-from privcore.evaluation.audits.release_trial import ReleaseTrial, SubSampleTrial
+from privcore.evaluation.audits.release_trial import EffectTrial, ReleaseTrial, SubSampleTrial
 from privcore.independence import ScoreMeasure, get_score
 
 
@@ -37,6 +37,16 @@ class OfRelease:
     def __call__(self, epsilon: float, delta: float) -> Trial:
         parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
         return ReleaseTrial(self.algorithm, parameters, self.pair, self.paths)
+
+
+@dataclass(frozen=True)
+class OfEffect:
+    """From a claim to a graph and a table for an effect that share it."""
+
+    pair: TablePair
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        return EffectTrial("moment-search", {"epsilon": epsilon}, self.pair)
 
 
 @dataclass(frozen=True)
@@ -147,6 +157,15 @@ _ALL = (
         _TWO_COLUMNS,
         {},
         delta=0.0,
+    ),
+    AuditCase(
+        "effect-counts",
+        "Moment search and an effect: the full table, then one for the effect",
+        "release",
+        _TWO_COLUMNS.words,
+        OfEffect(_TWO_COLUMNS),
+        delta=0.0,
+        ci_runs=40_000,
     ),
     _case(
         "moment-search-pair-counts",
