@@ -10,10 +10,12 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,6 +197,20 @@ def settle(page, heading):
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=_PATIENCE)
     expect(title).to_have_count(1)
     expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=_PATIENCE)
+
+
+def press(button, opened):
+    """Click until `opened` is visible, as a person would.
+
+    On a busy machine the page still moves: a click falls beside a button, and a list closes again.
+    """
+    deadline = time.monotonic() + _PATIENCE / 1000
+    while not opened.is_visible() and time.monotonic() < deadline:
+        with suppress(PlaywrightTimeout):
+            button.click(timeout=5_000)
+        with suppress(PlaywrightTimeout):
+            opened.wait_for(timeout=10_000)
+    expect(opened).to_be_visible()
 
 
 def graph(page, title):

@@ -2,17 +2,15 @@
 
 import json
 import re
-from contextlib import suppress
 from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
-from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from benchmarks.own_tables import on_page
 from privcore import SAMPLES, load_sample
-from tests.browser.conftest import graph, settle
+from tests.browser.conftest import graph, press, settle
 
 pytestmark = pytest.mark.browser
 
@@ -206,17 +204,9 @@ def test_a_messy_table_is_used_at_first_try(server, visit, tmp_path):
     settle(page, "Discover")
     assert graph(page, "Private graph").evaluate("nodes.length") == 3
     page.get_by_role("button", name="Judge this graph").click()
-    expect(page.get_by_role("button", name="Open Stability")).to_be_visible(timeout=120_000)
-    # On a busy machine graphs are still taking their height, and a click falls beside the button;
-    # whoever clicks would click again.
-    tab = page.get_by_role("tab", name="Stability", selected=True)
-    for _ in range(5):
-        settle(page, "Discover")
-        if tab.is_visible():
-            break
-        page.get_by_role("button", name="Open Stability").click()
-        with suppress(PlaywrightTimeout):
-            tab.wait_for(timeout=20_000)
+    leads = page.get_by_role("button", name="Open Stability")
+    expect(leads).to_be_visible(timeout=120_000)
+    press(leads, page.get_by_role("tab", name="Stability", selected=True))
     shown(page, "Re-rolls: other noise on all rows")
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import graph, settle
+from tests.browser.conftest import graph, press, settle
 
 pytestmark = pytest.mark.browser
 ADDRESS = "?data=cancer&rows=5000"
@@ -80,8 +80,9 @@ def test_one_step_back_undoes_one_choice_with_all_that_it_changed(server, visit)
     calibration = page.get_by_label("Calibration", exact=True)
 
     def choose(label, words):
-        page.get_by_label(label, exact=True).first.click()
-        page.get_by_role("option", name=words, exact=True).click()
+        option = page.get_by_role("option", name=words, exact=True)
+        press(page.get_by_label(label, exact=True).first, option)
+        option.click()
         settle(page, "Discover")
         page.wait_for_timeout(1000)
 

@@ -44,9 +44,10 @@ class OfEffect:
     """From a claim to a graph and a table for an effect that share it."""
 
     pair: TablePair
+    algorithm: str = "moment-search"
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
-        return EffectTrial("moment-search", {"epsilon": epsilon}, self.pair)
+        return EffectTrial(self.algorithm, {"epsilon": epsilon}, self.pair)
 
 
 @dataclass(frozen=True)
