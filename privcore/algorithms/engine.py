@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, cast
 
+from privcore.algorithms.protecting import Protection, of_source
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
 from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
@@ -29,6 +30,7 @@ from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.unit import ADDED
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.text import short
 
@@ -82,15 +84,19 @@ def discover(
     if chosen.private and noise is None:
         raise ParameterError(f"{chosen.name} needs a seed, or a noise source.")
     counted = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
+    protection = of_source(chosen, checked, counted)
+    noise = noise or SimulatedNoise(0)
+    if chosen.needs == "tables" and not isinstance(counted, MixedRows):
+        require_levels(counted, chosen.name, "an algorithm for numbers, such as privpc-star")
+    counted = protection.sized(counted, checked.get("epsilon", 0.0), noise)
     source = levelled(counted, chosen, checked)
-    if chosen.needs == "tables":
-        require_levels(source, chosen.name, "an algorithm for numbers, such as privpc-star")
+    parameters, planned = _on_rows(chosen, checked, source, protection)
 
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
         cast(CountSource, source),
-        chosen.takes(**checked),
-        noise or SimulatedNoise(0),
+        chosen.takes(**parameters),
+        noise,
         hooks or NoHooks(),
         keep_trace,
         TEST_LIMIT.parse(test_limit),
@@ -100,6 +106,8 @@ def discover(
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start
     check_outcome(chosen, run, outcome)
+    if not protection.plain:
+        outcome = protection.promised(outcome, checked, source.n)
     guarantee = outcome.guarantee
     if chosen.private:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
@@ -110,7 +118,7 @@ def discover(
             guarantee = replace(guarantee, caveats=(*guarantee.caveats, MISSING_AT_RANDOM))
     if isinstance(counted, MixedRows):
         guarantee = replace(
-            guarantee, public=(*guarantee.public, cut_sentence(counted, chosen, checked))
+            guarantee, public=(*guarantee.public, cut_sentence(counted, chosen, parameters))
         )
     return Discovery(
         algorithm=chosen.name,
@@ -122,7 +130,7 @@ def discover(
         orders_run=outcome.orders_run,
         seconds=seconds,
         parameters=checked,
-        noise=noise.kind if chosen.private and noise else "none",
+        noise=noise.kind if chosen.private else "none",
         stopped=outcome.stopped,
         unreached=outcome.unreached,
         unit=outcome.unit,
@@ -130,13 +138,14 @@ def discover(
         weight_threshold=outcome.weight_threshold,
         convergence=outcome.convergence,
         trace=outcome.trace,
-        planned=_planned(chosen, run),
+        planned=planned,
         findings=dict(outcome.findings),
         margins=outcome.margins,
         intervals=outcome.intervals,
         settled=outcome.settled,
         overruled=outcome.overruled,
         released=outcome.released,
+        rows=source.n if protection.relation == ADDED else None,
     )
 
 
@@ -227,8 +236,41 @@ def planned_events(
     Of the source only its number of rows, its columns' names and what is public of them are used.
     Raises ParameterError.
     """
+    return _row_level(algorithm, parameters, source)[1]
+
+
+def row_parameters(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+) -> dict[str, Any]:
+    """Parameters with the budget that a run on rows gets, so that a person is promised theirs.
+
+    They are the checked ones where one row that is replaced is protected.  Of the source what
+    `planned_events` uses; raises ParameterError.
+    """
+    return _row_level(algorithm, parameters, source)[0]
+
+
+def _row_level(
+    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+) -> tuple[dict[str, Any], tuple[Event, ...]]:
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
-    return _planned(chosen, _public_run(chosen, checked, source))
+    counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
+    return _on_rows(chosen, checked, counts, of_source(chosen, checked, source))
+
+
+def _on_rows(
+    chosen: Algorithm,
+    checked: dict[str, Any],
+    source: MomentSource | PublicColumns,
+    protection: Protection,
+) -> tuple[dict[str, Any], tuple[Event, ...]]:
+    """Parameters of the run on rows, and the steps of a proven run as a person pays for them."""
+    if protection.plain:
+        return checked, _planned(chosen, _public_run(chosen, checked, source))
+    delta = _delta_of(chosen, checked, source)
+    return protection.row_parameters(
+        checked, delta, lambda tried: _planned(chosen, _public_run(chosen, tried, source))
+    )
 
 
 def planned_delta(
@@ -236,6 +278,13 @@ def planned_delta(
 ) -> float:
     """Total δ of a proven run, from what `planned_events` uses; raises ParameterError."""
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
+    counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
+    return _delta_of(chosen, checked, counts)
+
+
+def _delta_of(
+    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | PublicColumns
+) -> float:
     if chosen.planned_delta is not None:
         return chosen.planned_delta(_public_run(chosen, checked, source))
     declared = {parameter.name: parameter for parameter in chosen.parameters}
@@ -244,12 +293,11 @@ def planned_delta(
 
 
 def _public_run(
-    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | PublicColumns
 ) -> Run[GraphParameters]:
-    counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     # A plan reads what is public and nothing else.
     return Run(
-        cast(CountSource, counts),
+        cast(CountSource, source),
         chosen.takes(**checked),
         SimulatedNoise(0),
         NoHooks(),

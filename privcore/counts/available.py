@@ -63,6 +63,7 @@ class AvailableCases:
         self.own_level = own_level
         self.gaps = gaps
         self.names, self.n, self.caveats = own_level.names, own_level.n, own_level.caveats
+        self.unit = own_level.unit
         self.levels = tuple(
             level - (gap is not None) for level, gap in zip(own_level.levels, gaps, strict=True)
         )

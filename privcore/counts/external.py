@@ -21,6 +21,7 @@ from privcore.counts.distinct import Distinct, in_memory
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.source import CountSource, Holds, Table
 from privcore.errors import DataError
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 
 # Which columns to count together where a pass over the rows costs far more than a table.
@@ -118,6 +119,7 @@ class ExternalCounts:
     """
 
     holds: Holds = "levels"
+    unit: Unit = RECORD
 
     def __init__(self, rows: ExternalRows, memory: int) -> None:
         self.names = rows.names

@@ -24,6 +24,7 @@ from privcore.counts.source import MAX_CELLS, Holds, Table, cells_of_test
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.kernels import compiled
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
 
@@ -50,8 +51,9 @@ class InMemoryCounts:
         configurations: tuple[Codes, ...],
         multiplicities: Table,
         caveats: tuple[str, ...] = (),
+        unit: Unit = RECORD,
     ) -> None:
-        self.caveats = caveats
+        self.caveats, self.unit = caveats, unit
         self.names = names
         self.levels = levels
         self.n = int(multiplicities.sum())
@@ -80,7 +82,7 @@ class InMemoryCounts:
         codes = np.empty((dataset.p, first.size), dtype=np.uint16)
         for position, column in enumerate(dataset.values):
             codes[position] = column[first]
-        return cls(dataset.names, levels, tuple(codes), counts, dataset.caveats)
+        return cls(dataset.names, levels, tuple(codes), counts, dataset.caveats, dataset.unit)
 
     @property
     def unique_rows(self) -> int:
@@ -143,7 +145,9 @@ class InMemoryCounts:
         drawn = noise.subsample(self._multiplicities, size)
         kept = np.flatnonzero(drawn)
         configurations = tuple(column[kept] for column in self._configurations)
-        return InMemoryCounts(self.names, self.levels, configurations, drawn[kept], self.caveats)
+        return InMemoryCounts(
+            self.names, self.levels, configurations, drawn[kept], self.caveats, self.unit
+        )
 
     def blocked(self, count: int, noise: NoiseSource) -> InMemoryCounts:
         """The same rows with one more column, last: which of `count` blocks a row falls in.

@@ -25,10 +25,16 @@ class MixedRows:
         self.cut_names = tuple(c.name for c in dataset.columns if not c.is_categorical)
         self.own_levels = tuple(len(c.levels) if c.is_categorical else 0 for c in dataset.columns)
         self.gaps = gaps_of(dataset)
+        self.unit = dataset.unit
         self._dataset = dataset
         self._cut: Cache[Dataset] = Cache(_KEPT, size=lambda _: 1)
         self._counted: Cache[InMemoryCounts] = Cache(_KEPT, size=lambda _: 1)
         self._numbers: Cache[NumericRows] = Cache(1, size=lambda _: 1)
+
+    @property
+    def rows_as_read(self) -> Dataset:
+        """The rows before anything is cut."""
+        return self._dataset
 
     @property
     def cut_words(self) -> str:

@@ -11,6 +11,7 @@ from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
 from privcore.counts.source import CountSource, Holds, Table
 from privcore.errors import DataError
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource
 
 
@@ -22,6 +23,7 @@ class NoisyTable:
     """
 
     holds: Holds = "levels"
+    unit: Unit = RECORD
 
     def __init__(
         self,

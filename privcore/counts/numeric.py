@@ -14,6 +14,7 @@ from privcore.counts.cache import Cache
 from privcore.counts.source import Holds
 from privcore.data import Dataset
 from privcore.errors import DataError
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
 
 
@@ -34,8 +35,9 @@ class NumericRows:
         scaled: Matrix,
         caveats: tuple[str, ...] = (),
         own_levels: tuple[int, ...] = (),
+        unit: Unit = RECORD,
     ) -> None:
-        self.names = names
+        self.names, self.unit = names, unit
         self.own_levels = own_levels or (0,) * len(names)
         self.bounds = bounds
         self.caveats = caveats
@@ -65,7 +67,7 @@ class NumericRows:
             low, high = ends
             bounds.append(ends)
             scaled[:, position] = np.clip((2.0 * values - (low + high)) / (high - low), -1, 1)
-        return cls(dataset.names, tuple(bounds), scaled, dataset.caveats, own_levels)
+        return cls(dataset.names, tuple(bounds), scaled, dataset.caveats, own_levels, dataset.unit)
 
     def moments(self, radius: float | None = None) -> Matrix:
         """Mean of (1, x)(1, x)ᵀ over the rows, shape (p + 1, p + 1), x scaled to [−1, 1].

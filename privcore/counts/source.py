@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Matrix, Vector
 from privcore.errors import DataError
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
 
@@ -32,6 +33,7 @@ class PublicColumns:
     names: tuple[str, ...]
     n: int
     levels: tuple[int, ...] = ()
+    unit: Unit = RECORD
 
     @property
     def holds(self) -> Holds:
@@ -48,11 +50,13 @@ class MomentSource(Protocol):
 
     names: of the columns; n: number of rows.
     caveats: sentences that limit what a guarantee about these rows covers (`Dataset.caveats`).
+    unit: whose rows are protected together (`Dataset.unit`).
     """
 
     names: tuple[str, ...]
     n: int
     caveats: tuple[str, ...]
+    unit: Unit
 
     @property
     def holds(self) -> Holds:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import DataError
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
 
 Kind = Literal["nominal", "ordinal", "continuous"]
@@ -59,6 +60,7 @@ class Described(ABC):
     notes: tuple[str, ...]
     # Whether "(missing)" is no level of a column, but a value that is missing at random.
     available: bool = False
+    unit: Unit = RECORD
 
     @property
     @abstractmethod
@@ -127,6 +129,7 @@ class Dataset(Described):
     recipe: how a structural example was made, so that reports can say how to make it again: its
         name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
     available: whether values in the level "(missing)" are taken as missing at random.
+    unit: whose rows are protected together; rows beyond its bound were left out (`units`).
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -140,6 +143,7 @@ class Dataset(Described):
     notes: tuple[str, ...] = ()
     recipe: Mapping[str, Any] | None = None
     available: bool = False
+    unit: Unit = RECORD
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])

@@ -9,6 +9,7 @@ from privcore.graphs.orientation import ColliderRule, ConflictRule
 from privcore.independence import SCORES
 from privcore.independence.measure import Calibration, Space
 from privcore.parameter import Parameter, Parameters
+from privcore.privacy.accounting.unit import ADDED, MOST_ROWS, REPLACED, Relation
 
 BLOCK_SCORES = ("g2-votes", "chi2-votes")
 MEDIAN_SCORES = ("g2-median", "chi2-median")
@@ -344,6 +345,39 @@ KNOWLEDGE = Parameter(
     source="Meek 1995; docs/how-to/knowledge.md",
 )
 
+ROWS_PER_UNIT = Parameter(
+    name="rows_per_unit",
+    advanced=True,
+    title="Rows per person",
+    symbol="k",
+    kind="int",
+    default=None,
+    low=1,
+    high=MOST_ROWS,
+    optional=True,
+    auto_help="that of the table, 1 where it names no column of persons",
+    slider=(1, 20),
+    help="How many rows one person, or whatever else is to be protected, has at most. The promise "
+    "is for all of them together. Noise grows with it.",
+    source="docs/proofs/units.md",
+    calibrations=("proven",),
+)
+NEIGHBOURS = Parameter(
+    name="neighbours",
+    advanced=True,
+    title="What is hidden",
+    symbol="D, D′",
+    kind="choice",
+    default=REPLACED,
+    choices=(REPLACED, ADDED),
+    labels=((REPLACED, "What the rows say"), (ADDED, "And whether they are there")),
+    help="replaced: tables differ in what the rows of one person say, and the number of rows is "
+    "public. added or removed: in whether they are there at all; the number of rows is bought with "
+    "noise for a twentieth of ε, and rows too many are left out at random.",
+    source="docs/proofs/units.md; Dwork & Roth 2014, Section 2.3",
+    calibrations=("proven",),
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GraphParameters(Parameters):
@@ -358,6 +392,8 @@ class PrivateParameters(GraphParameters):
 
     calibration: Calibration = CALIBRATION.field()
     epsilon: float = EPSILON.field()
+    rows_per_unit: int | None = ROWS_PER_UNIT.field()
+    neighbours: Relation = NEIGHBOURS.field()
 
 
 @dataclass(frozen=True, kw_only=True)

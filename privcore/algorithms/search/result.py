@@ -241,6 +241,7 @@ class Discovery:
     settled: of a run that samples DAGs, whether two samplers agree on the probabilities of all
     edges; None of others.
     released: of an algorithm that hands it back, the numbers that it released.
+    rows: where their number is private, how many the run saw, which is covered; None of others.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
 
@@ -268,3 +269,4 @@ class Discovery:
     settled: bool | None = None
     overruled: frozenset[tuple[int, int, int]] = frozenset()
     released: Released | None = field(default=None, compare=False, repr=False)
+    rows: int | None = None

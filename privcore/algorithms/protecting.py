@@ -1,0 +1,163 @@
+"""From what a person is promised to what an algorithm promises a row.
+
+Algorithms protect one row that is replaced, of a public number of rows.  A person has up to k
+rows: the run gets the budget of a row with which k of them have what was promised (`group`).
+Where it is private whether they are there, the number of rows is bought first, and the table is
+brought to a size that follows from it (`resizing`).  Proof: docs/proofs/units.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from privcore.algorithms.search.model import Algorithm, Outcome
+from privcore.counts import MixedRows, MomentSource, PublicColumns
+from privcore.counts.resizing import check_resizable, resized
+from privcore.errors import ParameterError
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.accounting.group import row_budget
+from privcore.privacy.accounting.unit import ADDED, REPLACED, Relation, Unit
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.rounding import down, up
+
+PROOF = "docs/proofs/units.md"
+# Of ε, for the number of rows.
+_SHARE = 0.05
+# Scales of its noise that the table is brought below it: rows are then made up in 2 % of runs.
+_BELOW = 3.0
+_LEAST_ROWS = 2
+
+Planned = Callable[[Mapping[str, Any]], Sequence[Event]]
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Whom a run protects.
+
+    unit: whose rows are protected together.  relation: how neighbouring tables differ.
+    """
+
+    unit: Unit
+    relation: Relation = REPLACED
+
+    @classmethod
+    def of(cls, checked: Mapping[str, Any], unit: Unit) -> Protection:
+        """What parameters say of a table with that unit.
+
+        Raises ParameterError for fewer rows than the table leaves a unit.
+        """
+        if checked.get("calibration") != "proven":
+            # No other promise is proven, whoever is meant.
+            return cls(Unit())
+        rows = checked["rows_per_unit"] or unit.rows
+        if rows < unit.rows:
+            raise ParameterError(
+                f"The table leaves each {unit.noun} up to {unit.rows:,} rows, and rows_per_unit is "
+                f"{rows:,}; give {unit.rows:,} or more, or bound the rows of the table anew."
+            )
+        return cls(Unit(unit.noun, rows), checked["neighbours"])
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is what algorithms promise by themselves."""
+        return self.unit.rows == 1 and self.relation == REPLACED
+
+    @property
+    def sentence(self) -> str:
+        return self.unit.sentence(self.relation)
+
+    def count_epsilon(self, epsilon: float) -> float:
+        """ε of the number of rows, 0 where it is public."""
+        return down(_SHARE * epsilon) if self.relation == ADDED else 0.0
+
+    def row_parameters(
+        self, checked: Mapping[str, Any], delta: float, planned: Planned
+    ) -> tuple[dict[str, Any], tuple[Event, ...]]:
+        """Parameters of the run on rows, and its steps as the unit pays for them.
+
+        checked: those of the whole.  delta: of the run in fact, 0 where it needs none.  planned:
+        the steps of a run on rows, by its parameters.
+        """
+        own = {**checked, "rows_per_unit": 1, "neighbours": REPLACED}
+        first = self.count_epsilon(checked["epsilon"])
+        epsilon = down(checked["epsilon"] - first) if first else checked["epsilon"]
+
+        def steps(tried: float, of_delta: float) -> Sequence[Event]:
+            return planned(_with_budget(own, tried, of_delta))
+
+        if self.unit.rows == 1:
+            row = _with_budget(own, epsilon, delta)
+            events = tuple(planned(row))
+        else:
+            budget = row_budget(epsilon, delta, self.unit.rows, steps)
+            row, events = _with_budget(own, budget.epsilon, budget.delta), budget.events
+        return row, (*((Event("pure", first),) if first else ()), *events)
+
+    def sized(
+        self, source: MomentSource | MixedRows, epsilon: float, noise: NoiseSource
+    ) -> MomentSource | MixedRows:
+        """The table that a run sees; epsilon: of the whole."""
+        if self.relation == REPLACED:
+            return source
+        check_resizable(source)
+        # One unit more or less is up to so many rows more or less.
+        scale = up(self.unit.rows / self.count_epsilon(epsilon))
+        counted = noise.discrete_laplace_array(np.array([source.n], dtype=np.int64), scale)
+        size = max(int(counted[0] - np.ceil(_BELOW * scale)), _LEAST_ROWS)
+        return resized(source, size, noise)
+
+    def promised(self, outcome: Outcome, checked: Mapping[str, Any], size: int) -> Outcome:
+        """The outcome of a run on rows, with what it promises and costs the unit.
+
+        size: rows that the run saw.
+        """
+        told, rows = outcome.guarantee, self.unit.rows
+        public, accountant = told.public, told.accountant
+        if rows > 1:
+            accountant = f"{accountant}, for {rows:,} rows together"
+        if self.relation == ADDED:
+            accountant = f"{accountant}, and a twentieth of ε for the number of rows"
+            public = (f"a noisy number of rows ({size:,}), bought", *public[1:])
+        guarantee = replace(
+            told,
+            epsilon=checked["epsilon"],
+            neighbours=self.sentence,
+            public=public,
+            accountant=accountant,
+            proof=f"{told.proof}, {PROOF}" if told.proof else PROOF,
+        )
+        factor = {"epsilon": rows, "rho": rows * rows}.get(outcome.spent.unit, 1)
+        spent = replace(
+            outcome.spent, used=outcome.spent.used * factor, total=outcome.spent.total * factor
+        )
+        unreached = outcome.unreached
+        if unreached is not None and unreached.epsilon is not None:
+            share = 1 - _SHARE if self.relation == ADDED else 1.0
+            unreached = replace(unreached, epsilon=unreached.epsilon * rows / share)
+        return outcome._replace(
+            guarantee=_with_delta(guarantee, checked), spent=spent, unreached=unreached
+        )
+
+
+def of_source(
+    algorithm: Algorithm,
+    checked: Mapping[str, Any],
+    source: MomentSource | MixedRows | PublicColumns,
+) -> Protection:
+    """Whom a run on a source protects."""
+    return Protection.of(checked, source.unit) if algorithm.private else Protection(Unit())
+
+
+def _with_budget(values: Mapping[str, Any], epsilon: float, delta: float) -> dict[str, Any]:
+    """δ stays where the run needs none, or knows none."""
+    return {**values, "epsilon": epsilon, **({"delta": delta} if delta > 0 else {})}
+
+
+def _with_delta(guarantee: Guarantee, checked: Mapping[str, Any]) -> Guarantee:
+    """A run that needs δ spends all of it, whatever a row is promised."""
+    return replace(guarantee, delta=float(checked["delta"])) if guarantee.delta > 0 else guarantee

@@ -1,0 +1,107 @@
+"""From one row to the rows of a unit: what a run must promise each row, and what the unit pays.
+
+A step that promises a row ε-DP promises k rows kε-DP; one that is ρ-zCDP for a row is k²ρ-zCDP for
+k of them, and Gaussian noise with μ for a row has kμ (Vadhan 2017, Lemma 2.2; Bun & Steinke 2016,
+Proposition 1.9; Dong, Roth & Su 2022, Theorem 2.14).  So a run's steps are accounted anew, each
+with what it costs the unit.  Where a step is of no such kind, (ε, δ) for a row is
+(kε, δ (e^{kε} − 1)/(e^ε − 1)) for k.  Proof: docs/proofs/units.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from privcore.privacy.accounting import composition
+from privcore.privacy.accounting.events import Event, total_rho
+from privcore.privacy.mechanisms.gaussian import gaussian_epsilon, planned_mu
+from privcore.rounding import down, round_up, sum_up, up
+
+# What a plan by the budget of a row rounds away, many times over.
+_HAIR = 1e-9
+
+
+class RowBudget(NamedTuple):
+    """What a run promises one row, and its steps as the unit pays for them."""
+
+    epsilon: float
+    delta: float
+    events: tuple[Event, ...]
+
+
+def row_budget(
+    epsilon: float, delta: float, rows: int, planned: Callable[[float, float], Sequence[Event]]
+) -> RowBudget:
+    """The budget of a row with which a unit of `rows` rows has (ε, δ).
+
+    planned: the steps of a run with a given (ε, δ).  Of the ways to account for them the one that
+    leaves a row the most ε; public facts alone decide.
+    """
+    for candidate in _candidates(epsilon, delta, rows):
+        steps = tuple(planned(candidate, delta))
+        events = tuple(for_unit(step, rows) for step in steps)
+        if steps and composed(events, delta) <= epsilon:
+            return RowBudget(candidate, delta, events)
+    less = down(epsilon / rows)
+    share = row_delta(epsilon, delta, rows)
+    return RowBudget(less, share, (Event("pure", epsilon, 1, delta),))
+
+
+def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
+    """ε of a row, largest first, at the δ of the unit."""
+    tried = [epsilon / rows]
+    if delta > 0:
+        tried.append(gaussian_epsilon(planned_mu(epsilon, delta) / rows, delta))
+        tried.append(composition.zcdp(composition.rho_for(epsilon, delta) / rows**2, delta))
+    for candidate in sorted(tried, reverse=True):
+        if candidate > 0:
+            yield candidate * (1 - _HAIR)
+
+
+def row_delta(epsilon: float, delta: float, rows: int) -> float:
+    """δ of a row with which k rows have (ε, δ), at ε/k for a row."""
+    if delta == 0:
+        return 0.0
+    each = epsilon / rows
+    # expm1 of both, by their ratio, where e^ε overflows.
+    ratio = math.exp(each - epsilon) * -math.expm1(-each) / -math.expm1(-epsilon)
+    return down(delta * ratio)
+
+
+def for_unit(event: Event, rows: int) -> Event:
+    """A step as k rows pay for it."""
+    if event.delta > 0:
+        each = event.value
+        # Below the largest double that e^ε can be; beyond it nothing is promised.
+        growth = math.expm1(rows * each) / math.expm1(each) if rows * each < 700 else math.inf
+        return Event(event.kind, up(rows * each), event.count, min(up(event.delta * growth), 0.999))
+    if event.kind == "gaussian":
+        return Event("gaussian", event.value / rows * (1 - 1e-15), event.count)
+    if event.kind == "zcdp":
+        return Event("zcdp", round_up(Fraction(event.value) * rows**2), event.count)
+    # Noise for whole numbers of sensitivity 1 has another law where they move by more.
+    kind = "pure" if event.kind == "discrete laplace" else event.kind
+    return Event(kind, round_up(Fraction(event.value) * rows), event.count)
+
+
+@lru_cache(maxsize=4096)
+def composed(events: tuple[Event, ...], delta: float) -> float:
+    """The least ε at δ that the accountants of plans find; ∞ where they know none.
+
+    They are those that every plan may use: Gaussian DP where all noise is Gaussian, otherwise the
+    sum, advanced composition of steps that are fixed, and zCDP.
+    """
+    if any(event.delta > 0 for event in events):
+        return math.inf
+    if all(event.kind == "gaussian" for event in events):
+        square = sum_up((up((1 / event.value) ** 2), event.count) for event in events)
+        return gaussian_epsilon(up(math.sqrt(square)), delta)
+    if all(event.epsilon is not None for event in events):
+        return composition.total(
+            [(event.epsilon or 0.0, event.rho or 0.0, event.count) for event in events], delta
+        )
+    rho = total_rho(events)
+    return math.inf if rho is None else composition.zcdp(rho, delta)
