@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -29,6 +29,7 @@ from privcore.data import Dataset, constant_columns
 from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter, parse_all
+from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.unit import ADDED
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
@@ -64,6 +65,7 @@ def discover(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
     test_limit: int | None = None,
+    before: Any = None,
 ) -> Discovery:
     """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
 
@@ -72,6 +74,8 @@ def discover(
         algorithms need one of the two.
     test_limit: how many tests a search that asks test by test may make, None for any number; edges
         not tested by then stay (see `work`).
+    before: what an earlier run on the same rows has released (`Released.kept`), which this run adds
+        to; epsilon is then the total of both.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -90,7 +94,8 @@ def discover(
         require_levels(counted, chosen.name, "an algorithm for numbers, such as privpc-star")
     counted = protection.sized(counted, checked.get("epsilon", 0.0), noise)
     source = levelled(counted, chosen, checked)
-    parameters, planned = _on_rows(chosen, checked, source, protection)
+    check_before(chosen, source, protection, before)
+    parameters, planned = _on_rows(chosen, checked, source, protection, before)
 
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
@@ -100,6 +105,7 @@ def discover(
         hooks or NoHooks(),
         keep_trace,
         TEST_LIMIT.parse(test_limit),
+        before,
     )
     _ = run.known  # What names another column is refused before anything is spent.
     start = time.perf_counter()
@@ -120,17 +126,78 @@ def discover(
         guarantee = replace(
             guarantee, public=(*guarantee.public, cut_sentence(counted, chosen, parameters))
         )
+    return _discovery(
+        chosen,
+        outcome._replace(guarantee=guarantee),
+        checked,
+        seconds,
+        noise=noise.kind if chosen.private else "none",
+        planned=planned,
+        rows=source.n if protection.relation == ADDED else None,
+    )
+
+
+def search_again(
+    algorithm: str,
+    kept: Any,
+    columns: Sequence[str],
+    parameters: Mapping[str, Any] | None,
+    guarantee: Guarantee,
+    *,
+    hooks: Hooks | None = None,
+    keep_trace: bool = True,
+) -> Discovery:
+    """Search what a run has released, with other settings: it costs nothing.
+
+    kept: as of `Released`.  columns: their names.  parameters: of the search, by name; the budget
+    among them is not used.  guarantee: of the release, which covers all that is made of it.
+
+    Raises ParameterError for an algorithm that keeps nothing, and DataError for columns that the
+    release does not have.
+    """
+    chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
+    if chosen.again is None:
+        raise ParameterError(f"{chosen.name} keeps nothing that could be searched again.")
+    source = PublicColumns(tuple(columns), kept.n, tuple(getattr(kept, "levels", ())))
+    if len(source.own_levels) != len(columns):
+        raise DataError("The release has another number of columns than the file names.")
+    run = Run(
+        cast(CountSource, source),
+        chosen.takes(**checked),
+        SimulatedNoise(0),
+        hooks or NoHooks(),
+        keep_trace,
+    )
+    start = time.perf_counter()
+    outcome = chosen.again(run, kept)._replace(guarantee=guarantee)
+    seconds = time.perf_counter() - start
+    wrong = run.known.violation(outcome.graph)
+    if wrong is not None:
+        raise ParameterError(f"The graph contradicts what is known: {wrong}.")
+    return _discovery(chosen, outcome, checked, seconds, noise="secure", planned=(), rows=None)
+
+
+def _discovery(
+    chosen: Algorithm,
+    outcome: Outcome,
+    checked: Mapping[str, Any],
+    seconds: float,
+    *,
+    noise: Literal["none", "simulated", "secure"],
+    planned: tuple[Event, ...],
+    rows: int | None,
+) -> Discovery:
     return Discovery(
         algorithm=chosen.name,
         graph=outcome.graph,
         separating_sets=outcome.separating_sets,
-        guarantee=guarantee,
+        guarantee=outcome.guarantee,
         spent=outcome.spent,
         tests_run=outcome.tests_run,
         orders_run=outcome.orders_run,
         seconds=seconds,
         parameters=checked,
-        noise=noise.kind if chosen.private else "none",
+        noise=noise,
         stopped=outcome.stopped,
         unreached=outcome.unreached,
         unit=outcome.unit,
@@ -145,8 +212,39 @@ def discover(
         settled=outcome.settled,
         overruled=outcome.overruled,
         released=outcome.released,
-        rows=source.n if protection.relation == ADDED else None,
+        rows=rows,
     )
+
+
+def check_before(
+    chosen: Algorithm, source: MomentSource | PublicColumns, protection: Protection, before: Any
+) -> None:
+    """Whether a run can add to what an earlier one has released.
+
+    Raises ParameterError for an algorithm or a protection that cannot, and DataError for another
+    table.
+    """
+    if before is None:
+        return
+    if chosen.again is None:
+        raise ParameterError(
+            f"{chosen.name} keeps nothing that a further release could add to; choose "
+            "moment-search."
+        )
+    if protection.relation == ADDED:
+        raise ParameterError(
+            "A release that hides the number of rows has its own rows drawn, and cannot be added "
+            "to; release anew."
+        )
+    if not before.topped:
+        raise ParameterError(
+            "What was put together from several releases cannot be added to; add to one of them."
+        )
+    if before.n != source.n:
+        raise DataError(
+            f"The earlier release is of {before.n:,} rows, and this table has {source.n:,}; give "
+            "the table that was released."
+        )
 
 
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
@@ -229,14 +327,17 @@ def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, 
 
 
 def planned_events(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    source: MomentSource | MixedRows | PublicColumns,
+    before: Any = None,
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take, without running it; empty where none are fixed.
 
     Of the source only its number of rows, its columns' names and what is public of them are used.
-    Raises ParameterError.
+    before: as of `discover`; its steps are among them.  Raises ParameterError.
     """
-    return _row_level(algorithm, parameters, source)[1]
+    return _row_level(algorithm, parameters, source, before)[1]
 
 
 def row_parameters(
@@ -251,11 +352,16 @@ def row_parameters(
 
 
 def _row_level(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    source: MomentSource | MixedRows | PublicColumns,
+    before: Any = None,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
-    return _on_rows(chosen, checked, counts, of_source(chosen, checked, source))
+    protection = of_source(chosen, checked, source)
+    check_before(chosen, counts, protection, before)
+    return _on_rows(chosen, checked, counts, protection, before)
 
 
 def _on_rows(
@@ -263,14 +369,17 @@ def _on_rows(
     checked: dict[str, Any],
     source: MomentSource | PublicColumns,
     protection: Protection,
+    before: Any = None,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     """Parameters of the run on rows, and the steps of a proven run as a person pays for them."""
+
+    def planned(tried: Mapping[str, Any]) -> tuple[Event, ...]:
+        return _planned(chosen, _public_run(chosen, tried, source, before))
+
     if protection.plain:
-        return checked, _planned(chosen, _public_run(chosen, checked, source))
-    delta = _delta_of(chosen, checked, source)
-    return protection.row_parameters(
-        checked, delta, lambda tried: _planned(chosen, _public_run(chosen, tried, source))
-    )
+        return checked, planned(checked)
+    delta = _delta_of(chosen, checked, source, before)
+    return protection.row_parameters(checked, delta, planned)
 
 
 def planned_delta(
@@ -283,17 +392,23 @@ def planned_delta(
 
 
 def _delta_of(
-    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | PublicColumns
+    chosen: Algorithm,
+    checked: Mapping[str, Any],
+    source: MomentSource | PublicColumns,
+    before: Any = None,
 ) -> float:
     if chosen.planned_delta is not None:
-        return chosen.planned_delta(_public_run(chosen, checked, source))
+        return chosen.planned_delta(_public_run(chosen, checked, source, before))
     declared = {parameter.name: parameter for parameter in chosen.parameters}
     matters = "delta" in declared and declared["delta"].matters(checked)
     return float(checked["delta"]) if matters else 0.0
 
 
 def _public_run(
-    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | PublicColumns
+    chosen: Algorithm,
+    checked: Mapping[str, Any],
+    source: MomentSource | PublicColumns,
+    before: Any = None,
 ) -> Run[GraphParameters]:
     # A plan reads what is public and nothing else.
     return Run(
@@ -302,6 +417,7 @@ def _public_run(
         SimulatedNoise(0),
         NoHooks(),
         keep_trace=False,
+        before=before,
     )
 
 

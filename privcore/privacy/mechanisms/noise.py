@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Vector
 from privcore.errors import ParameterError
+from privcore.privacy.mechanisms.refining import check_refining, quantile
 
 Counts = NDArray[np.int64]
 Perturbation = Literal["gumbel", "exponential"]
@@ -39,6 +40,16 @@ class NoiseSource(Protocol):
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
         """Independent noise with P(k) proportional to exp(-|k|/scale) on each integer, (k,)."""
+        ...
+
+    def refined_laplace_array(
+        self, values: Counts, known: Counts, before: float, scale: float
+    ) -> Counts:
+        """Integers with discrete Laplace noise of `scale`, of which `known` is a noisier copy.
+
+        known: the integers with such noise of the larger scale `before`, (k,).  What comes back and
+        `known` together tell no more than what comes back alone (`refining`).
+        """
         ...
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
@@ -107,6 +118,17 @@ class SimulatedNoise:
         if scale == 0:
             return values.copy()
         return values + self._two_sided(scale, values.shape)
+
+    def refined_laplace_array(
+        self, values: Counts, known: Counts, before: float, scale: float
+    ) -> Counts:
+        check_refining(before, scale)
+        uniform = self._generator.random(values.shape)
+        drawn = [
+            quantile(float(u), int(k - v), before, scale, math)
+            for v, k, u in zip(values, known, uniform, strict=True)
+        ]
+        return np.asarray(values + np.array(drawn, dtype=np.int64), dtype=np.int64)
 
     def _two_sided(self, scale: float, shape: tuple[int, ...]) -> Counts:
         """Discrete Laplace noise: the difference of two geometric variables."""

@@ -172,8 +172,6 @@ LEAST_CELLS = 16
 MOST_CELLS = 1_000_000
 # Rounds of tables, with equal shares.
 _ROUNDS = 3
-# Noise against chance up to which tests lose fewer edges than the scores' search adds by mistake.
-_LITTLE_NOISE = 0.02
 
 
 @dataclass(frozen=True)
@@ -198,17 +196,6 @@ class MomentPlan:
     def rounds(self) -> int:
         """How many rounds of tables there are."""
         return _ROUNDS if self.cells else 0
-
-    @property
-    def candidate_order(self) -> int:
-        """Most columns that the search on pairs conditions on: each test may lose an edge."""
-        return 1 if self.noise > 1 else 2
-
-    @property
-    def refined(self) -> bool:
-        """Whether directions are searched for among the edges that tests on tables left, and not
-        among all candidates: with much noise, such tests lose more edges than they save."""
-        return self.noise <= _LITTLE_NOISE
 
     @property
     def mu_round(self) -> float:

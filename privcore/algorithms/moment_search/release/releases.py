@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.release.kept import KeptTable
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import WholePlan
 from privcore.arrays import Columns
@@ -55,8 +56,19 @@ def release_tables(
         released.add_table(columns, noisy.reshape(exact.shape), sigma * sigma)
 
 
-def release_whole(source: CountSource, plan: WholePlan, noise: NoiseSource) -> NDArray[np.float64]:
-    """Counts of all combinations of levels, each with discrete Laplace noise; shape = levels."""
+def release_whole(
+    source: CountSource, plan: WholePlan, noise: NoiseSource, before: KeptTable | None = None
+) -> NDArray[np.float64]:
+    """Counts of all combinations of levels, each with discrete Laplace noise; shape = levels.
+
+    before: the same counts with more noise, released already, which these refine: both together
+    tell no more than these alone.
+    """
     exact = source.table(range(len(source.levels)))
-    noisy = noise.discrete_laplace_array(exact.reshape(-1).astype(np.int64), plan.scale)
+    flat = exact.reshape(-1).astype(np.int64)
+    if before is None:
+        noisy = noise.discrete_laplace_array(flat, plan.scale)
+    else:
+        known = before.counts.reshape(-1).astype(np.int64)
+        noisy = noise.refined_laplace_array(flat, known, before.scale, plan.scale)
     return noisy.reshape(exact.shape).astype(np.float64)
