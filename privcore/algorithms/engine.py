@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
+from privcore.algorithms.earlier import ALONE, Earlier, check_before
 from privcore.algorithms.protecting import Protection, of_source
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
 from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
-from privcore.algorithms.search.result import Discovery
+from privcore.algorithms.search.result import Discovery, Edge
 from privcore.counts import (
     AvailableCases,
     CountSource,
@@ -66,6 +67,7 @@ def discover(
     keep_trace: bool = True,
     test_limit: int | None = None,
     before: Any = None,
+    only: Collection[Edge] = (),
 ) -> Discovery:
     """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
 
@@ -75,7 +77,8 @@ def discover(
     test_limit: how many tests a search that asks test by test may make, None for any number; edges
         not tested by then stay (see `work`).
     before: what an earlier run on the same rows has released (`Released.kept`), which this run adds
-        to; epsilon is then the total of both.
+        to; epsilon is then the total of both.  only: pairs of positions (i < j) that it measures,
+        empty for all.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -94,8 +97,9 @@ def discover(
         require_levels(counted, chosen.name, "an algorithm for numbers, such as privpc-star")
     counted = protection.sized(counted, checked.get("epsilon", 0.0), noise)
     source = levelled(counted, chosen, checked)
-    check_before(chosen, source, protection, before)
-    parameters, planned = _on_rows(chosen, checked, source, protection, before)
+    earlier = Earlier(before, frozenset(only))
+    check_before(chosen, source, protection, earlier)
+    parameters, planned = _on_rows(chosen, checked, source, protection, earlier)
 
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
@@ -105,7 +109,7 @@ def discover(
         hooks or NoHooks(),
         keep_trace,
         TEST_LIMIT.parse(test_limit),
-        before,
+        *earlier,
     )
     _ = run.known  # What names another column is refused before anything is spent.
     start = time.perf_counter()
@@ -216,37 +220,6 @@ def _discovery(
     )
 
 
-def check_before(
-    chosen: Algorithm, source: MomentSource | PublicColumns, protection: Protection, before: Any
-) -> None:
-    """Whether a run can add to what an earlier one has released.
-
-    Raises ParameterError for an algorithm or a protection that cannot, and DataError for another
-    table.
-    """
-    if before is None:
-        return
-    if chosen.again is None:
-        raise ParameterError(
-            f"{chosen.name} keeps nothing that a further release could add to; choose "
-            "moment-search."
-        )
-    if protection.relation == ADDED:
-        raise ParameterError(
-            "A release that hides the number of rows has its own rows drawn, and cannot be added "
-            "to; release anew."
-        )
-    if not before.topped:
-        raise ParameterError(
-            "What was put together from several releases cannot be added to; add to one of them."
-        )
-    if before.n != source.n:
-        raise DataError(
-            f"The earlier release is of {before.n:,} rows, and this table has {source.n:,}; give "
-            "the table that was released."
-        )
-
-
 def check_outcome(algorithm: Algorithm, run: Run[Any], outcome: Outcome) -> None:
     """Whether a run hands back what was requested; raises ParameterError otherwise.
 
@@ -331,13 +304,14 @@ def planned_events(
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
     before: Any = None,
+    only: Collection[Edge] = (),
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take, without running it; empty where none are fixed.
 
     Of the source only its number of rows, its columns' names and what is public of them are used.
-    before: as of `discover`; its steps are among them.  Raises ParameterError.
+    before, only: as of `discover`; the steps of both are among them.  Raises ParameterError.
     """
-    return _row_level(algorithm, parameters, source, before)[1]
+    return _row_level(algorithm, parameters, source, Earlier(before, frozenset(only)))[1]
 
 
 def row_parameters(
@@ -355,13 +329,13 @@ def _row_level(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
-    before: Any = None,
+    earlier: Earlier = ALONE,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
     protection = of_source(chosen, checked, source)
-    check_before(chosen, counts, protection, before)
-    return _on_rows(chosen, checked, counts, protection, before)
+    check_before(chosen, counts, protection, earlier)
+    return _on_rows(chosen, checked, counts, protection, earlier)
 
 
 def _on_rows(
@@ -369,16 +343,16 @@ def _on_rows(
     checked: dict[str, Any],
     source: MomentSource | PublicColumns,
     protection: Protection,
-    before: Any = None,
+    earlier: Earlier,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     """Parameters of the run on rows, and the steps of a proven run as a person pays for them."""
 
     def planned(tried: Mapping[str, Any]) -> tuple[Event, ...]:
-        return _planned(chosen, _public_run(chosen, tried, source, before))
+        return _planned(chosen, _public_run(chosen, tried, source, earlier))
 
     if protection.plain:
         return checked, planned(checked)
-    delta = _delta_of(chosen, checked, source, before)
+    delta = _delta_of(chosen, checked, source, earlier)
     return protection.row_parameters(checked, delta, planned)
 
 
@@ -395,10 +369,10 @@ def _delta_of(
     chosen: Algorithm,
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
-    before: Any = None,
+    earlier: Earlier = ALONE,
 ) -> float:
     if chosen.planned_delta is not None:
-        return chosen.planned_delta(_public_run(chosen, checked, source, before))
+        return chosen.planned_delta(_public_run(chosen, checked, source, earlier))
     declared = {parameter.name: parameter for parameter in chosen.parameters}
     matters = "delta" in declared and declared["delta"].matters(checked)
     return float(checked["delta"]) if matters else 0.0
@@ -408,7 +382,7 @@ def _public_run(
     chosen: Algorithm,
     checked: Mapping[str, Any],
     source: MomentSource | PublicColumns,
-    before: Any = None,
+    earlier: Earlier = ALONE,
 ) -> Run[GraphParameters]:
     # A plan reads what is public and nothing else.
     return Run(
@@ -417,7 +391,8 @@ def _public_run(
         SimulatedNoise(0),
         NoHooks(),
         keep_trace=False,
-        before=before,
+        before=earlier.before,
+        only=earlier.only,
     )
 
 

@@ -16,7 +16,7 @@ from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvi
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.kept import KeptSums, Points
 from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_moments
+from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
 from privcore.algorithms.search import common
@@ -103,6 +103,8 @@ def events_before(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 def rounds_within(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
     """The rounds that a part of the budget allows; mu: of all of them together."""
     parameters = run.parameters
+    if run.only:
+        return plan_chosen(run.source.n, levels, mu, run.only)
     return plan_moments(
         run.source.n,
         levels,
@@ -132,8 +134,9 @@ def run_in_rounds(
     penalty = run.parameters.penalty
     noise, earlier = plan.noise, run.before
     if isinstance(earlier, KeptSums):
-        before, noise = earlier.moments.copy(), 1 / (1 / noise + 1 / earlier.noise)
-    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before)
+        before = earlier.moments.copy()
+        noise = earlier.noise if run.only else 1 / (1 / noise + 1 / earlier.noise)
+    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before, run.only)
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     made = 0
     while made < plan.rounds:

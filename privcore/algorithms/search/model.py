@@ -78,6 +78,7 @@ class Run(Generic[P_co]):
     test_limit: how many tests a search may make, None for any number; see `work`.
     before: what an earlier run on the same rows has released, which this one adds to, or None; its
         budget is then that of both together.
+    only: pairs that this run measures in that case, none for all.
     """
 
     source: CountSource
@@ -87,6 +88,7 @@ class Run(Generic[P_co]):
     keep_trace: bool = True
     test_limit: int | None = None
     before: Any = None
+    only: frozenset[Edge] = frozenset()
 
     @cached_property
     def known(self) -> Constraints:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
 from privcore.algorithms.moment_search.release.features import (
+    chosen_pairs_sensitivity,
     pair_features_sensitivity,
     rounding_of_features,
 )
@@ -231,6 +232,14 @@ def plan_moments(
     first = mu * math.sqrt(1 - share)
     noise = sensitivity**2 / (n * first**2)
     return MomentPlan(first, mu * math.sqrt(share), sensitivity, int(cells), noise)
+
+
+def plan_chosen(
+    n: int, levels: Sequence[int], mu: float, pairs: Collection[tuple[int, int]]
+) -> MomentPlan:
+    """All of μ for these pairs alone, without tables."""
+    sensitivity = chosen_pairs_sensitivity(levels, pairs) + rounding_of_features(levels, n)
+    return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
 
 
 def _pairs_sensitivity(levels: Sequence[int], n: int) -> float:

@@ -5,7 +5,7 @@ The only code of the search that sees exact counts; docs/proofs/moment_search.md
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -21,17 +21,22 @@ from privcore.privacy.mechanisms import NoiseSource
 
 
 def release_pairs(
-    source: CountSource, sigma: float, noise: NoiseSource, before: Moments | None = None
+    source: CountSource,
+    sigma: float,
+    noise: NoiseSource,
+    before: Moments | None = None,
+    only: Collection[tuple[int, int]] = (),
 ) -> Moments:
     """Moments of all columns and all pairs of columns, each with noise of deviation sigma.
 
-    before: what was released already, which these are added to.
+    before: what was released already, which these are added to.  only: these pairs, and no column
+    by itself.
     """
     bases = [sum_zero_basis(r) for r in source.levels]
-    exact: dict[Columns, NDArray[np.float64]] = {
-        (c,): basis.T @ source.table([c]) for c, basis in enumerate(bases)
-    }
-    for c, d in combinations(range(len(bases)), 2):
+    exact: dict[Columns, NDArray[np.float64]] = {}
+    if not only:
+        exact = {(c,): basis.T @ source.table([c]) for c, basis in enumerate(bases)}
+    for c, d in sorted(only) if only else combinations(range(len(bases)), 2):
         exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
     together = np.concatenate([sums.ravel() for sums in exact.values()])
     noisy = noise.gaussian_array(together, sigma)
