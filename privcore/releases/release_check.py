@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from privcore.algorithms.engine import (
     planned_events,
     source_of,
 )
+from privcore.algorithms.search.result import Edge
 from privcore.counts import MixedRows
 from privcore.data import Dataset
 from privcore.data.model import Described
@@ -30,6 +31,8 @@ from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
+from privcore.releases.release_file import ReleaseFile
+from privcore.releases.topping_up import beside, check_adding
 from privcore.text import short
 
 # Of a number in the surrogate of a mixed table.
@@ -44,6 +47,9 @@ class Check:
     those of the run, as they are for as many levels as can be bought.  caveats: sentences that
     limit the promise, each accepted.  warnings: to be read before going on.  split: between a
     domain that is to be bought and the run.  effect: what is released with the graph.
+    adds_to: the release that this one adds to, and only: the pairs that it measures, none for all;
+    epsilon, delta and rho are then what it costs beside the earlier one.
+    promised: ε and δ that the result states; of both releases where there was an earlier one.
     """
 
     epsilon: float
@@ -54,6 +60,13 @@ class Check:
     warnings: tuple[str, ...]
     split: Split | None = None
     effect: EffectPlan | None = None
+    adds_to: ReleaseFile | None = None
+    only: frozenset[Edge] = frozenset()
+    promised: tuple[float, float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if self.adds_to is None:
+            object.__setattr__(self, "promised", (self.epsilon, self.delta))
 
 
 def check_release(
@@ -63,12 +76,16 @@ def check_release(
     *,
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
+    adds_to: ReleaseFile | None = None,
+    only: Collection[Edge] = (),
 ) -> Check:
     """Everything that can be refused without spending, looked at from public facts.
 
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
     word by word; levels and bounds that were read from the rows cannot be accepted.  effect: what
-    is to be released together with the graph, of moment search's own numbers.  The run is
+    is to be released together with the graph, of moment search's own numbers.
+    adds_to: an earlier release of the same table, which is added to; parameters then have the
+    total ε of both, and delta as it was.  only: pairs that are measured, none for all.  The run is
     rehearsed on a public surrogate, so that settings that it refuses are refused before they are
     paid for.
 
@@ -79,6 +96,10 @@ def check_release(
     """
     if effect is not None:
         _check_effect(dataset, algorithm, effect)
+    if adds_to is not None:
+        check_adding(dataset, algorithm, parameters, adds_to)
+        if effect is not None:
+            raise ParameterError("A release that adds to another has no effect; leave it out.")
     if isinstance(dataset, StatedTable):
         return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
@@ -107,18 +128,34 @@ def check_release(
         check_memory(dataset)
     source = source_of(dataset)
     of_graph = checked if effect is None else effect.of_graph(checked)
-    planned = planned_events(algorithm, of_graph, source)
+    kept = None if adds_to is None else adds_to.kept
+    planned = planned_events(algorithm, of_graph, source, kept, only)
     planned += () if effect is None else effect.second_events(checked)
     if isinstance(source, MixedRows) and isinstance(dataset, Dataset):
         tried = _mixed_surrogate(dataset, source.own_levels)
     else:
         tried = surrogate(Shape.of(dataset), 1)
-    discover(tried, algorithm, of_graph, seed=1, keep_trace=False)
+    discover(tried, algorithm, of_graph, seed=1, keep_trace=False, before=kept, only=only)
     delta = planned_delta(algorithm, of_graph, source)
     epsilon = float(checked["epsilon"])
     warnings = _warnings(epsilon, delta, dataset.n)
     rho = _rho(epsilon, delta, planned)
-    return Check(epsilon, delta, rho, planned, dataset.caveats, warnings, effect=effect)
+    check = Check(epsilon, delta, rho, planned, dataset.caveats, warnings, effect=effect)
+    return check if adds_to is None else cost_beside(check, adds_to, frozenset(only))
+
+
+def cost_beside(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
+    """What a release costs beside the one that it adds to; check: of both together."""
+    epsilon, rho = beside(check.epsilon, check.planned, adds_to)
+    return replace(
+        check,
+        epsilon=epsilon,
+        delta=0.0,
+        rho=rho,
+        adds_to=adds_to,
+        only=only,
+        promised=(check.epsilon, check.delta),
+    )
 
 
 def _check_effect(
