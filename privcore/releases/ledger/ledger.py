@@ -217,7 +217,8 @@ class Ledger:
         before: what two cost that add to the same one is not the sum.
 
         Raises BudgetError, and changes nothing, if the total would be exceeded, the data belong to
-        another budget, or the earlier release was added to before; ParameterError for amounts or parameters that cannot be kept.
+        another budget, or the earlier release was added to before; ParameterError for amounts or
+        parameters that cannot be kept.
         """
         check_amounts(epsilon, delta, rho)
         check_record(algorithm, parameters, certificate, fingerprints)
