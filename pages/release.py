@@ -87,6 +87,13 @@ def confirm(
         key=f"release_agreed_{len(shown)}",
         disabled=bool(short_of),
     )
+    keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
+    keep_numbers = keeps and st.checkbox(
+        "Keep the released numbers too, signed. They are covered as the graph is: anyone can search "
+        "them again for nothing, and you can add to them later.",
+        value=True,
+        key="release_keep_numbers",
+    )
     st.caption("Stay on this page, and do not reload it, until the graph is shown.")
     if not st.button(
         "Release", type="primary", disabled=not agreed or bool(short_of), icon=":material/publish:"
@@ -106,6 +113,7 @@ def confirm(
                     budget=budget,
                     content=loaded.content,
                     accepted=check.caveats,
+                    keep_numbers=keep_numbers,
                 ),
                 loaded.positions if loaded.dataset.true_edges else None,
                 loaded.dataset.name,
