@@ -81,18 +81,18 @@ def confirm(
     short_of = panels.uncovered(ledger, budget, check)
     if short_of:
         st.warning(short_of, icon=":material/block:")
+    keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
+    keep_numbers = keeps and st.checkbox(
+        "Keep the released numbers too, signed. They are covered as the graph is: anyone can "
+        "search them again for nothing, and you can add to them later.",
+        value=True,
+        key="release_keep_numbers",
+    )
     agreed = st.checkbox(
         f"Charge (ε = {check.epsilon:g}, δ = {check.delta:g}) to “{plain(budget)}” and run once "
         "with secure noise. This cannot be undone.",
         key=f"release_agreed_{len(shown)}",
         disabled=bool(short_of),
-    )
-    keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
-    keep_numbers = keeps and st.checkbox(
-        "Keep the released numbers too, signed. They are covered as the graph is: anyone can search "
-        "them again for nothing, and you can add to them later.",
-        value=True,
-        key="release_keep_numbers",
     )
     st.caption("Stay on this page, and do not reload it, until the graph is shown.")
     if not st.button(

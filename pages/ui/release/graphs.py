@@ -117,6 +117,6 @@ def released(number: int, shown: Shown) -> None:
         st.caption(
             "The released numbers can be searched again with other settings, for nothing: `python "
             f"-m privcore search-again release-{identity}.json` also lists the pairs that cannot "
-            "be told, and about what it would cost to tell them. `python -m privcore topup` adds to "
-            "them: both releases together are as one at the sum of their ε."
+            "be told, and about what it would cost to tell them. `python -m privcore topup` adds "
+            "to them: both releases together are as one at the sum of their ε."
         )
