@@ -148,7 +148,8 @@ def message(counts: Counts, plan: SumPlan, mask: Counts, noise: NoiseSource) -> 
 def opened(messages: Sequence[Counts], plan: SumPlan, unmatched: Sequence[Counts] = ()) -> Counts:
     """What the server learns: the sum of the messages, masks cancelled, shape (cells,).
 
-    unmatched: of each site that sent a message, the masks it shares with sites that sent none.
+    unmatched: of each site that sent a message, the masks it shares with sites that sent none, and
+    no others: what it shares with those that are there keeps its message secret.
     """
     total = np.zeros(plan.cells, dtype=np.int64)
     for sent in messages:

@@ -160,7 +160,7 @@ class SumPlan:
 
     @property
     def sigma(self) -> float:
-        """Of the noise of each site."""
+        """Parameter σ of the noise that each site adds."""
         return site_sigma(self.rho, self.adding, *self.sensitivity)
 
     def variance(self, sites: int) -> float:
