@@ -88,7 +88,7 @@ def plan_of(
 ) -> SumPlan:
     """The secure sum of the tables that `tables_of` names.
 
-    n, levels: public, of all sites together.  rho: zCDP of a person with so many rows at one site.
+    n, levels: public, of all sites together.  rho: zCDP of a person with so many rows.
     adding: sites counted on for noise, all by default.  Raises ParameterError as `SumPlan`.
     """
     tables = tables_of(levels)
