@@ -11,7 +11,13 @@ import numpy as np
 
 from privcore.arrays import Vector
 from privcore.errors import ParameterError
-from privcore.privacy.mechanisms.noise import Counts, Perturbation, check_scale, check_size
+from privcore.privacy.mechanisms.noise import (
+    Counts,
+    Perturbation,
+    check_bits,
+    check_scale,
+    check_size,
+)
 from privcore.privacy.mechanisms.refining import refined
 
 # What the library adds to its privacy map by rounding up.
@@ -73,6 +79,12 @@ class SecureNoise:
 
     def permutation(self, size: int) -> Counts:
         return np.asarray(secrets.SystemRandom().sample(range(size), size), dtype=np.int64)
+
+    def uniform_array(self, size: int, bits: int) -> Counts:
+        check_bits(bits)
+        drawn = np.frombuffer(secrets.token_bytes(8 * size), dtype=np.uint64)
+        # The first bits of each number, so that all are as likely.
+        return (drawn >> np.uint64(64 - bits)).astype(np.int64)
 
     def _sampler(self, name: str, scale: float) -> Callable[[Any], Any]:
         check_scale(scale)
