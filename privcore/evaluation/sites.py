@@ -15,36 +15,26 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.moment_search.dags.dag_search import edges_of
-from privcore.algorithms.moment_search.dags.edge_selection import kept_edges
-from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
-from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
+from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.sampler import sampled
-from privcore.algorithms.moment_search.posterior.table_score import TableScore
+from privcore.algorithms.moment_search.release.kept import Kept, KeptSums, KeptTable
 from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.steps import narrowed, neighbours, searched_among
-from privcore.algorithms.moment_search.whole import drawn, likely_edges
-from privcore.algorithms.search.common import Recorder
-from privcore.algorithms.search.model import NoHooks, Run
 from privcore.arrays import Columns
-from privcore.counts import CountSource, PublicColumns
 from privcore.data import Dataset
 from privcore.errors import DataError, ParameterError
-from privcore.graphs import PDAG, cpdag_of_dag
-from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.graphs import PDAG
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.distributed import SumPlan
+from privcore.privacy.mechanisms.noise import discrete_laplace_scale
 
 Counts = NDArray[np.int64]
 # Columns with no more combinations of levels are counted all at once, of others all pairs.
 MOST_CELLS = MomentSearchParameters.whole_table
-# PC's search on pairs conditions on so many columns, as moment search does on few rows.
-_PAIRS_ORDER = 1
 
 
 def split_rows(data: Dataset, sites: int, noise: NoiseSource) -> tuple[Dataset, ...]:
@@ -209,15 +199,6 @@ def in_tables(counts: Counts, levels: Sequence[int]) -> dict[Columns, Counts]:
     return tables
 
 
-def laplace_scale(variance: float) -> float:
-    """The scale of the discrete Laplace noise that has this variance.
-
-    >>> round(laplace_scale(7.835), 3)
-    2.0
-    """
-    return 1 / math.acosh(1 + 1 / variance)
-
-
 def graph_from(
     tables: Mapping[Columns, Counts],
     n: int,
@@ -231,29 +212,19 @@ def graph_from(
 
     The search over a full contingency table has a likelihood for discrete Laplace noise.  It is
     used with the scale of the same variance, although sums of discrete Gaussians have lighter
-    tails.  On pairs, the best DAG among the candidates is searched for once, and its edges stay
-    that pass their tests; moment search itself goes on with larger tables and further searches.
+    tails.  Of pairs there are no rounds of larger tables.
     """
-    parameters = MomentSearchParameters(epsilon=1.0)
     columns = tuple(range(len(levels)))
-    source = cast(CountSource, PublicColumns(tuple(names), n, tuple(levels)))
-    run = Run(source, parameters, SimulatedNoise(0), NoHooks(), keep_trace=False)
+    kept: Kept
     if columns in tables:
         counts = tables[columns].astype(np.float64)
-        scale = laplace_scale(variance)
-        posterior = sampled(TableScore(counts, n, scale, max_parents=parameters.max_parents))
-        kept = likely_edges(posterior, parameters.false_edges, run.known)
-        return drawn(tuple(names), posterior, kept, run.known)
-    moments = Moments(n, levels)
-    for pair, table in tables.items():
-        moments.add_table(pair, table.astype(np.float64), variance)
-    evidence = ModelEvidence(moments, penalty=parameters.penalty)
-    candidates = narrowed(run, _PAIRS_ORDER, evidence, Recorder(False), None)
-    dag = searched_among(run, evidence.score, neighbours(candidates))
-    dag = kept_edges(
-        TableEvidence(evidence, parameters.penalty), dag, parameters.false_edges, run.known
-    )
-    return run.known.completed(cpdag_of_dag(tuple(names), edges_of(dag)))
+        kept = KeptTable(n, counts, discrete_laplace_scale(variance), topped=False)
+    else:
+        moments = Moments(n, levels)
+        for pair, table in tables.items():
+            moments.add_table(pair, table.astype(np.float64), variance)
+        kept = KeptSums(n, moments, variance / n, mu=0.0)
+    return search_again("moment-search", kept, names, {}, Guarantee.none()).graph
 
 
 def all_in_one_cell(counts: Counts, levels: Sequence[int]) -> Counts:

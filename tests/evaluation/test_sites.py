@@ -17,7 +17,6 @@ from privcore.evaluation.sites import (
     graph_from,
     in_place_of_all,
     in_tables,
-    laplace_scale,
     message,
     of_graph,
     opened,
@@ -30,7 +29,7 @@ from privcore.evaluation.sites import (
 from privcore.graphs import cpdag_of_names
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.privacy.mechanisms.distributed import SumPlan
-from privcore.privacy.mechanisms.noise import discrete_laplace_variance
+from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 
 # Of each test that may be wrong by chance; seeds are fixed, so that it is so or is not.
 ALARM = 1e-6
@@ -230,7 +229,7 @@ def test_bad_sums_are_refused():
 
 def test_the_stand_in_scale_has_the_variance():
     for variance in (0.1, 4.0, 900.0):
-        assert discrete_laplace_variance(laplace_scale(variance)) == pytest.approx(variance)
+        assert discrete_laplace_variance(discrete_laplace_scale(variance)) == pytest.approx(variance)
 
 
 def test_a_secure_sum_gives_the_graph_of_one_holder(earthquake):

@@ -203,3 +203,12 @@ def discrete_laplace_variance(scale: float) -> float:
     """
     stop = -math.expm1(-1 / scale)
     return 2 * math.exp(-1 / scale) / (stop * stop)
+
+
+def discrete_laplace_scale(variance: float) -> float:
+    """The scale of the discrete Laplace noise that has this variance.
+
+    >>> round(discrete_laplace_scale(7.835), 3)
+    2.0
+    """
+    return 1 / math.acosh(1 + 1 / variance)
