@@ -229,7 +229,8 @@ def test_bad_sums_are_refused():
 
 def test_the_stand_in_scale_has_the_variance():
     for variance in (0.1, 4.0, 900.0):
-        assert discrete_laplace_variance(discrete_laplace_scale(variance)) == pytest.approx(variance)
+        scale = discrete_laplace_scale(variance)
+        assert discrete_laplace_variance(scale) == pytest.approx(variance)
 
 
 def test_a_secure_sum_gives_the_graph_of_one_holder(earthquake):
