@@ -169,13 +169,15 @@ def evidence_of(
     """
     released = result.released
     assert released is not None
+    # The number of rows that the run saw, where that of the table is private.
+    rows = data.n if result.rows is None else result.rows
     if released.moments is not None:
-        return Numbers(released.moments, data.n)
+        return Numbers(released.moments, rows)
     assert released.tables is not None
     columns = (data.columns[asked.cause], data.columns[asked.outcome])
     if not all(column.is_categorical for column in columns):
         return None
-    return Tables([released.tables, *more], data.n)
+    return Tables([released.tables, *more], rows)
 
 
 def without_privacy(
