@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from privcore.algorithms.protecting import Protection
 from privcore.algorithms.registry import get_algorithm
-from privcore.algorithms.search.parameters import NEIGHBOURS, ROWS_PER_UNIT
 from privcore.data.model import Described
 from privcore.effects.question import Asked, Question
 from privcore.effects.standardisation import StandardisedTable
 from privcore.errors import ParameterError
-from privcore.parameter import Parameter
+from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting.events import Event
-from privcore.privacy.accounting.unit import ADDED, REPLACED
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 from privcore.rounding import down, up
 
@@ -48,7 +47,6 @@ class EffectPlan:
 
     def check(self, data: Described) -> Asked:
         """The question by position; raises ParameterError where data or share do not allow it."""
-        self._check_unit(data.unit.rows > 1)
         if SHARE.parse(self.share) > 0 and not all(
             column.is_categorical for column in data.columns
         ):
@@ -65,27 +63,25 @@ class EffectPlan:
             )
         return asked
 
-    def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
-        """ε of the graph and of the effect; together no more than the run's.
+    def check_protection(self, data: Described, parameters: Mapping[str, Any] | None) -> None:
+        """Raises ParameterError for a second release that would protect less than the graph."""
+        if not self.share:
+            return
+        declared = get_algorithm(ALGORITHM).parameters
+        checked = parse_all(declared, parameters or {}, ALGORITHM)
+        if not Protection.of(checked, data.unit).plain:
+            raise ParameterError(
+                "A second release for the effect protects one row that is replaced; set the share "
+                "for the effect to 0, or rows_per_unit to 1 and neighbours to replaced."
+            )
 
-        Raises ParameterError where the second release would protect less than the graph does.
-        """
-        stated = parameters or {}
-        rows = ROWS_PER_UNIT.parse(stated.get("rows_per_unit")) or 1
-        self._check_unit(rows > 1 or NEIGHBOURS.parse(stated.get("neighbours", REPLACED)) == ADDED)
+    def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
+        """ε of the graph and of the effect; together no more than the run's."""
         epsilon = self.total(parameters)
         if not self.share:
             return epsilon, 0.0
         second = down(epsilon * self.share)
         return down(epsilon - second), second
-
-    def _check_unit(self, more: bool) -> None:
-        """more: whether more is to be protected than one row that is replaced."""
-        if more and SHARE.parse(self.share) > 0:
-            raise ParameterError(
-                "A second release for an effect protects one row that is replaced, and no person "
-                "with several rows, nor the number of rows; set the share for the effect to 0."
-            )
 
     def total(self, parameters: Mapping[str, Any] | None) -> float:
         """ε of graph and effect; raises ParameterError."""

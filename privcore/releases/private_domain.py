@@ -39,9 +39,9 @@ class Split:
 def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | None) -> Split:
     """Who gets what of a run's ε and δ, fixed before any row is looked at.
 
-    Raises ParameterError for an algorithm without ε, for bad parameters, for more to protect than
-    one row, for a run without δ if the purchase brings none, and for one with δ if it does; and
-    what `plan_domain` raises.
+    Raises ParameterError for an algorithm without ε, for bad parameters, for a run without δ if
+    the purchase brings none, for one with δ if it does, and for a promise to more than one row
+    that is replaced, which a purchase does not keep; and what `plan_domain` raises.
     """
     purchase = table.purchase
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
@@ -52,8 +52,8 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
         )
     if not Protection.of(checked, RECORD).plain:
         raise ParameterError(
-            "A bought domain protects one row that is replaced, and no person with several rows, "
-            "nor the number of rows; state the levels and bounds in the schema."
+            "A bought domain protects one row that is replaced; state levels, bounds and cut "
+            "points in the schema, or leave rows_per_unit at 1 and neighbours at replaced."
         )
     epsilon, delta = float(checked["epsilon"]), float(checked.get("delta", 0.0))
     if delta > 0 and purchase.delta is not None:

@@ -294,11 +294,11 @@ def test_a_second_release_that_protects_one_row_is_refused():
     data = load_network("cancer").sample(400, 1)
     question = Question(data.names[0], data.names[1])
     for asked in ({"rows_per_unit": 2}, {"neighbours": ADDED}):
-        with pytest.raises(ParameterError, match="second release for an effect protects one row"):
+        with pytest.raises(ParameterError, match="second release for the effect protects one row"):
             effects(data, question, asked, share=0.5, seed=1)
         assert effects(data, question, asked, seed=1).result.guarantee.holds
     persons = Dataset("t", data.columns, data.values, unit=Unit("patient", 4))
-    with pytest.raises(ParameterError, match="second release for an effect protects one row"):
+    with pytest.raises(ParameterError, match="second release for the effect protects one row"):
         effects(persons, question, {}, share=0.5, seed=1)
 
 
