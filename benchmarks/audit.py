@@ -21,6 +21,7 @@ from privcore.evaluation.audits import (
     PAIRWISE,
     PLANTED,
     RELEASES,
+    UNITS,
     AuditCase,
     audit,
     runs_to_catch,
@@ -58,6 +59,7 @@ def main() -> None:
     tables = {
         "release of numbers": RELEASES,
         "algorithm": AUDITS,
+        "person with 5 rows": UNITS,
         "mechanism": MECHANISMS,
         "release of a direction": PAIRWISE,
     }

@@ -20,6 +20,7 @@ from privcore.evaluation.audits import (
     PAIRWISE,
     PLANTED,
     RELEASES,
+    UNITS,
     AuditCase,
     AuditResult,
     Outputs,
@@ -34,6 +35,7 @@ KINDS = {
     "algorithms": AUDITS,
     "released numbers": RELEASES,
     "mechanisms": MECHANISMS,
+    "persons with several rows": UNITS,
     "cause and effect": PAIRWISE,
     "planted bugs": PLANTED,
 }
@@ -82,8 +84,9 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
             key="audit_kind",
             persist_state="session",
             help="Whole algorithms on tiny data, the noisy numbers that they release before any "
-            "search, the mechanisms that they are made of, the releases behind a direction between "
-            "two variables, or variants with a bug, to see that an audit catches it.",
+            "search, the mechanisms that they are made of, data in which one person has five "
+            "rows, the releases behind a direction between two variables, or variants with a bug, "
+            "to see that an audit catches it.",
         )
     )
     cases = KINDS[kind]
@@ -184,6 +187,8 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
         st.markdown(f"**Event 1:** {plain(sentence(result.events[0].plainly))}")
     else:
         st.markdown("**No event:** the outputs of all runs were alike.")
+    if case.protects:
+        st.markdown(f"**Protected:** {case.protects}")
     st.markdown(f"**Data sets:** {case.neighbours}")
     if case.flaw:
         st.markdown(f"**The bug:** {case.flaw}")
@@ -250,8 +255,8 @@ def sentence(text: str) -> str:
 st.title("Audit")
 st.caption(
     "Is the promise kept? The same mechanism runs many times on two data sets that differ in one "
-    "record, the most informative ones known. If some result is more than e^ε times likelier on "
-    "one of them, the claim is false."
+    "record, or in all rows of one person, the most informative ones known. If some result is more "
+    "than e^ε times likelier on one of them, the claim is false."
 )
 try:
     with st.sidebar:

@@ -31,6 +31,9 @@ _SHARE = 0.05
 # Scales of its noise that the table is brought below it: rows are then made up in 2 % of runs.
 _BELOW = 3.0
 _LEAST_ROWS = 2
+# Scale of that noise, in rows: beyond it nothing but made-up rows would be left.
+_MOST_NOISE = 1e6
+_NUMBER_OF_ROWS = "number of rows"
 
 Planned = Callable[[Mapping[str, Any]], Sequence[Event]]
 
@@ -81,7 +84,8 @@ class Protection:
         """Parameters of the run on rows, and its steps as the unit pays for them.
 
         checked: those of the whole.  delta: of the run in fact, 0 where it needs none.  planned:
-        the steps of a run on rows, by its parameters.
+        the steps of a run on rows, by its parameters.  Where the number of rows is private, the
+        run is one step: its own steps may follow from a number of rows.
         """
         own = {**checked, "rows_per_unit": 1, "neighbours": REPLACED}
         first = self.count_epsilon(checked["epsilon"])
@@ -90,23 +94,32 @@ class Protection:
         def steps(tried: float, of_delta: float) -> Sequence[Event]:
             return planned(_with_budget(own, tried, of_delta))
 
+        whole = (Event("pure", first), Event("pure", epsilon, 1, delta)) if first else ()
         if self.unit.rows == 1:
             row = _with_budget(own, epsilon, delta)
-            events = tuple(planned(row))
-        else:
-            budget = row_budget(epsilon, delta, self.unit.rows, steps)
-            row, events = _with_budget(own, budget.epsilon, budget.delta), budget.events
-        return row, (*((Event("pure", first),) if first else ()), *events)
+            return row, whole or tuple(planned(row))
+        budget = row_budget(epsilon, delta, self.unit.rows, steps)
+        return _with_budget(own, budget.epsilon, budget.delta), whole or budget.events
 
     def sized(
         self, source: MomentSource | MixedRows, epsilon: float, noise: NoiseSource
     ) -> MomentSource | MixedRows:
-        """The table that a run sees; epsilon: of the whole."""
+        """The table that a run sees; epsilon: of the whole.
+
+        Raises DataError for rows that are not in memory, and ParameterError, by public facts, for
+        an ε with which noise on their number would be larger than any table.
+        """
         if self.relation == REPLACED:
             return source
         check_resizable(source)
         # One unit more or less is up to so many rows more or less.
         scale = up(self.unit.rows / self.count_epsilon(epsilon))
+        if scale > _MOST_NOISE:
+            raise ParameterError(
+                f"At epsilon {epsilon:g} the number of rows gets noise of about {scale:.2g} rows; "
+                "raise epsilon, give fewer rows per person, or protect what the rows say "
+                f"({REPLACED})."
+            )
         counted = noise.discrete_laplace_array(np.array([source.n], dtype=np.int64), scale)
         size = max(int(counted[0] - np.ceil(_BELOW * scale)), _LEAST_ROWS)
         return resized(source, size, noise)
@@ -122,7 +135,12 @@ class Protection:
             accountant = f"{accountant}, for {rows:,} rows together"
         if self.relation == ADDED:
             accountant = f"{accountant}, and a twentieth of ε for the number of rows"
-            public = (f"a noisy number of rows ({size:,}), bought", *public[1:])
+            public = tuple(
+                f"a noisy number of rows ({size:,}), bought"
+                if fact.startswith(_NUMBER_OF_ROWS)
+                else fact
+                for fact in public
+            )
         guarantee = replace(
             told,
             epsilon=checked["epsilon"],

@@ -6,17 +6,19 @@ import argparse
 import json
 from collections.abc import Sequence
 
+from privcore.cli.data import whole
 from privcore.evaluation.audits import (
     SETTINGS,
     AuditCase,
     AuditResult,
     all_proven,
     audit,
+    audits_of_rows,
     get_audit,
 )
 from privcore.evaluation.audits.case import Kind
 
-_KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "pairwise", "planted")
+_KINDS: tuple[Kind, ...] = ("mechanism", "release", "algorithm", "unit", "pairwise", "planted")
 # Of the case, where none is given.
 _OF_CASE = ("epsilon", "delta", "runs")
 
@@ -32,6 +34,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     which.add_argument("--algorithm", metavar="NAME", help="a private algorithm, see `algorithms`")
     which.add_argument(
         "--pairwise", metavar="NAME", help="a release behind a direction, such as hsic-root-both"
+    )
+    which.add_argument(
+        "--unit", metavar="NAME", help="a person with several rows, such as lapmech-person"
+    )
+    which.add_argument(
+        "--rows-per-unit",
+        metavar="ROWS",
+        help="all audits of persons with so many rows: 1, or 5, all replaced or added",
     )
     which.add_argument("--planted", metavar="NAME", help="a known bug, such as half-noise")
     which.add_argument("--all", action="store_true", help="all but planted bugs (default)")
@@ -65,6 +75,8 @@ def _cases(options: argparse.Namespace) -> Sequence[AuditCase]:
         name = getattr(options, kind)
         if name is not None:
             return [get_audit(kind, name)]
+    if options.rows_per_unit is not None:
+        return audits_of_rows(whole(options.rows_per_unit, "rows per unit"))
     return all_proven()
 
 
@@ -76,6 +88,8 @@ def _words(result: AuditResult) -> str:
         f"  neighbours: {result.neighbours}",
         f"  event: {result.event}",
     ]
+    if result.protects:
+        lines.insert(1, f"  protects: {result.protects}")
     if result.flaw:
         lines.insert(1, f"  planted: {result.flaw}")
     if result.events:

@@ -51,7 +51,9 @@ def resized(
         scaled = np.vstack([scaled, 2 * public_rows(missing, scaled.shape[1]) - 1])
     elif missing < 0:
         scaled = scaled[_drawn(source.n, size, noise)]
-    return NumericRows(source.names, source.bounds, scaled, source.caveats, source.own_levels)
+    return NumericRows(
+        source.names, source.bounds, scaled, source.caveats, source.own_levels, source.unit
+    )
 
 
 def public_rows(count: int, columns: int) -> NDArray[np.float64]:
@@ -76,6 +78,7 @@ def _counts(source: Any, size: int, noise: NoiseSource) -> InMemoryCounts:
         tuple(np.concatenate([own, more[:, k]]) for k, own in enumerate(codes)),
         np.concatenate([times, np.ones(missing, dtype=np.int64)]),
         source.caveats,
+        source.unit,
     )
 
 

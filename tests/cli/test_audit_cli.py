@@ -5,7 +5,7 @@ import json
 import pytest
 
 from privcore.cli import main
-from privcore.evaluation.audits import all_proven
+from privcore.evaluation.audits import UNITS, all_proven
 
 
 def test_one_audit_in_words(capsys):
@@ -21,6 +21,16 @@ def test_a_planted_bug_says_what_is_wrong(capsys):
     said = capsys.readouterr().out
     assert ": violated" in said
     assert "planted: the scale is Δ/(2ε)" in said
+
+
+def test_a_person_with_several_rows(capsys):
+    assert main(["audit", "--unit", "lapmech-person", "--runs", "4000"]) == 0
+    said = capsys.readouterr().out
+    assert "lapmech-person: claimed epsilon 1, shown at least 0." in said
+    assert "protects: one person with at most 5 rows, replaced by as many others" in said
+    assert main(["audit", "--rows-per-unit", "5", "--runs", "40", "--json"]) == 0
+    names = [result["name"] for result in json.loads(capsys.readouterr().out)]
+    assert names == list(UNITS)
 
 
 def test_json_is_the_same_for_the_same_seed(capsys):
@@ -47,6 +57,8 @@ def test_all_of_them(capsys):
     ("words", "sentence"),
     [
         (["--algorithm", "pc"], "There is no audited algorithm 'pc'"),
+        (["--rows-per-unit", "7"], "There is no audit of persons with 7 rows"),
+        (["--rows-per-unit", "some"], "rows per unit"),
         (["--mechanism", "laplace", "--epsilon", "0"], "epsilon is 0;"),
         (["--mechanism", "laplace", "--runs", "many"], "runs is many;"),
         (["--mechanism", "gaussian", "--delta", "0"], "Gaussian noise needs a failure probability"),

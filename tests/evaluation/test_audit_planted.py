@@ -2,7 +2,7 @@
 
 import pytest
 
-from privcore.evaluation.audits import AUDITS, MECHANISMS, PLANTED, audit
+from privcore.evaluation.audits import AUDITS, MECHANISMS, PLANTED, UNITS, audit
 from tests.examples import few
 
 # Runs on each data set that are enough, at a confidence of 99.9 %.
@@ -16,6 +16,7 @@ RUNS = {
     "leaked-set": 1500,
     "half-noise-levels": 20_000,
     "low-threshold": 2000,
+    "unbounded-rows": 4000,
     "seed-reused": 4000,
 }
 CONFIDENCE = 0.999
@@ -42,6 +43,7 @@ def test_a_planted_bug_is_caught(name):
         ("leaked-set", AUDITS["em-pc"]),
         ("half-noise-levels", MECHANISMS["bought-levels"]),
         ("low-threshold", MECHANISMS["bought-single"]),
+        ("unbounded-rows", UNITS["lapmech-person"]),
     ],
 )
 def test_the_correct_form_is_not(bug, correct):

@@ -2,11 +2,19 @@
 
 import pytest
 
-from privcore.evaluation.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, audit
+from privcore.evaluation.audits import (
+    AUDITS,
+    MECHANISMS,
+    PAIRWISE,
+    PLANTED,
+    RELEASES,
+    UNITS,
+    audit,
+)
 from privcore.evaluation.audits.plain_words import fact, thing
 from tests.examples import few
 
-ALL = {**AUDITS, **MECHANISMS, **PAIRWISE, **PLANTED, **RELEASES}
+ALL = {**AUDITS, **MECHANISMS, **PAIRWISE, **PLANTED, **RELEASES, **UNITS}
 
 
 @pytest.mark.parametrize(

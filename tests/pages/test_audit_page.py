@@ -5,7 +5,7 @@ import json
 import pytest
 
 from privcore.evaluation import audits as audit
-from privcore.evaluation.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES
+from privcore.evaluation.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS
 from tests.examples import few
 from tests.pages.opening import open_page
 
@@ -13,6 +13,7 @@ ALL = [
     *(("algorithms", name) for name in AUDITS),
     *(("released numbers", name) for name in RELEASES),
     *(("mechanisms", name) for name in MECHANISMS),
+    *(("persons with several rows", name) for name in UNITS),
     *(("planted bugs", name) for name in PLANTED),
 ]
 
@@ -58,6 +59,12 @@ def test_a_planted_bug_is_told_and_caught():
     app = start("half-noise")
     assert app.error[0].value.startswith("Violated")
     assert any(m.value.startswith("**The bug:**") for m in app.markdown)
+
+
+def test_who_is_protected_is_told_where_it_is_a_person():
+    text = " ".join(m.value for m in start("lapmech-person").markdown)
+    assert "**Protected:** one person with at most 5 rows, replaced by as many others" in text
+    assert "**Protected:**" not in " ".join(m.value for m in start("laplace").markdown)
 
 
 def test_the_address_follows_the_controls_and_the_controls_a_new_address():

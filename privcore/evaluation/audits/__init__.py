@@ -17,6 +17,7 @@ from privcore.evaluation.audits.planted import PLANTED
 from privcore.evaluation.audits.registry import (
     CI_FALSE_ALARM,
     all_proven,
+    audits_of_rows,
     ci_audit,
     find_audit,
     get_audit,
@@ -26,6 +27,7 @@ from privcore.evaluation.audits.result import AuditResult
 from privcore.evaluation.audits.search import find_pair, score_change, shown_by
 from privcore.evaluation.audits.settings import SETTINGS
 from privcore.evaluation.audits.simulate import simulate
+from privcore.evaluation.audits.units import UNITS
 
 __all__ = [
     "AUDITS",
@@ -35,6 +37,7 @@ __all__ = [
     "PLANTED",
     "RELEASES",
     "SETTINGS",
+    "UNITS",
     "AlgorithmTrial",
     "AuditCase",
     "AuditResult",
@@ -50,6 +53,7 @@ __all__ = [
     "audit",
     "audit_of_algorithm",
     "audit_of_direction",
+    "audits_of_rows",
     "ci_audit",
     "find_audit",
     "find_pair",

@@ -10,7 +10,7 @@ from privcore.evaluation.audits.outputs import Outputs
 from privcore.privacy.mechanisms import NoiseSource
 
 Side = Literal[0, 1]
-Kind = Literal["mechanism", "release", "algorithm", "pairwise", "planted"]
+Kind = Literal["mechanism", "release", "algorithm", "unit", "pairwise", "planted"]
 
 
 class Trial(Protocol):
@@ -39,6 +39,7 @@ class AuditCase:
     epsilon, delta, runs: the claim and the number of runs on each data set, if none are given.
     ci_runs: on each data set in `ci_audit`.
     flaw: of a planted bug: what was done wrong; empty where the claim is proven.
+    protects: who is protected, where that is no single record.  rows: how many rows they have.
     """
 
     name: str
@@ -51,6 +52,8 @@ class AuditCase:
     runs: int = 100_000
     ci_runs: int = 4000
     flaw: str = ""
+    protects: str = ""
+    rows: int = 1
 
 
 def by_name(cases: Iterable[AuditCase]) -> dict[str, AuditCase]:

@@ -1,13 +1,13 @@
 """Pairs of neighbouring data sets: those that attain a sensitivity, and those a search found.
 
 Records are given as unique rows with multiplicities, so that n costs nothing.  In all pairs the
-last row is the record that is replaced.
+last row is the record that is replaced, or the last rows are those of the person who is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,26 +23,32 @@ _NAMES = "abcdefghijkl"
 
 @dataclass(frozen=True)
 class TablePair:
-    """Categorical data sets: `shared` records with how often each occurs, and one that differs.
+    """Categorical data sets: `shared` records with how often each occurs, and those that differ.
 
-    levels: of each column; one, other: the record of D, and that of D′ in its place.
+    levels: of each column; one, other: the record of D, and that of D′ in its place, None where D′
+        has none.  rows: how many rows alike a person has, who differs as a whole.
     """
 
     words: str
     levels: tuple[int, ...]
     shared: tuple[tuple[Record, int], ...]
     one: Record
-    other: Record
+    other: Record | None
+    rows: int = 1
 
     @property
     def n(self) -> int:
-        return 1 + sum(count for _, count in self.shared)
+        """Rows of D."""
+        return self.rows + sum(count for _, count in self.shared)
+
+    def bounded(self, rows: int) -> TablePair:
+        """The same with no more than so many rows of the person; those beyond are left out."""
+        return replace(self, rows=min(self.rows, rows))
 
     def dataset(self, side: Side) -> Dataset:
         """D or D′, row by row."""
-        own = self.other if side else self.one
-        rows = [record for record, count in self.shared for _ in range(count)]
-        codes = np.array([*rows, own], dtype=np.uint8)
+        rows = [record for record, count in self._counts(side).items() for _ in range(count)]
+        codes = np.array(rows, dtype=np.uint8)
         columns = tuple(
             Column(name, "nominal", tuple(map(str, range(levels))), declared=True)
             for name, levels in zip(_NAMES, self.levels, strict=False)
@@ -51,15 +57,20 @@ class TablePair:
 
     def source(self, side: Side) -> InMemoryCounts:
         """D or D′, counted anew."""
-        counts: dict[Record, int] = dict(self.shared)
-        own = self.other if side else self.one
-        counts[own] = counts.get(own, 0) + 1
+        counts = self._counts(side)
         rows = np.array(list(counts), dtype=np.int64)
         columns = tuple(rows[:, k] for k in range(len(self.levels)))
         multiplicities: NDArray[np.int64] = np.array(list(counts.values()), dtype=np.int64)
         return InMemoryCounts(
             tuple(_NAMES[: len(self.levels)]), self.levels, columns, multiplicities
         )
+
+    def _counts(self, side: Side) -> dict[Record, int]:
+        counts = dict(self.shared)
+        own = self.other if side else self.one
+        if own is not None:
+            counts[own] = counts.get(own, 0) + self.rows
+        return counts
 
 
 @dataclass(frozen=True)
@@ -85,7 +96,9 @@ class NumericPair:
 Pair = TablePair | NumericPair
 
 
-def turned(rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = ()) -> TablePair:
+def turned(
+    rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = (), rows: int = 1
+) -> TablePair:
     """Attains Z*'s 6/√n for the first column with each other one, one way or the other.
 
     All records but two agree, one is larger in every column, and the last one turns from
@@ -93,6 +106,8 @@ def turned(rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = ()) -> 
     round where `rising`: |Z*| goes from near 6/√n to near 0, or back.
     extra: for each of the other columns, how many more records are larger in the first column and
     it; each raises |Z*| of the two by 3/√n on both data sets.
+    rows: how many rows of one person turn, of as many that are larger twice; |Z*| moves by as many
+        times 6/√n.
     """
     p = 1 + len(rising)
     more = [
@@ -100,15 +115,17 @@ def turned(rising: Sequence[bool], n: int = 1500, extra: Sequence[int] = ()) -> 
         for column, count in enumerate(extra, start=1)
         if count
     ]
-    alike = n - 2 - sum(extra)
+    alike = n - 2 * rows - sum(extra)
+    turning = "one turns" if rows == 1 else f"{rows} of one person turn"
     return TablePair(
-        f"{n:,} records, nearly all alike; one turns from concordant with them to discordant, or "
+        f"{n:,} records, nearly all alike; {turning} from concordant with them to discordant, or "
         f"back, so that |Z*| of the first column with each of {len(rising)} others moves by nearly "
-        "6/√n",
+        f"{6 * rows}/√n",
         (3,) * p,
-        (((1,) * p, alike), ((2,) * p, 1), *more),
+        (((1,) * p, alike), ((2,) * p, rows), *more),
         (2, *(0 if up else 2 for up in rising)),
         (2, *(2 if up else 0 for up in rising)),
+        rows,
     )
 
 

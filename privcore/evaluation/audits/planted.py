@@ -33,6 +33,8 @@ from privcore.evaluation.audits.trials import (
     Verdicts,
     number_names,
 )
+from privcore.evaluation.audits.units import ROWS, OfUnit, of_two_columns
+from privcore.privacy.accounting.unit import REPLACED, Unit
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise, SparseVectorScales
 from privcore.privacy.mechanisms.sparse_vector import SparseVector
 
@@ -143,6 +145,10 @@ def _low_threshold(epsilon: float, delta: float) -> Trial:
     return bought_single(epsilon, delta, replace(plan, histogram=low))
 
 
+# A person with twice as many rows as are declared, none of which were left out.
+UNBOUNDED = of_two_columns(2 * ROWS)
+
+
 def _leaked_sets(epsilon: float, delta: float) -> Trial:
     return LeakedSets(epsilon)
 
@@ -244,6 +250,16 @@ _ALL = (
         _low_threshold,
         delta=0.01,
         flaw="the threshold does not follow from δ",
+    ),
+    AuditCase(
+        "unbounded-rows",
+        "Rows of a person that nobody left out",
+        "planted",
+        UNBOUNDED.words,
+        OfUnit("lapmech", UNBOUNDED),
+        flaw=f"{ROWS} rows for each person are declared, and one has {UNBOUNDED.rows}",
+        protects=Unit("person", ROWS).sentence(REPLACED),
+        rows=ROWS,
     ),
     AuditCase(
         "seed-reused",

@@ -13,6 +13,7 @@ from privcore.evaluation.audits.mechanisms import MECHANISMS
 from privcore.evaluation.audits.planted import PLANTED
 from privcore.evaluation.audits.releases import RELEASES
 from privcore.evaluation.audits.result import AuditResult
+from privcore.evaluation.audits.units import UNITS
 from privcore.text import short
 
 # That any of the short audits of one run calls a true claim violated, at most.
@@ -22,6 +23,7 @@ _BY_KIND: dict[Kind, dict[str, AuditCase]] = {
     "mechanism": MECHANISMS,
     "release": RELEASES,
     "algorithm": AUDITS,
+    "unit": UNITS,
     "pairwise": PAIRWISE,
     "planted": PLANTED,
 }
@@ -30,6 +32,7 @@ _NOUNS: dict[Kind, str] = {
     "mechanism": "mechanism",
     "release": "release of numbers",
     "algorithm": "algorithm",
+    "unit": "person with several rows",
     "pairwise": "pairwise release",
     "planted": "planted bug",
 }
@@ -55,9 +58,22 @@ def find_audit(name: str) -> AuditCase:
     )
 
 
+def audits_of_rows(rows: int) -> list[AuditCase]:
+    """The proven ones for persons with so many rows; raises ParameterError if there are none."""
+    cases = [case for case in all_proven() if case.rows == rows]
+    if not cases:
+        known = sorted({case.rows for case in all_proven()})
+        raise ParameterError(
+            f"There is no audit of persons with {short(rows)} rows; choose one of "
+            f"{', '.join(map(str, known))}."
+        )
+    return cases
+
+
 def all_proven() -> list[AuditCase]:
-    """All whose claims are proven: mechanisms, releases, algorithms, and behind a direction."""
-    kinds = (MECHANISMS, RELEASES, AUDITS, PAIRWISE)
+    """All whose claims are proven: mechanisms, releases, algorithms, persons with several rows, and
+    what is behind a direction."""
+    kinds = (MECHANISMS, RELEASES, AUDITS, UNITS, PAIRWISE)
     return [case for cases in kinds for case in cases.values()]
 
 

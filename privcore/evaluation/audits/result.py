@@ -16,7 +16,7 @@ Verdict = Literal["violated", "not violated"]
 class AuditResult:
     """A claim beside the largest ε that runs on two neighbouring data sets show at its δ.
 
-    name, title, kind, neighbours, flaw: of the case.
+    name, title, kind, neighbours, flaw, protects: of the case.
     runs: on each of the two data sets; half of them chose the events, half tested them.
     confidence: with at least this probability `epsilon_lower` is at most the true ε at δ.
     events: those tested, the one that shows the most first; empty if all runs were alike.
@@ -35,6 +35,7 @@ class AuditResult:
     confidence: float
     events: tuple[TestedEvent, ...]
     seconds: float
+    protects: str = ""
 
     @property
     def epsilon_lower(self) -> float:
@@ -73,6 +74,7 @@ class AuditResult:
             "kind": self.kind,
             "neighbours": self.neighbours,
             "flaw": self.flaw,
+            **({"protects": self.protects} if self.protects else {}),
             "claim": {"epsilon": self.epsilon, "delta": self.delta},
             "epsilon_lower": self.epsilon_lower,
             "ratio": self.ratio,
@@ -110,4 +112,5 @@ def result_of(
         confidence,
         events,
         seconds,
+        case.protects,
     )

@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon, planned_mu
@@ -22,6 +23,8 @@ from privcore.rounding import down, round_up, sum_up, up
 
 # What a plan by the budget of a row rounds away, many times over.
 _HAIR = 1e-9
+# A δ that a plan can still split among its steps; doubles end at 1e-323.
+_LEAST_DELTA = 1e-290
 
 
 class RowBudget(NamedTuple):
@@ -38,12 +41,16 @@ def row_budget(
     """The budget of a row with which a unit of `rows` rows has (ε, δ).
 
     planned: the steps of a run with a given (ε, δ).  Of the ways to account for them the one that
-    leaves a row the most ε; public facts alone decide.
+    leaves a row the most ε; public facts alone decide.  Raises ParameterError where the δ of a row
+    is too small for floating point.
     """
     for candidate in _candidates(epsilon, delta, rows):
         steps = tuple(planned(candidate, delta))
+        # A step with a δ of its own is accounted for as the run is, below.
+        if not steps or any(step.delta > 0 for step in steps):
+            continue
         events = tuple(for_unit(step, rows) for step in steps)
-        if steps and composed(events, delta) <= epsilon:
+        if composed(events, delta) <= epsilon:
             return RowBudget(candidate, delta, events)
     less = down(epsilon / rows)
     share = row_delta(epsilon, delta, rows)
@@ -62,22 +69,28 @@ def _candidates(epsilon: float, delta: float, rows: int) -> Iterator[float]:
 
 
 def row_delta(epsilon: float, delta: float, rows: int) -> float:
-    """δ of a row with which k rows have (ε, δ), at ε/k for a row."""
+    """δ of a row with which k rows have (ε, δ), at ε/k for a row.
+
+    Raises ParameterError where it is too small for floating point: 0 would stand for no δ at all.
+    """
     if delta == 0:
         return 0.0
     each = epsilon / rows
-    # expm1 of both, by their ratio, where e^ε overflows.
+    # (e^{ε/k} − 1)/(e^ε − 1), by what does not overflow.
     ratio = math.exp(each - epsilon) * -math.expm1(-each) / -math.expm1(-epsilon)
-    return down(delta * ratio)
+    share = down(delta * ratio)
+    if share < _LEAST_DELTA:
+        raise ParameterError(
+            f"At epsilon {epsilon:g} for {rows:,} rows together, the delta of each row is too "
+            "small to plan with; lower epsilon, or choose a score without a delta of its own."
+        )
+    return share
 
 
 def for_unit(event: Event, rows: int) -> Event:
-    """A step as k rows pay for it."""
+    """A step as k rows pay for it; raises ValueError for a step with a δ of its own."""
     if event.delta > 0:
-        each = event.value
-        # Below the largest double that e^ε can be; beyond it nothing is promised.
-        growth = math.expm1(rows * each) / math.expm1(each) if rows * each < 700 else math.inf
-        return Event(event.kind, up(rows * each), event.count, min(up(event.delta * growth), 0.999))
+        raise ValueError("what k rows pay for a step with a δ follows from the run's (ε, δ)")
     if event.kind == "gaussian":
         return Event("gaussian", event.value / rows * (1 - 1e-15), event.count)
     if event.kind == "zcdp":
@@ -91,8 +104,10 @@ def for_unit(event: Event, rows: int) -> Event:
 def composed(events: tuple[Event, ...], delta: float) -> float:
     """The least ε at δ that the accountants of plans find; ∞ where they know none.
 
-    They are those that every plan may use: Gaussian DP where all noise is Gaussian, otherwise the
-    sum, advanced composition of steps that are fixed, and zCDP.
+    events: without a δ of their own, in a sequence that is fixed before the run; a run that
+    chooses the sizes of its steps is one step, of its filter's total.  Accountants are those that
+    every plan may use: Gaussian DP where all noise is Gaussian, otherwise the sum, advanced
+    composition, and zCDP.
     """
     if any(event.delta > 0 for event in events):
         return math.inf
