@@ -81,7 +81,14 @@ def build_dataset(
     notes = notes_on_missing(columns, missing)
     available = missing == "available"
     return Dataset(
-        name, tuple(columns), tuple(values), true_edges, UPLOADED, notes, available=available
+        name,
+        tuple(columns),
+        tuple(values),
+        true_edges,
+        UPLOADED,
+        notes,
+        available=available,
+        unit=raw.unit,
     )
 
 
