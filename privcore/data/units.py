@@ -38,15 +38,26 @@ class Bounded:
         return self.rows - len(self.table.frame)
 
     @property
+    def kept_sentence(self) -> str:
+        """What was done, whoever is protected by what comes after."""
+        unit = self.table.unit
+        rows = f"{unit.rows:,} row{'s' * (unit.rows != 1)}"
+        return f"At most {rows} of each {unit.name} are kept: {self._left_words}."
+
+    @property
     def sentence(self) -> str:
         """Who is protected, and what it costs in rows.
 
         Such as "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
         """
         words = self.table.unit.words
+        return f"{words[0].upper()}{words[1:]} is protected: {self._left_words}."
+
+    @property
+    def _left_words(self) -> str:
         are = "is" if self.left_out <= 1 else "are"
         left = f"{self.left_out:,} of {self.rows:,} rows" if self.left_out else "no row"
-        return f"{words[0].upper()}{words[1:]} is protected: {left} {are} left out."
+        return f"{left} {are} left out"
 
 
 def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
@@ -70,7 +81,7 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
     >>> kept.table.names
     ['dose']
     """
-    unit = Unit(short(noun_of(column)), rows)
+    unit = Unit(short(noun_of(column)), rows, column)
     if column not in raw.names:
         listed = ", ".join(short(name, 20) for name in raw.names)
         raise DataError(f"There is no column {short(column)!r}; there are {listed}.")

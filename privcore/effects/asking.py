@@ -63,6 +63,7 @@ def effects(
     """
     plan = EffectPlan(question, float(SHARE.parse(share)))
     plan.check(data)
+    plan.check_protection(data, parameters)
     if (seed is None) == (noise is None):
         raise ParameterError("Give either a seed or a noise source.")
     drawn = SimulatedNoise(seed) if noise is None and seed is not None else noise
@@ -101,6 +102,7 @@ def effects_of(
     except PrivcoreError as error:
         reason = str(error)
     more: list[NoisyTables] = []
+    plan.check_protection(data, parameters)
     _, second = plan.split(parameters)
     if second:
         counted = levelled(source_of(data), get_algorithm(ALGORITHM), result.parameters)
@@ -169,13 +171,15 @@ def evidence_of(
     """
     released = result.released
     assert released is not None
+    # The exact number of rows is used only where it is public.
+    rows = data.n if result.rows is None else result.rows
     if released.moments is not None:
-        return Numbers(released.moments, data.n)
+        return Numbers(released.moments, rows)
     assert released.tables is not None
     columns = (data.columns[asked.cause], data.columns[asked.outcome])
     if not all(column.is_categorical for column in columns):
         return None
-    return Tables([released.tables, *more], data.n)
+    return Tables([released.tables, *more], rows)
 
 
 def without_privacy(

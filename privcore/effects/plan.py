@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from privcore.algorithms.protecting import Protection
 from privcore.algorithms.registry import get_algorithm
 from privcore.data.model import Described
 from privcore.effects.question import Asked, Question
 from privcore.effects.standardisation import StandardisedTable
 from privcore.errors import ParameterError
-from privcore.parameter import Parameter
+from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 from privcore.rounding import down, up
@@ -61,6 +62,18 @@ class EffectPlan:
                 f"measures {MOST_MEASURED:,} at most; merge levels, or set the share to 0."
             )
         return asked
+
+    def check_protection(self, data: Described, parameters: Mapping[str, Any] | None) -> None:
+        """Raises ParameterError for a second release that would protect less than the graph."""
+        if not self.share:
+            return
+        declared = get_algorithm(ALGORITHM).parameters
+        checked = parse_all(declared, parameters or {}, ALGORITHM)
+        if not Protection.of(checked, data.unit).plain:
+            raise ParameterError(
+                "A second release for the effect protects one row that is replaced; set the share "
+                "for the effect to 0, or rows_per_unit to 1 and neighbours to replaced."
+            )
 
     def split(self, parameters: Mapping[str, Any] | None) -> tuple[float, float]:
         """ε of the graph and of the effect; together no more than the run's."""

@@ -10,12 +10,14 @@ from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
 from privcore.algorithms.engine import checked_parameters
+from privcore.algorithms.protecting import Protection
 from privcore.data import Dataset
 from privcore.data.private_domain.buying import buy_domain
 from privcore.data.private_domain.plan import PROOF, DomainPlan, plan_domain
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.unit import RECORD
 from privcore.privacy.mechanisms import NoiseSource
 
 _PUBLIC = (
@@ -38,7 +40,8 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
     """Who gets what of a run's ε and δ, fixed before any row is looked at.
 
     Raises ParameterError for an algorithm without ε, for bad parameters, for a run without δ if
-    the purchase brings none, and for one with δ if it does; and what `plan_domain` raises.
+    the purchase brings none, for one with δ if it does, and for a promise to more than one row
+    that is replaced, which a purchase does not keep; and what `plan_domain` raises.
     """
     purchase = table.purchase
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
@@ -46,6 +49,11 @@ def split(table: StatedTable, algorithm: str, parameters: Mapping[str, Any] | No
         raise ParameterError(
             f"{chosen.name} is not private, so no domain can be bought for it; choose another "
             "algorithm."
+        )
+    if not Protection.of(checked, RECORD).plain:
+        raise ParameterError(
+            "A bought domain protects one row that is replaced; state levels, bounds and cut "
+            "points in the schema, or leave rows_per_unit at 1 and neighbours at replaced."
         )
     epsilon, delta = float(checked["epsilon"]), float(checked.get("delta", 0.0))
     if delta > 0 and purchase.delta is not None:
