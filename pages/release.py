@@ -58,7 +58,7 @@ def cost(loaded: Loaded, check: Check) -> None:
         f"**{plain(ALGORITHMS[st.session_state['algorithm']].title)}** on "
         f"“{plain(loaded.dataset.name)}”: {term_link('epsilon', 'ε')} = {check.epsilon:g}, "
         f"{term_link('delta', 'δ')} = {check.delta:g}, proven, for "
-        f"{term_link('neighbours', 'replacing one')} of {loaded.dataset.n:,} records{gap}."
+        f"{panels.protects(loaded.dataset)}{gap}."
     )
     if check.split is not None:
         plan = check.split.plan

@@ -166,7 +166,7 @@ def _mixed_surrogate(dataset: Dataset, own_levels: Sequence[int]) -> Dataset:
         if column.bounds is not None and not column.is_categorical:
             columns[k] = replace(column, name=columns[k].name)
             values[k] = np.linspace(*column.bounds, _VALUES)[values[k]]
-    return Dataset(drawn.name, tuple(columns), tuple(values))
+    return Dataset(drawn.name, tuple(columns), tuple(values), unit=dataset.unit)
 
 
 def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
-from pages.ui.data import private_domain, public_domain, samples
+from pages.ui.data import private_domain, public_domain, samples, who
 from pages.ui.messages import problem
 from privcore.data import (
     ColumnSchema,
@@ -118,6 +118,9 @@ def _forget() -> None:
         "upload_used",
         "upload_guessed",
         "upload_proposals",
+        "upload_triaged",
+        "upload_unit",
+        "upload_bounded",
         "upload_edited",
         "upload_stated",
         "upload_confirmed",
@@ -143,6 +146,9 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
         )
         st.session_state["upload_bytes"] = content
         proposals = st.session_state["upload_proposals"] = triage(held[1])
+        st.session_state["upload_triaged"] = proposals
+        for key_of_old in ("upload_unit", "upload_bounded", "upload_edited"):
+            st.session_state.pop(key_of_old, None)
         guessed = [proposal.schema for proposal in proposals]
         st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed
         st.session_state.pop("upload_stated", None)
@@ -152,9 +158,13 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
 
 def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     """The proposal for every column, to be corrected; notice: where messages and the way on go."""
+    triaged: list[Proposal] = st.session_state["upload_triaged"]
+    summary = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
+    kept = who.choose(raw, triaged)
+    raw = raw if kept is None else kept.table
+    _without_unit(raw.unit.column)
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
-    summary = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(schema)} columns"
     if raw.encoding:
         summary += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
     with notice:
@@ -307,6 +317,24 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     if st.session_state.pop("upload_ready", False):
         notice.success("The table is ready.")
         notice.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
+
+
+def _without_unit(column: str) -> None:
+    """Take the column that says whose rows are whose out of what can be used.
+
+    What was edited stays.  column: empty where there is none.
+    """
+    if st.session_state.get("upload_unit", "") == column:
+        return
+    schema: list[ColumnSchema] = st.session_state["upload_schema"]
+    with suppress(DataError, KeyError):
+        schema = _from_frame(st.session_state["upload_edited"], schema, kinds_alone=True)
+    held = {wanted.name: wanted for wanted in schema}
+    proposals = [p for p in st.session_state["upload_triaged"] if p.name != column]
+    st.session_state["upload_proposals"] = proposals
+    st.session_state["upload_schema"] = [held.get(p.name, p.schema) for p in proposals]
+    st.session_state["upload_unit"] = column
+    st.session_state["upload_edits"] += 1
 
 
 def _summary(schema: list[ColumnSchema], proposals: list[Proposal]) -> str:
