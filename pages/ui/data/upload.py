@@ -162,7 +162,9 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     summary = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
     kept = who.choose(raw, triaged)
     raw = raw if kept is None else kept.table
-    _without_unit(raw.unit.column)
+    _follow_unit(raw)
+    if raw.unit.column:
+        summary += f", of which {short(raw.unit.column, 40)} says whose rows are whose"
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     if raw.encoding:
@@ -319,21 +321,25 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         notice.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
 
 
-def _without_unit(column: str) -> None:
-    """Take the column that says whose rows are whose out of what can be used.
+def _follow_unit(raw: RawTable) -> None:
+    """Proposals for the rows that are kept of each person; what was edited stays.
 
-    What was edited stays.  column: empty where there is none.
+    raw: the table without the column that says whose rows are whose, if there is one.
     """
-    if st.session_state.get("upload_unit", "") == column:
+    unit = (raw.unit.column, raw.unit.rows)
+    if st.session_state.get("upload_unit", ("", 1)) == unit:
         return
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     with suppress(DataError, KeyError):
         schema = _from_frame(st.session_state["upload_edited"], schema, kinds_alone=True)
-    held = {wanted.name: wanted for wanted in schema}
-    proposals = [p for p in st.session_state["upload_triaged"] if p.name != column]
+    before: list[ColumnSchema] = st.session_state["upload_guessed"]
+    guessed = {column.name: column for column in before}
+    edited = {c.name: c for c in schema if c != guessed.get(c.name)}
+    proposals = triage(raw) if raw.unit.column else st.session_state["upload_triaged"]
     st.session_state["upload_proposals"] = proposals
-    st.session_state["upload_schema"] = [held.get(p.name, p.schema) for p in proposals]
-    st.session_state["upload_unit"] = column
+    st.session_state["upload_guessed"] = [proposal.schema for proposal in proposals]
+    st.session_state["upload_schema"] = [edited.get(p.name, p.schema) for p in proposals]
+    st.session_state["upload_unit"] = unit
     st.session_state["upload_edits"] += 1
 
 

@@ -60,5 +60,10 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
     if held is None or held[0] != key:
         held = (key, bounded(raw, column, int(rows)))
         st.session_state["upload_bounded"] = held
-    st.caption(f"{plain(held[1].sentence)} How many are left out is not private: it is for you.")
+    st.caption(
+        f"{plain(held[1].sentence)} How many they are is an exact figure of the rows: it is for "
+        "you alone."
+        if held[1].left_out
+        else plain(held[1].sentence)
+    )
     return held[1]
