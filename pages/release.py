@@ -20,6 +20,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import PrivcoreError
+from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import Check
@@ -142,6 +143,11 @@ st.caption(
     "Everything else, the expected quality too, comes from what is "
     f"{term_link('public-domain', 'taken as public')}: rows, columns, levels or bounds."
 )
+if st.session_state["parameters"].get("neighbours") == ADDED:
+    st.caption(
+        "This release hides how many rows there are. Figures of this page are of the exact number: "
+        "they are for you, and the certificate has a noisy one."
+    )
 try:
     loaded = current_data()
     if loaded is None:

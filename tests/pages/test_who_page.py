@@ -163,3 +163,22 @@ PATIENT = Unit("patient", 5)
 )
 def test_odds_are_about_whoever_is_protected(whom, delta, words):
     assert words in odds_sentence(1.0, delta, whom=whom)
+
+
+def test_the_release_page_says_that_its_figures_are_exact_where_rows_are_hidden():
+    app = open_page("release", neighbours="added or removed")
+    assert not app.exception
+    assert "Figures of this page are of the exact number" in captions(app)
+    assert "number of rows private" in said(app)
+    assert "every record, and whether it is there" in said(app)
+
+
+def test_more_rows_of_a_person_show_less():
+    sentences = []
+    for rows in ("auto", "5"):
+        app = open_page("discover", data="asia", rows_per_unit=rows)
+        assert not app.exception
+        tab = "\n".join(element.value for element in (*app.markdown, *app.caption))
+        sentences += [line for line in tab.splitlines() if "moment search sees" in line][:1]
+    assert len(sentences) == 2
+    assert sentences[0] != sentences[1]
