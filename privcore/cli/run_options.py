@@ -77,8 +77,9 @@ def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str
         name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None
     }
     # The data options have this one: with --unit it is the table's, and parameters follow that.
-    if options.unit is None and options.rows_per_unit is not None:
-        parameters["rows_per_unit"] = options.rows_per_unit
+    bound = getattr(options, "rows_per_unit", None)
+    if bound is not None and getattr(options, "unit", None) is None:
+        parameters["rows_per_unit"] = bound
     known = {parameter.name for parameter in algorithm.parameters}
     # So that one script can run every algorithm with the same options.
     parameters = {k: value for k, value in parameters.items() if k in known or k not in _PRIVACY}
