@@ -82,6 +82,13 @@ def confirm(
     short_of = panels.uncovered(ledger, budget, check)
     if short_of:
         st.warning(short_of, icon=":material/block:")
+    keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
+    keep_numbers = keeps and st.checkbox(
+        "Keep the released numbers too, signed. They are covered as the graph is: anyone can "
+        "search them again for nothing, and you can add to them later.",
+        value=True,
+        key="release_keep_numbers",
+    )
     agreed = st.checkbox(
         f"Charge (ε = {check.epsilon:g}, δ = {check.delta:g}) to “{plain(budget)}” and run once "
         "with secure noise. This cannot be undone.",
@@ -107,6 +114,7 @@ def confirm(
                     budget=budget,
                     content=loaded.content,
                     accepted=check.caveats,
+                    keep_numbers=keep_numbers,
                 ),
                 loaded.positions if loaded.dataset.true_edges else None,
                 loaded.dataset.name,

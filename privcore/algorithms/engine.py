@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
+from privcore.algorithms.earlier import ALONE, Earlier, check_before
 from privcore.algorithms.protecting import Protection, of_source
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
 from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
-from privcore.algorithms.search.result import Discovery
+from privcore.algorithms.search.result import Discovery, Edge
 from privcore.counts import (
     AvailableCases,
     CountSource,
@@ -29,6 +30,7 @@ from privcore.data import Dataset, constant_columns
 from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter, parse_all
+from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.unit import ADDED
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
@@ -64,6 +66,8 @@ def discover(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
     test_limit: int | None = None,
+    before: Any = None,
+    only: Collection[Edge] = (),
 ) -> Discovery:
     """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
 
@@ -72,6 +76,9 @@ def discover(
         algorithms need one of the two.
     test_limit: how many tests a search that asks test by test may make, None for any number; edges
         not tested by then stay (see `work`).
+    before: what an earlier run on the same rows has released (`Released.kept`), which this run adds
+        to; epsilon is then the total of both.  only: pairs of positions (i < j) that it measures,
+        empty for all.
 
     Raises ParameterError, DataError, or Cancelled if the hooks say so.
     """
@@ -90,7 +97,9 @@ def discover(
         require_levels(counted, chosen.name, "an algorithm for numbers, such as privpc-star")
     counted = protection.sized(counted, checked.get("epsilon", 0.0), noise)
     source = levelled(counted, chosen, checked)
-    parameters, planned = _on_rows(chosen, checked, source, protection)
+    earlier = Earlier(before, frozenset(only))
+    check_before(chosen, source, protection, earlier)
+    parameters, planned = _on_rows(chosen, checked, source, protection, earlier)
 
     # Algorithms that need only moments use nothing else of the source.
     run = Run(
@@ -100,6 +109,7 @@ def discover(
         hooks or NoHooks(),
         keep_trace,
         TEST_LIMIT.parse(test_limit),
+        *earlier,
     )
     _ = run.known  # What names another column is refused before anything is spent.
     start = time.perf_counter()
@@ -120,17 +130,78 @@ def discover(
         guarantee = replace(
             guarantee, public=(*guarantee.public, cut_sentence(counted, chosen, parameters))
         )
+    return _discovery(
+        chosen,
+        outcome._replace(guarantee=guarantee),
+        checked,
+        seconds,
+        noise=noise.kind if chosen.private else "none",
+        planned=planned,
+        rows=source.n if protection.relation == ADDED else None,
+    )
+
+
+def search_again(
+    algorithm: str,
+    kept: Any,
+    columns: Sequence[str],
+    parameters: Mapping[str, Any] | None,
+    guarantee: Guarantee,
+    *,
+    hooks: Hooks | None = None,
+    keep_trace: bool = True,
+) -> Discovery:
+    """Search what a run has released, with other settings: it costs nothing.
+
+    kept: as of `Released`.  columns: their names.  parameters: of the search, by name; the budget
+    among them is not used.  guarantee: of the release, which covers all that is made of it.
+
+    Raises ParameterError for an algorithm that keeps nothing, and DataError for columns that the
+    release does not have.
+    """
+    chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
+    if chosen.again is None:
+        raise ParameterError(f"{chosen.name} keeps nothing that could be searched again.")
+    source = PublicColumns(tuple(columns), kept.n, tuple(getattr(kept, "levels", ())))
+    if len(source.own_levels) != len(columns):
+        raise DataError("The release has another number of columns than the file names.")
+    run = Run(
+        cast(CountSource, source),
+        chosen.takes(**checked),
+        SimulatedNoise(0),
+        hooks or NoHooks(),
+        keep_trace,
+    )
+    start = time.perf_counter()
+    outcome = chosen.again(run, kept)._replace(guarantee=guarantee)
+    seconds = time.perf_counter() - start
+    wrong = run.known.violation(outcome.graph)
+    if wrong is not None:
+        raise ParameterError(f"The graph contradicts what is known: {wrong}.")
+    return _discovery(chosen, outcome, checked, seconds, noise="secure", planned=(), rows=None)
+
+
+def _discovery(
+    chosen: Algorithm,
+    outcome: Outcome,
+    checked: Mapping[str, Any],
+    seconds: float,
+    *,
+    noise: Literal["none", "simulated", "secure"],
+    planned: tuple[Event, ...],
+    rows: int | None,
+) -> Discovery:
     return Discovery(
         algorithm=chosen.name,
         graph=outcome.graph,
         separating_sets=outcome.separating_sets,
-        guarantee=guarantee,
+        guarantee=outcome.guarantee,
         spent=outcome.spent,
         tests_run=outcome.tests_run,
         orders_run=outcome.orders_run,
         seconds=seconds,
         parameters=checked,
-        noise=noise.kind if chosen.private else "none",
+        noise=noise,
         stopped=outcome.stopped,
         unreached=outcome.unreached,
         unit=outcome.unit,
@@ -145,7 +216,7 @@ def discover(
         settled=outcome.settled,
         overruled=outcome.overruled,
         released=outcome.released,
-        rows=source.n if protection.relation == ADDED else None,
+        rows=rows,
     )
 
 
@@ -229,14 +300,18 @@ def cut_sentence(source: MixedRows, algorithm: Algorithm, checked: Mapping[str, 
 
 
 def planned_events(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    source: MomentSource | MixedRows | PublicColumns,
+    before: Any = None,
+    only: Collection[Edge] = (),
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take, without running it; empty where none are fixed.
 
     Of the source only its number of rows, its columns' names and what is public of them are used.
-    Raises ParameterError.
+    before, only: as of `discover`; the steps of both are among them.  Raises ParameterError.
     """
-    return _row_level(algorithm, parameters, source)[1]
+    return _row_level(algorithm, parameters, source, Earlier(before, frozenset(only)))[1]
 
 
 def row_parameters(
@@ -251,11 +326,16 @@ def row_parameters(
 
 
 def _row_level(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    source: MomentSource | MixedRows | PublicColumns,
+    earlier: Earlier = ALONE,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
-    return _on_rows(chosen, checked, counts, of_source(chosen, checked, source))
+    protection = of_source(chosen, checked, source)
+    check_before(chosen, counts, protection, earlier)
+    return _on_rows(chosen, checked, counts, protection, earlier)
 
 
 def _on_rows(
@@ -263,14 +343,17 @@ def _on_rows(
     checked: dict[str, Any],
     source: MomentSource | PublicColumns,
     protection: Protection,
+    earlier: Earlier,
 ) -> tuple[dict[str, Any], tuple[Event, ...]]:
     """Parameters of the run on rows, and the steps of a proven run as a person pays for them."""
+
+    def planned(tried: Mapping[str, Any]) -> tuple[Event, ...]:
+        return _planned(chosen, _public_run(chosen, tried, source, earlier))
+
     if protection.plain:
-        return checked, _planned(chosen, _public_run(chosen, checked, source))
-    delta = _delta_of(chosen, checked, source)
-    return protection.row_parameters(
-        checked, delta, lambda tried: _planned(chosen, _public_run(chosen, tried, source))
-    )
+        return checked, planned(checked)
+    delta = _delta_of(chosen, checked, source, earlier)
+    return protection.row_parameters(checked, delta, planned)
 
 
 def planned_delta(
@@ -283,17 +366,23 @@ def planned_delta(
 
 
 def _delta_of(
-    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | PublicColumns
+    chosen: Algorithm,
+    checked: Mapping[str, Any],
+    source: MomentSource | PublicColumns,
+    earlier: Earlier = ALONE,
 ) -> float:
     if chosen.planned_delta is not None:
-        return chosen.planned_delta(_public_run(chosen, checked, source))
+        return chosen.planned_delta(_public_run(chosen, checked, source, earlier))
     declared = {parameter.name: parameter for parameter in chosen.parameters}
     matters = "delta" in declared and declared["delta"].matters(checked)
     return float(checked["delta"]) if matters else 0.0
 
 
 def _public_run(
-    chosen: Algorithm, checked: Mapping[str, Any], source: MomentSource | PublicColumns
+    chosen: Algorithm,
+    checked: Mapping[str, Any],
+    source: MomentSource | PublicColumns,
+    earlier: Earlier = ALONE,
 ) -> Run[GraphParameters]:
     # A plan reads what is public and nothing else.
     return Run(
@@ -302,6 +391,8 @@ def _public_run(
         SimulatedNoise(0),
         NoHooks(),
         keep_trace=False,
+        before=earlier.before,
+        only=earlier.only,
     )
 
 

@@ -32,6 +32,8 @@ COMMANDS = {
     "accounts": "add up steps, or the plan of an algorithm, by every accountant",
     "ledger": "what has been spent, by budget; set totals; export; list certificates",
     "release": "charge a budget, run once with secure noise, and write a signed certificate",
+    "topup": "add to a release of the same table: both together are as one at the sum of their ε",
+    "search-again": "search released numbers again, with other settings, for nothing",
     "verify": "verify a certificate",
     "audit": "test claims of privacy by many runs on two neighbouring data sets",
     "reproduce": "make a table or figure of a paper again, beside what the paper prints",
@@ -66,7 +68,7 @@ def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.Argume
     for name, text in COMMANDS.items():
         command = listed.add_parser(name, help=text, description=f"{text}.")
         if name in commands:
-            import_module(f"privcore.cli.{name}").add_options(command)
+            import_module(f"privcore.cli.{name.replace('-', '_')}").add_options(command)
     return parser
 
 

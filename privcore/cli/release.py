@@ -22,7 +22,9 @@ from privcore.errors import ParameterError, ReleaseError
 from privcore.files import write_whole
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
+from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release, release
+from privcore.releases.release_file import file_text
 from privcore.text import short
 
 
@@ -42,6 +44,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="release although the promise has caveats, such as rows that were left out; they are "
         "printed in the certificate",
     )
+    run.add_argument(
+        "--keep-numbers",
+        action="store_true",
+        help="write the released numbers too, signed: they can be searched again for nothing "
+        "(`search-again`) and added to (`topup`)",
+    )
     run.add_argument("--out", metavar="DIR", default=".", help="for the certificate (here)")
     run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger")
     command.set_defaults(run=_release)
@@ -49,7 +57,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def _release(options: argparse.Namespace) -> None:
     algorithm = get_algorithm(options.algorithm)
-    directory = _directory(options.out)
+    directory = release_directory(options.out)
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     dataset = stated_table(options) or load(options, seed)
     effect = _effect(options)
@@ -64,16 +72,30 @@ def _release(options: argparse.Namespace) -> None:
             content=None if options.csv is None else Path(options.csv).read_bytes(),
             accepted=dataset.caveats if options.accept_caveats else (),
             effect=effect,
+            keep_numbers=options.keep_numbers,
         )
-        written = _write(made, directory)
+        written = write_release(made, directory)
     except KeyboardInterrupt:
-        raise ReleaseError(
-            "Interrupted; if the release was charged, the charge stays: `ledger list` shows it, "
-            "and `ledger certificates` the certificate, if one was made."
-        ) from None
+        raise INTERRUPTED from None
+    print_release(made, written, directory, ledger, options.budget_name)
+
+
+INTERRUPTED = ReleaseError(
+    "Interrupted; if the release was charged, the charge stays: `ledger list` shows it, and "
+    "`ledger certificates` the certificate, if one was made."
+)
+
+
+def print_release(
+    made: Release, written: list[Path], directory: Path, ledger: Ledger, name: str
+) -> None:
+    """What was released, what is left of the budget, and where the files are.
+
+    Raises ReleaseError if no file could be written.
+    """
     # Printed last: what is paid for is in files by now, whatever becomes of the output.
     print(_words(made))
-    budget = ledger.budget(options.budget_name)
+    budget = ledger.budget(name)
     print(f"{budget.name}: {describe(budget, ledger.spending(budget.name))}")
     if made.path is not None:
         print(f"a copy of the certificate is kept in {made.path}")
@@ -102,13 +124,16 @@ def _effect(options: argparse.Namespace) -> EffectPlan | None:
     return plan_of(options)
 
 
-def _write(made: Release, directory: Path) -> list[Path]:
-    """The certificate's two files in the directory; none if they cannot be written."""
+def write_release(made: Release, directory: Path) -> list[Path]:
+    """The certificate's two files in the directory, and the release file if it was to be kept; none
+    if they cannot be written."""
     stem = directory / f"certificate-{made.certificate['id']}"
     texts = {
         stem.with_suffix(".json"): certificate_json(made.certificate),
         stem.with_suffix(".html"): certificate_html(made.certificate),
     }
+    if made.numbers is not None:
+        texts[directory / f"release-{made.certificate['id']}.json"] = file_text(made.numbers)
     try:
         for path, text in texts.items():
             write_whole(path, text)
@@ -117,7 +142,7 @@ def _write(made: Release, directory: Path) -> list[Path]:
     return list(texts)
 
 
-def _directory(name: str) -> Path:
+def release_directory(name: str) -> Path:
     """The directory for the certificate, made if need be, before anything is spent."""
     directory = Path(name)
     try:

@@ -75,6 +75,7 @@ def certificate(
     spending: Spending,
     accepted: Sequence[str],
     effects: Effects | None = None,
+    tops_up: str | None = None,
 ) -> dict[str, Any]:
     """The content to be signed, JSON-ready, of a run with secure noise.
 
@@ -82,7 +83,8 @@ def certificate(
     it was bought.
     note: on how the search ended, if it ended early.  charge, spending: as they were when it was
     paid for.  accepted: caveats that the owner took upon themselves.  effects: released with the
-    graph.
+    graph.  tops_up: the certificate of an earlier release that this one adds to; the guarantee is
+    then that of both.
     """
     algorithm, budget = get_algorithm(result.algorithm), spending.budget
     domain = domain_of(described.columns)
@@ -100,6 +102,7 @@ def certificate(
             **({"pairs": pairs} if pairs else {}),
             **({} if result.settled is None else {"settled": result.settled}),
             **({} if effects is None else {"effects": effects.as_dict()}),
+            **({} if tops_up is None else {"tops_up": tops_up}),
         },
         "domain": {
             "basis": described.basis,

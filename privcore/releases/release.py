@@ -7,7 +7,7 @@ covered by it.  The run's log, times and counts are never kept.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,6 +39,13 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.private_domain import bought_dataset, with_purchase
 from privcore.releases.release_check import Check, check_release, size_warnings
+from privcore.releases.release_file import (
+    ReleaseFile,
+    check_keeps,
+    keep_file,
+    mark_of,
+)
+from privcore.releases.release_file import content_of as numbers_of
 from privcore.releases.signing import signed
 from privcore.threads import one_thread
 
@@ -64,6 +71,7 @@ class Release:
     note: on how the search ended, if early; it follows from the noisy answers.
     certificate: signed, with all of this but the convergence.  path: where a copy of it is kept,
     None if it could not be written.
+    numbers: the signed release file, where it was to be kept; see `release_file`.
     """
 
     graph: PDAG
@@ -78,6 +86,7 @@ class Release:
     settled: bool | None = None
     effects: Mapping[str, Any] | None = field(default=None, repr=False)
     path: Path | None = field(default=None, compare=False)
+    numbers: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 def release(
@@ -90,6 +99,9 @@ def release(
     content: bytes | None = None,
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
+    keep_numbers: bool = False,
+    adds_to: ReleaseFile | None = None,
+    only: Collection[Edge] = (),
     checkpoint: Callable[[str], None] = lambda step: None,
 ) -> Release:
     """Charge `budget`, run once with secure noise, and sign a certificate.
@@ -100,13 +112,40 @@ def release(
     of it finds the same budget; the files of a table in Parquet are known.  The signing key and a
     copy of the certificate are kept beside the ledger.
     effect: what else is to be released, from the same ε: the effect of a cause on an outcome.
+    keep_numbers: whether what was released is handed back, signed, and kept beside the certificate.
+    adds_to, only: an earlier release of the same table, as of `check_release`; its file is the
+    ledger's own.
     checkpoint: called at each of `STEPS`.
 
     Raises what `check_release` raises, BudgetError for an overspend and LedgerError, all of them
     before anything is charged; and ReleaseError where the run fails afterwards.
     """
-    check = check_release(dataset, algorithm, parameters, accepted=accepted, effect=effect)
+    check = check_release(
+        dataset,
+        algorithm,
+        parameters,
+        accepted=accepted,
+        effect=effect,
+        adds_to=adds_to,
+        only=only,
+    )
     key = load_key(ledger.path.parent)
+    mark = None
+    if keep_numbers or adds_to is not None:
+        check_keeps(algorithm)
+
+        def content_of_rows() -> Iterable[bytes]:
+            return next(iter(_contents(dataset, None)))
+
+        mark = mark_of(ledger, content_of_rows)
+        if (
+            adds_to is not None
+            and mark_of(ledger, content_of_rows, adds_to.nonce)[1] != adds_to.mark
+        ):
+            raise ReleaseError(
+                "The earlier release is not one of this table from this ledger: rows, preparation "
+                "or ledger differ; release anew."
+            )
     fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
     settings = checked_parameters(algorithm, parameters)
     checkpoint("checked")
@@ -119,6 +158,7 @@ def release(
         delta=check.delta,
         rho=check.rho,
         certificate=secrets.token_hex(16),
+        tops_up=None if adds_to is None else adds_to.id,
         checkpoint=checkpoint,
     )
     checkpoint("charged")
@@ -137,8 +177,20 @@ def release(
             spending=spending,
             accepted=check.caveats,
             effects=said,
+            tops_up=None if adds_to is None else adds_to.id,
         )
-        document = signed(made, key)
+        document, numbers = signed(made, key), None
+        if mark is not None:
+            content_to_keep = numbers_of(
+                result,
+                described,
+                identifier=charge.certificate,
+                time=charge.time,
+                budget=budget,
+                mark=mark,
+                tops_up=None if adds_to is None else adds_to.id,
+            )
+            numbers = signed(content_to_keep, key)
     except BaseException as error:
         # A ledger that cannot be written keeps the charge, which is what matters.
         with suppress(LedgerError):
@@ -156,6 +208,8 @@ def release(
         warnings = size_warnings(check.epsilon, check.delta, result.rows)
     try:
         path = keep(ledger.certificates, document)
+        if numbers is not None:
+            keep_file(ledger.certificates, numbers)
     except OSError:
         warnings = (
             *warnings,
@@ -179,6 +233,7 @@ def release(
         settled=result.settled,
         effects=None if said is None else said.as_dict(),
         path=path,
+        numbers=numbers,
     )
 
 
@@ -198,7 +253,15 @@ def _computed(
             )
             result = said.result
         else:
-            result = discover(dataset, algorithm, settings, noise=noise, keep_trace=False)
+            result = discover(
+                dataset,
+                algorithm,
+                settings,
+                noise=noise,
+                keep_trace=False,
+                before=None if check.adds_to is None else check.adds_to.kept,
+                only=check.only,
+            )
         _check_result(result, check)
         return dataset, result, said
     wanted = check.split
@@ -252,8 +315,8 @@ def _check_result(result: Discovery, check: Check) -> None:
         promise.calibration != "proven"
         or result.noise != "secure"
         or promise.caveats != check.caveats
-        or promise.epsilon > check.epsilon
-        or promise.delta > check.delta
+        or promise.epsilon > check.promised[0]
+        or promise.delta > check.promised[1]
         or (result.rows is not None) != check.rows_private
         # Where the number of rows is private, steps are planned for the noisy one.
         or (result.planned != check.planned and not check.rows_private)

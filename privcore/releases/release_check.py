@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from privcore.algorithms.engine import (
     source_of,
 )
 from privcore.algorithms.protecting import of_source
+from privcore.algorithms.search.result import Edge
 from privcore.counts import MixedRows
 from privcore.data import Dataset
 from privcore.data.model import Described
@@ -32,6 +33,8 @@ from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
+from privcore.releases.release_file import ReleaseFile
+from privcore.releases.topping_up import beside, check_adding
 from privcore.text import short
 
 # Of a number in the surrogate of a mixed table.
@@ -48,6 +51,9 @@ class Check:
     domain that is to be bought and the run.  effect: what is released with the graph.
     rows_private: whether the number of rows is; the steps of the run may then differ from those
     planned, which are of the exact number: they are for the owner, and for no certificate.
+    adds_to: the release that this one adds to, and only: the pairs that it measures, none for all;
+    epsilon, delta and rho are then what it costs beside the earlier one.
+    promised: ε and δ that the result states; of both releases where there was an earlier one.
     """
 
     epsilon: float
@@ -59,6 +65,13 @@ class Check:
     split: Split | None = None
     effect: EffectPlan | None = None
     rows_private: bool = False
+    adds_to: ReleaseFile | None = None
+    only: frozenset[Edge] = frozenset()
+    promised: tuple[float, float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if self.adds_to is None:
+            object.__setattr__(self, "promised", (self.epsilon, self.delta))
 
 
 def check_release(
@@ -68,12 +81,16 @@ def check_release(
     *,
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
+    adds_to: ReleaseFile | None = None,
+    only: Collection[Edge] = (),
 ) -> Check:
     """Everything that can be refused without spending, looked at from public facts.
 
     accepted: the caveats of the data set (`Dataset.caveats`) that the owner takes upon themselves,
     word by word; levels and bounds that were read from the rows cannot be accepted.  effect: what
-    is to be released together with the graph, of moment search's own numbers.  The run is
+    is to be released together with the graph, of moment search's own numbers.
+    adds_to: an earlier release of the same table, which is added to; parameters then have the
+    total ε of both, and delta as it was.  only: pairs that are measured, none for all.  The run is
     rehearsed on a public surrogate, so that settings that it refuses are refused before they are
     paid for.
 
@@ -84,6 +101,10 @@ def check_release(
     """
     if effect is not None:
         _check_effect(dataset, algorithm, parameters, effect)
+    if adds_to is not None:
+        check_adding(dataset, algorithm, parameters, adds_to)
+        if effect is not None:
+            raise ParameterError("A release that adds to another has no effect; leave it out.")
     if isinstance(dataset, StatedTable):
         return _check_bought(dataset, algorithm, parameters, accepted)
     chosen = get_algorithm(algorithm)
@@ -112,20 +133,21 @@ def check_release(
         check_memory(dataset)
     source = source_of(dataset)
     of_graph = checked if effect is None else effect.of_graph(checked)
-    planned = planned_events(algorithm, of_graph, source)
+    kept = None if adds_to is None else adds_to.kept
+    planned = planned_events(algorithm, of_graph, source, kept, only)
     planned += () if effect is None else effect.second_events(checked)
     if isinstance(source, MixedRows) and isinstance(dataset, Dataset):
         tried = _mixed_surrogate(dataset, source.own_levels)
     else:
         tried = surrogate(Shape.of(dataset), 1)
-    discover(tried, algorithm, of_graph, seed=1, keep_trace=False)
+    discover(tried, algorithm, of_graph, seed=1, keep_trace=False, before=kept, only=only)
     delta = planned_delta(algorithm, of_graph, source)
     epsilon = float(checked["epsilon"])
     warnings = size_warnings(epsilon, delta, dataset.n)
     private = of_source(chosen, checked, source).relation == ADDED
     # ρ of the steps may depend on the number of rows, and the ledger's sums are in certificates.
     rho = _rho(epsilon, delta, () if private else planned)
-    return Check(
+    check = Check(
         epsilon,
         delta,
         rho,
@@ -134,6 +156,21 @@ def check_release(
         warnings,
         effect=effect,
         rows_private=private,
+    )
+    return check if adds_to is None else cost_beside(check, adds_to, frozenset(only))
+
+
+def cost_beside(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Check:
+    """What a release costs beside the one that it adds to; check: of both together."""
+    epsilon, rho = beside(check.epsilon, check.planned, adds_to)
+    return replace(
+        check,
+        epsilon=epsilon,
+        delta=0.0,
+        rho=rho,
+        adds_to=adds_to,
+        only=only,
+        promised=(check.epsilon, check.delta),
     )
 
 

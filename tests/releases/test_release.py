@@ -72,6 +72,7 @@ def test_only_what_is_covered_is_kept():
         "findings",
         "settled",
         "effects",
+        "numbers",
         "path",
     }
 

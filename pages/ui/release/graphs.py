@@ -15,6 +15,7 @@ from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
 from privcore.releases.findings import described_pairs, verdict_counts
 from privcore.releases.release import Release
+from privcore.releases.release_file import file_text
 
 
 class Shown(NamedTuple):
@@ -95,6 +96,15 @@ def released(number: int, shown: Shown) -> None:
             on_click="ignore",
             key=f"certificate-html-{number}",
         )
+        if made.numbers is not None:
+            st.download_button(
+                "Released numbers (JSON, signed)",
+                file_text(made.numbers),
+                f"release-{identity}.json",
+                "application/json",
+                on_click="ignore",
+                key=f"release-file-{number}",
+            )
     copy = (
         f"A copy of the certificate is kept in {plain(str(made.path))}. "
         if made.path
@@ -103,3 +113,10 @@ def released(number: int, shown: Shown) -> None:
     st.caption(
         f"{copy}Anyone can check it with `python -m privcore verify certificate-{identity}.json`."
     )
+    if made.numbers is not None:
+        st.caption(
+            "The released numbers can be searched again with other settings, for nothing: `python "
+            f"-m privcore search-again release-{identity}.json` also lists the pairs that cannot "
+            "be told, and about what it would cost to tell them. `python -m privcore topup` adds "
+            "to them: both releases together are as one at the sum of their ε."
+        )

@@ -20,13 +20,17 @@ from privcore.algorithms.moment_search.numbers import (
     mixed_sentence,
     planned_on_numbers,
     run_on_numbers,
+    searched_numbers,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
+from privcore.algorithms.moment_search.release.kept import Kept, KeptNumbers, KeptTable
 from privcore.algorithms.moment_search.rounds import (
+    events_before,
     events_of_rounds,
     planned_rounds,
     run_in_rounds,
+    searched_sums,
 )
 from privcore.algorithms.moment_search.steps import (
     Found,
@@ -38,10 +42,11 @@ from privcore.algorithms.moment_search.whole import (
     events_of_whole,
     planned_whole,
     run_on_whole_table,
+    searched_whole,
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.result import Released
+from privcore.algorithms.search.result import Released, Spent
 from privcore.counts import has_levels, has_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
@@ -53,8 +58,9 @@ PROOF = "docs/proofs/moment_search.md"
 def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     if has_numbers(run.source):
         return events_on_numbers(run, run.source)
-    whole = planned_whole(run)
-    return events_of_rounds(planned_rounds(run)) if whole is None else events_of_whole(run)
+    if planned_whole(run) is not None:
+        return events_of_whole(run)
+    return (*events_before(run), *events_of_rounds(planned_rounds(run)))
 
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
@@ -79,7 +85,8 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
             return result
         run, searched = result
         on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
-        return on_levels._replace(intervals=plan.intervals if plan.mu_shapes else None)
+        told = plan.mu_shapes or (run.before is not None and not plan.counted)
+        return on_levels._replace(intervals=plan.intervals if told else None)
     whole = planned_whole(run)
     if whole is not None:
         return run_on_whole_table(run, whole, recorder)
@@ -133,13 +140,26 @@ def _outcome(
         findings=pair_findings(
             searched.seen, searched.dag, graph.directed, posterior.stated, separating, rules, known
         ),
-        margins=released_margins(searched.moments),
+        margins=released_margins(searched.kept.moments),
         settled=posterior.settled,
-        released=Released(posterior.dags, searched.moments),
+        released=Released(posterior.dags, searched.kept.moments, kept=searched.kept),
     )
     # A result that is kept holds what was released, and nothing that was made of it.
-    searched.moments.forget()
+    searched.kept.moments.forget()
     return outcome
+
+
+def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
+    """The search of what was released, by whatever parameters; nothing is spent."""
+    recorder = common.Recorder(run.keep_trace)
+    with one_thread():
+        if isinstance(kept, KeptTable):
+            return searched_whole(run, kept, recorder)
+        spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
+        if isinstance(kept, KeptNumbers):
+            return searched_numbers(run, kept, spent, recorder)
+        searched = searched_sums(run, kept, spent, recorder)
+        return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,4 +184,5 @@ MOMENT_SEARCH = Algorithm(
     planned=_events,
     planned_delta=_delta,
     mixed=mixed_sentence,
+    again=_again,
 )

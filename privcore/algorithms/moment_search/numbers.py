@@ -18,6 +18,8 @@ from dataclasses import replace
 from math import log
 from typing import Any
 
+import numpy as np
+
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.dags.obeying import parent_worth
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
@@ -25,13 +27,20 @@ from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_fi
 from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
+from privcore.algorithms.moment_search.release.kept import KeptNumbers, KeptSums
 from privcore.algorithms.moment_search.release.numeric_moments import (
     NumericMoments,
+    release_numbers,
     released_scales,
 )
 from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
 from privcore.algorithms.moment_search.release.releases import release_pairs
-from privcore.algorithms.moment_search.rounds import rounds_within, run_in_rounds
+from privcore.algorithms.moment_search.rounds import (
+    events_before,
+    mu_to_spend,
+    rounds_within,
+    run_in_rounds,
+)
 from privcore.algorithms.moment_search.steps import Found, between, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
@@ -41,27 +50,28 @@ from privcore.counts import MixedRows, NumberSource
 from privcore.counts.cutting import cut_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.gaussian import planned_mu
 
 PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
 def planned_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> NumbersPlan:
-    parameters = run.parameters
-    return plan_numbers(
-        source.n,
-        source.own_levels,
-        parameters.epsilon,
-        parameters.delta,
-        radius=parameters.longest_row,
+    """After a run before, whose units stay, all that is left buys more of the same."""
+    parameters, before = run.parameters, run.before
+    radius = before.radius if isinstance(before, KeptNumbers) else parameters.longest_row
+    plan = plan_numbers(
+        source.n, source.own_levels, parameters.epsilon, parameters.delta, radius=radius
     )
+    if before is None:
+        return plan
+    return replace(plan, mu_scales=0.0, mu_shapes=0.0, mu_rest=mu_to_spend(run))
 
 
 def events_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> tuple[Event, ...]:
     """The rest is one release of moments, or rounds of counts that are worth as much together."""
     plan = planned_on_numbers(run, source)
-    return tuple(
-        Event("gaussian", 1 / mu) for mu in (plan.mu_scales, plan.mu_shapes, plan.mu_rest) if mu
-    )
+    steps = (plan.mu_scales, plan.mu_shapes, plan.mu_rest)
+    return (*events_before(run), *(Event("gaussian", 1 / mu) for mu in steps if mu))
 
 
 def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
@@ -86,7 +96,14 @@ def run_on_numbers(
     run: Run[MomentSearchParameters], source: NumberSource, recorder: common.Recorder
 ) -> Outcome | tuple[Run[MomentSearchParameters], Found]:
     """The result by moments, or what was found on levels, with the run on these."""
-    plan = planned_on_numbers(run, source)
+    plan, before = planned_on_numbers(run, source), run.before
+    if isinstance(before, KeptSums):
+        points = [np.array(ends) for ends in before.points or ()]
+        on_levels = replace(run, source=cut_numbers(source, points))
+        rounds = rounds_within(on_levels, plan.mu_rest, before.levels)
+        return on_levels, run_in_rounds(on_levels, rounds, recorder, points=before.points)
+    if before is not None:
+        return _by_moments(run, source, plan, (before.centre, before.scale), recorder)
     units = released_scales(source, plan.scales_sigma, run.noise, plan.scaled)
     record_release(recorder, plan.scales_sigma, plan.shares[0], 1)
     if plan.mu_shapes or plan.counted:
@@ -97,7 +114,8 @@ def run_on_numbers(
             record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
         if pairs is None or not in_lines(pairs):
             rounds = rounds_within(on_levels, plan.mu_rest, plan.levels)
-            return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs)
+            kept = tuple(tuple(ends.tolist()) for ends in points)
+            return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, kept)
     return _by_moments(run, source, plan, units, recorder)
 
 
@@ -108,12 +126,25 @@ def _by_moments(
     units: tuple[Matrix, Matrix],
     recorder: common.Recorder,
 ) -> Outcome:
-    """The penalty is BIC's, log n."""
-    parameters, names, n = run.parameters, source.names, source.n
-    evidence = NumericMoments(source, plan, units, run.noise, penalty=log(n))
+    mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
+    kept = release_numbers(source, plan, units, run.noise, mu)
+    if isinstance(run.before, KeptNumbers):
+        kept = replace(run.before.same_rows(kept), mu=kept.mu)
+    record_release(recorder, plan.moments_sigma, plan.shares[-1], len(plan.shares))
     releases = len(plan.shares)
-    record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
+    spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
+    return searched_numbers(run, kept, spent, recorder)
 
+
+def searched_numbers(
+    run: Run[MomentSearchParameters], kept: KeptNumbers, spent: Spent, recorder: common.Recorder
+) -> Outcome:
+    """What the noisy moments show, and nothing else: they can be searched again.
+
+    The penalty is BIC's, log n.
+    """
+    parameters, names, n = run.parameters, run.source.names, kept.n
+    evidence = NumericMoments(kept, penalty=log(n))
     known = run.known
     worth = parent_worth(known, n)
     search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], len(names))
@@ -141,7 +172,7 @@ def _by_moments(
         graph=graph,
         separating_sets={},
         guarantee=common.proven_guarantee(run, "Gaussian DP", PROOFS, parameters.delta),
-        spent=Spent("share", 1.0, 1.0, releases, releases, "releases"),
+        spent=spent,
         tests_run=len(tested),
         orders_run=1 + max((len(parents) for parents in dag), default=0),
         stopped=None,
@@ -149,5 +180,5 @@ def _by_moments(
         unit="p-value",
         findings=pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
         settled=posterior.settled,
-        released=Released(posterior.dags, moments=evidence.released(source.bounds)),
+        released=Released(posterior.dags, moments=evidence.released(), kept=kept),
     )

@@ -5,6 +5,7 @@ What one round of tables shows decides which tables the next one counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
@@ -13,15 +14,19 @@ from privcore.algorithms.moment_search.explaining import explaining_search, spar
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.release.kept import KeptSums, Points
 from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_moments
+from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Spent
+from privcore.algorithms.search.skeleton import Skeleton
+from privcore.errors import ParameterError
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu
+from privcore.rounding import down
 
 # Cells of a table of more than four columns.  The noise on every count that is read from a table
 # grows with the cells of the whole: a test on few of many columns has the noise of all.
@@ -64,16 +69,42 @@ def choose_tables(
 
 # What an edge costs beside its score between rounds, per row, against what is wrong in scores.
 _BETWEEN_ROUNDS = 0.003
+# Noise against chance up to which directions are searched for among the edges that tests on tables
+# left, and not among all candidates: with more, such tests lose more edges than they save.
+_LITTLE_NOISE = 0.02
 
 
 def planned_rounds(run: Run[MomentSearchParameters]) -> MomentPlan:
-    parameters = run.parameters
-    return rounds_within(run, planned_mu(parameters.epsilon, parameters.delta), run.source.levels)
+    return rounds_within(run, mu_to_spend(run), run.source.levels)
+
+
+def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
+    """μ of the releases of a run: of the whole budget, what a run before has not used.
+
+    Raises ParameterError where that is nothing.
+    """
+    parameters, before = run.parameters, run.before
+    total = planned_mu(parameters.epsilon, parameters.delta)
+    if before is None:
+        return total
+    if not 0 < before.mu < total:
+        raise ParameterError(
+            f"The release before has used all of ε = {parameters.epsilon:g} at δ = "
+            f"{parameters.delta:g}, or it cannot be added to; give a larger total."
+        )
+    return down(math.sqrt((total - before.mu) * (total + before.mu)))
+
+
+def events_before(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
+    """What a run before has spent, as one step."""
+    return () if run.before is None else (Event("gaussian", 1 / run.before.mu),)
 
 
 def rounds_within(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
     """The rounds that a part of the budget allows; mu: of all of them together."""
     parameters = run.parameters
+    if run.only:
+        return plan_chosen(run.source.n, levels, mu, run.only)
     return plan_moments(
         run.source.n,
         levels,
@@ -93,19 +124,25 @@ def run_in_rounds(
     plan: MomentPlan,
     recorder: common.Recorder,
     before: Moments | None = None,
+    points: Points | None = None,
 ) -> Found:
     """Spends what the plan allows, and searches for edges in between.
 
-    before: moments of pairs that were released already, to be added to.
+    before: moments that this run has released already, to be added to.  points: where numbers were
+    cut.
     """
-    parameters = run.parameters
-    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before)
+    penalty = run.parameters.penalty
+    noise, earlier = plan.noise, run.before
+    if isinstance(earlier, KeptSums):
+        before = earlier.moments.copy()
+        noise = earlier.noise if run.only else 1 / (1 / noise + 1 / earlier.noise)
+    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before, run.only)
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
-    evidence = ModelEvidence(moments, penalty=parameters.penalty)
-    candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
-    searched, around, made = [candidates], neighbours(candidates), 0
+    made = 0
     while made < plan.rounds:
-        best, _ = explaining_search(run, evidence, around, _BETWEEN_ROUNDS)
+        evidence = ModelEvidence(moments, penalty=penalty)
+        searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
+        best, _ = explaining_search(run, evidence, neighbours(searched[0]), _BETWEEN_ROUNDS)
         chosen = choose_tables(
             neighbours(searched[-1]), best, evidence.strength, run.source.levels, plan.cells
         )
@@ -115,16 +152,36 @@ def run_in_rounds(
         sigma = plan.tables_sigma(len(chosen))
         release_tables(moments, run.source, chosen, sigma, run.noise)
         record_release(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, 1 + made)
-        evidence = ModelEvidence(moments, penalty=parameters.penalty)
-        # Tables measure pairs again, so that an edge that was lost before may be seen now.
-        candidates = narrowed(run, plan.candidate_order, evidence, recorder, None)
-        searched += [candidates, narrowed(run, None, evidence, recorder, candidates)]
-        for column, others in neighbours(candidates).items():
-            around[column] |= others
-    if plan.refined:
-        around = neighbours(searched[-1])
-    seen = TableEvidence(evidence, parameters.penalty)
-    dag, around = sparsest_dag(run, evidence, seen, around)
     used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
-    return Found(dag, seen, around, tuple(searched), spent, "Gaussian DP", moments)
+    mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
+    kept = KeptSums(run.source.n, moments, noise, mu, points)
+    return searched_sums(run, kept, spent, recorder)
+
+
+def searched_sums(
+    run: Run[MomentSearchParameters], kept: KeptSums, spent: Spent, recorder: common.Recorder
+) -> Found:
+    """What all that was released shows, and nothing else: it can be searched again."""
+    evidence = ModelEvidence(kept.moments, penalty=run.parameters.penalty)
+    searched = _skeletons(run, evidence, kept.noise, recorder, refined=True)
+    around = neighbours(searched[-1] if kept.noise <= _LITTLE_NOISE else searched[0])
+    seen = TableEvidence(evidence, run.parameters.penalty)
+    dag, around = sparsest_dag(run, evidence, seen, around)
+    return Found(dag, seen, around, searched, spent, "Gaussian DP", kept)
+
+
+def _skeletons(
+    run: Run[MomentSearchParameters],
+    evidence: ModelEvidence,
+    noise: float,
+    recorder: common.Recorder,
+    *,
+    refined: bool,
+) -> tuple[Skeleton, ...]:
+    """Candidates, from tests given few columns: each may lose an edge.  refined: and what tests
+    on tables leave of them."""
+    candidates = narrowed(run, 1 if noise > 1 else 2, evidence, recorder, None)
+    if not refined:
+        return (candidates,)
+    return candidates, narrowed(run, None, evidence, recorder, candidates)

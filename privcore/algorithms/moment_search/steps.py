@@ -14,6 +14,7 @@ from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.release.kept import KeptSums
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
@@ -35,7 +36,7 @@ class Found(NamedTuple):
     """dag: the result.  seen: what findings ask.  around: per column, what it may be adjacent to.
 
     searched: the skeletons found on the way, the last one last.  accountant: of the guarantee.
-    moments: all that was released.
+    kept: all that was released.
     """
 
     dag: Parents
@@ -44,7 +45,7 @@ class Found(NamedTuple):
     searched: tuple[Skeleton, ...]
     spent: Spent
     accountant: str
-    moments: Moments
+    kept: KeptSums
 
 
 # Pairs that are asked about together.

@@ -7,6 +7,7 @@ Proof: docs/proofs/moment_search.md, statement 5.
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from math import nan
 
@@ -21,7 +22,7 @@ from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.masks import Masks, parents_of
 from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
 from privcore.algorithms.moment_search.posterior.table_score import TableScore
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.release.kept import KeptTable
 from privcore.algorithms.moment_search.release.plan import WholePlan, plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
 from privcore.algorithms.moment_search.steps import (
@@ -34,6 +35,7 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Edge, PairFinding, Released, Spent, Step, Verdict
 from privcore.arrays import Matrix
+from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
@@ -47,11 +49,13 @@ _EVEN = 0.5
 
 
 def planned_whole(run: Run[MomentSearchParameters]) -> WholePlan | None:
-    """None where the columns have too many combinations of levels."""
-    parameters = run.parameters
-    return plan_whole(
-        run.source.n, run.source.levels, parameters.epsilon, cells=parameters.whole_table
-    )
+    """None where the columns have too many combinations of levels, or a run before that this one
+    adds to has counted pairs."""
+    parameters, before = run.parameters, run.before
+    if before is not None and not isinstance(before, KeptTable):
+        return None
+    cells = parameters.whole_table if before is None else math.prod(run.source.levels)
+    return plan_whole(run.source.n, run.source.levels, parameters.epsilon, cells=cells)
 
 
 def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
@@ -62,16 +66,28 @@ def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 def run_on_whole_table(
     run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
 ) -> Outcome:
-    parameters, names = run.parameters, run.source.names
-    counts = release_whole(run.source, plan, run.noise)
+    before = run.before if isinstance(run.before, KeptTable) else None
+    if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
+        raise ParameterError(
+            f"The release before has used all of ε = {run.parameters.epsilon:g}, or has other "
+            "levels; give a larger total, and the table that was released."
+        )
+    counts = release_whole(run.source, plan, run.noise, before)
     record_release(recorder, plan.scale, 1.0, 1)
-    moments = Moments(plan.n, counts.shape)
-    moments.add_table(tuple(range(len(names))), counts, plan.variance)
+    return searched_whole(run, KeptTable(plan.n, counts, plan.scale), recorder)
+
+
+def searched_whole(
+    run: Run[MomentSearchParameters], kept: KeptTable, recorder: common.Recorder
+) -> Outcome:
+    """What the noisy counts show, and nothing else: they can be searched again."""
+    parameters, names, counts = run.parameters, run.source.names, kept.counts
+    moments = kept.moments
     known = run.known
-    score = TableScore(counts, plan.n, plan.scale, max_parents=most_parents(run), known=known)
+    score = TableScore(counts, kept.n, kept.scale, max_parents=most_parents(run), known=known)
     posterior = sampled(score, lambda moves: between(run, moves))
-    kept = likely_edges(posterior, parameters.false_edges, known)
-    graph = drawn(names, posterior, kept, known)
+    edges = likely_edges(posterior, parameters.false_edges, known)
+    graph = drawn(names, posterior, edges, known)
     directed = as_known(posterior.stated, known)
     stated = directed + directed.T
     for i, j in combinations(range(len(names)), 2):
@@ -93,7 +109,9 @@ def run_on_whole_table(
         margins=released_margins(moments),
         settled=posterior.settled,
         released=Released(
-            tuple((parents_of(dag), share) for dag, share in posterior.met.items()), moments
+            tuple((parents_of(dag), share) for dag, share in posterior.met.items()),
+            moments,
+            kept=kept,
         ),
     )
 

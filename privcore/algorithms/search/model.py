@@ -76,6 +76,9 @@ class Run(Generic[P_co]):
 
     source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
     test_limit: how many tests a search may make, None for any number; see `work`.
+    before: what an earlier run on the same rows has released, which this one adds to, or None; its
+        budget is then that of both together.
+    only: pairs that this run measures in that case, none for all.
     """
 
     source: CountSource
@@ -84,6 +87,8 @@ class Run(Generic[P_co]):
     hooks: Hooks
     keep_trace: bool = True
     test_limit: int | None = None
+    before: Any = None
+    only: frozenset[Edge] = frozenset()
 
     @cached_property
     def known(self) -> Constraints:
@@ -140,6 +145,8 @@ class Algorithm:
     them, in words, by the checked parameters.  One that counts has them cut by `mixed_levels`.
     available_cases: whether values may be missing at random: its tests are of exact counts without
     a promise, or of noisy counts in which missing values are a level.
+    again: of one that hands back what it released, the search of that alone, which costs nothing; a
+    further run of it can add to what was released (`Run.before`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """
@@ -161,6 +168,7 @@ class Algorithm:
     planned_delta: Callable[[Run[Any]], float] | None = None
     available_cases: bool = False
     mixed: Callable[[MixedRows, Mapping[str, Any]], str] | None = None
+    again: Callable[[Run[Any], Any], Outcome] | None = None
 
     def __post_init__(self) -> None:
         for wrong, sentence in self._faults():

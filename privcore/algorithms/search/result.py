@@ -209,12 +209,14 @@ class Released(NamedTuple):
     """What a run released beside its graph; all of it is covered by the same guarantee.
 
     tables or moments: the numbers.  dags: parents of each column in DAGs that are plausible by
-    them, with their probabilities, which add up to 1.
+    them, with their probabilities, which add up to 1.  kept: the numbers as they can be kept, and
+    searched again (`moment_search.release.kept`).
     """
 
     dags: tuple[tuple[Parents, float], ...]
     tables: NoisyTables | None = None
     moments: NoisyMoments | None = None
+    kept: Any = None
 
 
 @dataclass(frozen=True)

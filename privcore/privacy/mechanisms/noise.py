@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Vector
 from privcore.errors import ParameterError
+from privcore.privacy.mechanisms.refining import check_refining, quantile
 
 Counts = NDArray[np.int64]
 Perturbation = Literal["gumbel", "exponential"]
+# The sum of two numbers of so many bits is still an int64.
+MOST_BITS = 62
 
 
 class NoiseSource(Protocol):
@@ -39,6 +42,16 @@ class NoiseSource(Protocol):
 
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
         """Independent noise with P(k) proportional to exp(-|k|/scale) on each integer, (k,)."""
+        ...
+
+    def refined_laplace_array(
+        self, values: Counts, known: Counts, before: float, scale: float
+    ) -> Counts:
+        """Integers with discrete Laplace noise of `scale`, of which `known` is a noisier copy.
+
+        known: the integers with such noise of the larger scale `before`, (k,).  What comes back and
+        `known` together tell no more than what comes back alone (`refining`).
+        """
         ...
 
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
@@ -69,6 +82,10 @@ class NoiseSource(Protocol):
         """A uniformly random order of 0..size-1."""
         ...
 
+    def uniform_array(self, size: int, bits: int) -> Counts:
+        """Independent whole numbers, each of 0..2^bits − 1 as likely, (size,); bits: 1 to 62."""
+        ...
+
 
 def check_scale(scale: float) -> None:
     """Raises ParameterError unless the scale is finite and at least 0."""
@@ -80,6 +97,12 @@ def check_size(total: int, size: int) -> None:
     """Raises ParameterError unless `size` of `total` rows can be drawn."""
     if not 0 < size <= total:
         raise ParameterError(f"The sub-sample has {size} rows; it must have between 1 and {total}.")
+
+
+def check_bits(bits: int) -> None:
+    """Raises ParameterError unless numbers of so many bits, and their sums of two, are int64."""
+    if not 1 <= bits <= MOST_BITS:
+        raise ParameterError(f"Numbers have {bits} bits; they must have 1 to {MOST_BITS}.")
 
 
 class SimulatedNoise:
@@ -107,6 +130,17 @@ class SimulatedNoise:
         if scale == 0:
             return values.copy()
         return values + self._two_sided(scale, values.shape)
+
+    def refined_laplace_array(
+        self, values: Counts, known: Counts, before: float, scale: float
+    ) -> Counts:
+        check_refining(before, scale)
+        uniform = self._generator.random(values.shape)
+        drawn = [
+            quantile(float(u), int(k - v), before, scale, math)
+            for v, k, u in zip(values, known, uniform, strict=True)
+        ]
+        return np.asarray(values + np.array(drawn, dtype=np.int64), dtype=np.int64)
 
     def _two_sided(self, scale: float, shape: tuple[int, ...]) -> Counts:
         """Discrete Laplace noise: the difference of two geometric variables."""
@@ -156,6 +190,10 @@ class SimulatedNoise:
     def permutation(self, size: int) -> Counts:
         return self._generator.permutation(size)
 
+    def uniform_array(self, size: int, bits: int) -> Counts:
+        check_bits(bits)
+        return self._generator.integers(1 << bits, size=size, dtype=np.int64)
+
 
 def discrete_laplace_variance(scale: float) -> float:
     """Variance of discrete Laplace noise, which is k with a probability as exp(−|k|/scale).
@@ -165,3 +203,12 @@ def discrete_laplace_variance(scale: float) -> float:
     """
     stop = -math.expm1(-1 / scale)
     return 2 * math.exp(-1 / scale) / (stop * stop)
+
+
+def discrete_laplace_scale(variance: float) -> float:
+    """The scale of the discrete Laplace noise that has this variance.
+
+    >>> round(discrete_laplace_scale(7.835), 3)
+    2.0
+    """
+    return 1 / math.acosh(1 + 1 / variance)

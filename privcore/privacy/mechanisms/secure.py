@@ -11,7 +11,14 @@ import numpy as np
 
 from privcore.arrays import Vector
 from privcore.errors import ParameterError
-from privcore.privacy.mechanisms.noise import Counts, Perturbation, check_scale, check_size
+from privcore.privacy.mechanisms.noise import (
+    Counts,
+    Perturbation,
+    check_bits,
+    check_scale,
+    check_size,
+)
+from privcore.privacy.mechanisms.refining import refined
 
 # What the library adds to its privacy map by rounding up.
 _ROUNDING = 1e-9
@@ -40,6 +47,15 @@ class SecureNoise:
     def discrete_laplace_array(self, values: Counts, scale: float) -> Counts:
         return np.asarray(self._sampler("discrete", scale)(values.tolist()), dtype=np.int64)
 
+    def refined_laplace_array(
+        self, values: Counts, known: Counts, before: float, scale: float
+    ) -> Counts:
+        drawn = [
+            refined(int(k - v), before, scale, secrets.randbits)
+            for v, k in zip(values, known, strict=True)
+        ]
+        return np.asarray(values + np.array(drawn, dtype=np.int64), dtype=np.int64)
+
     def discrete_gaussian_array(self, values: Counts, sigma: float) -> Counts:
         return np.asarray(self._sampler("discrete gaussian", sigma)(values.tolist()), np.int64)
 
@@ -63,6 +79,12 @@ class SecureNoise:
 
     def permutation(self, size: int) -> Counts:
         return np.asarray(secrets.SystemRandom().sample(range(size), size), dtype=np.int64)
+
+    def uniform_array(self, size: int, bits: int) -> Counts:
+        check_bits(bits)
+        drawn = np.frombuffer(secrets.token_bytes(8 * size), dtype=np.uint64)
+        # The first bits of each number, so that all are as likely.
+        return (drawn >> np.uint64(64 - bits)).astype(np.int64)
 
     def _sampler(self, name: str, scale: float) -> Callable[[Any], Any]:
         check_scale(scale)

@@ -18,6 +18,8 @@ from privcore.releases.ledger.sums import Budget, Charge, State, Unit
 from privcore.text import short
 
 Entry = Mapping[str, Any]
+# Beside the parameters of a charge: certificate of the release that it adds to.
+TOPS_UP = "tops_up"
 
 
 @dataclass
@@ -50,6 +52,11 @@ class Books:
                 f"There is no budget {short(name)!r} in the ledger; set its total first."
             )
         return budget
+
+    @property
+    def topped_up(self) -> set[Any]:
+        """Certificates of releases that others have added to."""
+        return {charge.parameters.get(TOPS_UP) for charge in self.charges} - {None}
 
     def charges_of(self, name: str) -> list[Charge]:
         """In their order."""

@@ -32,7 +32,7 @@ from privcore.releases.ledger.checks import (
     checked_name,
     checked_total,
 )
-from privcore.releases.ledger.entries import Books
+from privcore.releases.ledger.entries import TOPS_UP, Books
 from privcore.releases.ledger.store import transaction
 from privcore.releases.ledger.sums import (
     Budget,
@@ -206,15 +206,19 @@ class Ledger:
         delta: float,
         rho: float | None = None,
         certificate: str = "",
+        tops_up: str | None = None,
         checkpoint: Callable[[str], None] = lambda step: None,
     ) -> tuple[Charge, Spending]:
         """Charge a release before it is computed; the charge, and the spending with it.
 
         In one transaction: the total is checked, the data are bound to the budget, the charge is
         written.  fingerprints: of the data set, and of the file that it came from if there is one.
+        tops_up: certificate of an earlier release that this one adds to, which none has done
+        before: what two cost that add to the same one is not the sum.
 
-        Raises BudgetError, and changes nothing, if the total would be exceeded, or the data belong
-        to another budget; ParameterError for amounts or parameters that cannot be kept.
+        Raises BudgetError, and changes nothing, if the total would be exceeded, the data belong to
+        another budget, or the earlier release was added to before; ParameterError for amounts or
+        parameters that cannot be kept.
         """
         check_amounts(epsilon, delta, rho)
         check_record(algorithm, parameters, certificate, fingerprints)
@@ -227,6 +231,11 @@ class Ledger:
                         f"These data were charged to the budget {short(owner)!r} before; charge "
                         "this release to it too."
                     )
+            if tops_up is not None and tops_up in books.topped_up:
+                raise BudgetError(
+                    "That release was added to before, and can be only once; add to the later "
+                    "one, or release anew."
+                )
             new = [mark for mark in dict.fromkeys(fingerprints) if mark not in books.owners]
             if new:
                 chain.add({"kind": "data", "budget": name, "fingerprints": new})
@@ -237,7 +246,10 @@ class Ledger:
                     "time": self._now(),
                     "budget": name,
                     "algorithm": algorithm,
-                    "parameters": dict(parameters),
+                    "parameters": {
+                        **parameters,
+                        **({} if tops_up is None else {TOPS_UP: tops_up}),
+                    },
                     "epsilon": float(epsilon),
                     "delta": float(delta),
                     "rho": None if rho is None else float(rho),

@@ -12,6 +12,7 @@ from scipy.stats import binom, kstest, norm
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.release.numeric_moments import (
     NumericMoments,
+    release_numbers,
     released_scales,
 )
 from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
@@ -55,7 +56,7 @@ def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     plan = planned(*values.shape, mu, radius)
     source, noise = source_of(values), SimulatedNoise(seed)
     units = released_scales(source, plan.scales_sigma, noise)
-    return NumericMoments(source, plan, units, noise, penalty)
+    return NumericMoments(release_numbers(source, plan, units, noise, 1.0), penalty)
 
 
 def left_of(values, column, given):

@@ -221,6 +221,17 @@ def check_permutation(noise):
     assert_anew("permutation", drawn, chances)
 
 
+def check_uniform(noise):
+    """All numbers of three bits, pairs of successive ones, and both ends of the longest."""
+    drawn = [(k,) for k in noise.uniform_array(2 * CALLS, 3).tolist()]
+    chances = dict.fromkeys([(k,) for k in range(8)], 1 / 8)
+    assert_chances("uniform", drawn, chances)
+    assert_anew("uniform", drawn, chances)
+    longest = noise.uniform_array(CALLS, 62)
+    assert_binomial("uniform, first bit of 62", (longest >> 61 == 1).sum(), CALLS, 0.5)
+    assert_binomial("uniform, last bit of 62", (longest & 1).sum(), CALLS, 0.5)
+
+
 def assert_chances(what, drawn, chances):
     """Every outcome is as frequent as it is likely, and there is no other."""
     counts = Counter(drawn)
@@ -243,6 +254,7 @@ CHECKS = {
     "coin": check_coin,
     "subsample": check_subsample,
     "permutation": check_permutation,
+    "uniform_array": check_uniform,
 }
 
 

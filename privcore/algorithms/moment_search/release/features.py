@@ -8,7 +8,7 @@ u_i of its columns and the products u_i ⊗ u_j of its pairs of columns.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -51,3 +51,15 @@ def pair_features_sensitivity(levels: Sequence[int]) -> float:
         left = total - differing
         largest = max(largest, 2 * (same - left - (left * left - squares) / 2))
     return math.sqrt(largest)
+
+
+def chosen_pairs_sensitivity(levels: Sequence[int], pairs: Collection[tuple[int, int]]) -> float:
+    """A bound on the same where only the products of these pairs are released.
+
+    A pair's product moves most where one of its two columns stays; the bound adds these up.
+    """
+    squares = [
+        2 * ((1 - 1 / r) * (1 - 1 / s) + max((1 - 1 / r) / s, (1 - 1 / s) / r))
+        for r, s in ((levels[a], levels[b]) for a, b in pairs)
+    ]
+    return math.sqrt(math.fsum(squares))

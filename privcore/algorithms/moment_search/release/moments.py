@@ -10,7 +10,7 @@ by its variance, and nothing is lost: that is least squares over all releases.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, compress, product
 
@@ -54,6 +54,19 @@ class Moments:
             if axes:
                 subset = tuple(columns[axis] for axis in axes)
                 self.add(subset, turned[place] * math.sqrt(others), variance * others)
+
+    def parts(self) -> Iterator[tuple[Columns, Matrix, float]]:
+        """Every moment that was released: its columns, its sums, and the variance of each."""
+        for columns, sums in self._sums.items():
+            if columns:
+                yield columns, sums, self._variances[columns]
+
+    def copy(self) -> Moments:
+        """One to be added to, without a change of this one."""
+        other = Moments(self.n, self.levels)
+        for columns, sums, variance in self.parts():
+            other.add(columns, sums, variance)
+        return other
 
     def covers(self, columns: Sequence[int]) -> bool:
         return tuple(sorted(columns)) in self._sums

@@ -16,6 +16,7 @@ import numpy as np
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import NOTHING, Statistic, Statistics
+from privcore.algorithms.moment_search.release.kept import KeptNumbers
 from privcore.algorithms.moment_search.release.plan import NumbersPlan
 from privcore.algorithms.search.result import NoisyMoments
 from privcore.arrays import Columns, Matrix
@@ -30,32 +31,18 @@ _CLEAR = 3.0
 
 
 class NumericMoments(FamilyEvidence):
-    """Noisy moments, and what they say.
+    """What noisy moments say.
 
-    units: middle and spread of the columns, as `released_scales` gives them.
     penalty: what a score subtracts for each parent.
     """
 
-    def __init__(
-        self,
-        source: NumberSource,
-        plan: NumbersPlan,
-        units: tuple[Matrix, Matrix],
-        noise: NoiseSource,
-        penalty: float,
-    ) -> None:
-        self.n, self.sigma, self._penalty = source.n, plan.moments_sigma, penalty
-        p = len(source.names)
-        centre, scale = units
-        longest = plan.radius * math.sqrt(p)
-        self._unit = scale * longest
-        exact = source.moments_about(centre, scale, longest)
-        weight = np.ones(p + 1)
-        weight[0] = MEAN_SHARE
+    def __init__(self, kept: KeptNumbers, penalty: float) -> None:
+        self.n, self.sigma, self._penalty = kept.n, kept.sigma, penalty
+        p = len(kept.centre)
+        self._unit = kept.scale * kept.radius * math.sqrt(p) * kept.half
         rows, columns = upper_triangle(p, centred=True)
-        noisy = noise.gaussian_array((exact * np.outer(weight, weight))[rows, columns], self.sigma)
         moments = np.eye(p + 1)
-        moments[rows, columns] = moments[columns, rows] = noisy
+        moments[rows, columns] = moments[columns, rows] = kept.noisy
         self._means = moments[0, 1:] / MEAN_SHARE
         moments[0, 1:] = self._means
         self._covariance = positive(covariance(moments), self.sigma)
@@ -64,12 +51,9 @@ class NumericMoments(FamilyEvidence):
         self._gains: dict[tuple[int, frozenset[int]], Matrix] = {}
         self._slopes: dict[tuple[int, tuple[int, ...]], Matrix] = {}
 
-    def released(self, bounds: Sequence[tuple[float, float]]) -> NoisyMoments:
-        """What was released; bounds: of the columns, in the units of the data."""
-        half = np.array([(high - low) / 2 for low, high in bounds])
-        return NoisyMoments(
-            self._means, self._covariance, self.sigma, MEAN_SHARE, self._unit * half
-        )
+    def released(self) -> NoisyMoments:
+        """What was released."""
+        return NoisyMoments(self._means, self._covariance, self.sigma, MEAN_SHARE, self._unit)
 
     def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
         """Fisher's z of the partial correlation, the noise's variance in the null."""
@@ -180,6 +164,29 @@ class NumericMoments(FamilyEvidence):
                 others = tuple(c for c in parents if c != other)
                 row.put(other, self.test(column, other, others))
         return row
+
+
+def release_numbers(
+    source: NumberSource,
+    plan: NumbersPlan,
+    units: tuple[Matrix, Matrix],
+    noise: NoiseSource,
+    mu: float,
+) -> KeptNumbers:
+    """Noisy second moments.
+
+    units: middle and spread of the columns, as `released_scales` gives them.  mu: Gaussian-DP
+    parameter of all releases so far.
+    """
+    p, (centre, scale) = len(source.names), units
+    exact = source.moments_about(centre, scale, plan.radius * math.sqrt(p))
+    weight = np.ones(p + 1)
+    weight[0] = MEAN_SHARE
+    rows, columns = upper_triangle(p, centred=True)
+    sigma = plan.moments_sigma
+    noisy = noise.gaussian_array((exact * np.outer(weight, weight))[rows, columns], sigma)
+    half = np.array([(high - low) / 2 for low, high in source.bounds])
+    return KeptNumbers(source.n, centre, scale, plan.radius, half, noisy, sigma, mu)
 
 
 def released_scales(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
 from privcore.algorithms.moment_search.release.features import (
+    chosen_pairs_sensitivity,
     pair_features_sensitivity,
     rounding_of_features,
 )
@@ -172,8 +173,6 @@ LEAST_CELLS = 16
 MOST_CELLS = 1_000_000
 # Rounds of tables, with equal shares.
 _ROUNDS = 3
-# Noise against chance up to which tests lose fewer edges than the scores' search adds by mistake.
-_LITTLE_NOISE = 0.02
 
 
 @dataclass(frozen=True)
@@ -198,17 +197,6 @@ class MomentPlan:
     def rounds(self) -> int:
         """How many rounds of tables there are."""
         return _ROUNDS if self.cells else 0
-
-    @property
-    def candidate_order(self) -> int:
-        """Most columns that the search on pairs conditions on: each test may lose an edge."""
-        return 1 if self.noise > 1 else 2
-
-    @property
-    def refined(self) -> bool:
-        """Whether directions are searched for among the edges that tests on tables left, and not
-        among all candidates: with much noise, such tests lose more edges than they save."""
-        return self.noise <= _LITTLE_NOISE
 
     @property
     def mu_round(self) -> float:
@@ -244,6 +232,14 @@ def plan_moments(
     first = mu * math.sqrt(1 - share)
     noise = sensitivity**2 / (n * first**2)
     return MomentPlan(first, mu * math.sqrt(share), sensitivity, int(cells), noise)
+
+
+def plan_chosen(
+    n: int, levels: Sequence[int], mu: float, pairs: Collection[tuple[int, int]]
+) -> MomentPlan:
+    """All of μ for these pairs alone, without tables."""
+    sensitivity = chosen_pairs_sensitivity(levels, pairs) + rounding_of_features(levels, n)
+    return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
 
 
 def _pairs_sensitivity(levels: Sequence[int], n: int) -> float:

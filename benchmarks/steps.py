@@ -1,0 +1,129 @@
+"""Spending in steps, and who is protected: what each costs in F1.
+
+    python -m benchmarks.steps [--rows 50000] [--seeds 8] [--networks asia,sachs,…] [--write]
+
+Moment search with simulated noise, skeleton F1 and CPDAG F1 against the true graph, mean over seeds
+of data and noise.  In steps: ε = 0.3; that release added to by 0.7; two releases of 0.3 and 0.7 by
+themselves, put together; ε = 1 at once.  Whom: one row replaced; a person with at most 5 rows,
+replaced; one row, and a person with at most 5, added or removed; all at ε = 1.  Sites: rows in two
+halves, each released at ε = 1 by itself, the counts added.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from privcore import load_network
+from privcore.algorithms.engine import count, discover, search_again
+from privcore.algorithms.moment_search.release.kept import together
+from privcore.algorithms.search.result import Discovery
+from privcore.data import Dataset
+from privcore.evaluation.metrics import cpdag_metrics, skeleton_metrics
+from privcore.evaluation.stability import halves
+from privcore.graphs import cpdag_of_dag
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.threads import one_thread
+
+NETWORKS = ("asia", "sachs", "survey", "child", "insurance", "alarm")
+_DOCUMENT = Path(__file__).parents[1] / "docs" / "experiments" / "steps.md"
+_BEGIN, _END = "<!-- steps -->", "<!-- end of steps -->"
+ADDED = "added or removed"
+
+
+def runs_of(data: Dataset, seed: int) -> dict[str, Discovery]:
+    """Every way to spend on one table, by its name."""
+    source = count(data)
+
+    def run(epsilon: float, noise: int, **more: Any) -> Discovery:
+        settings = {"epsilon": epsilon, **more.pop("settings", {})}
+        return discover(
+            source, "moment-search", settings, seed=10 * seed + noise, keep_trace=False, **more
+        )
+
+    def again(parts: list[Discovery], *, same_rows: bool) -> Discovery:
+        kept = together([p.released.kept for p in parts if p.released], same_rows=same_rows)
+        return search_again("moment-search", kept, data.names, {}, parts[0].guarantee)
+
+    first, second, whole = run(0.3, 1), run(0.7, 2), run(1.0, 3)
+    assert first.released is not None
+    sites = [
+        discover(half, "moment-search", {"epsilon": 1.0}, seed=10 * seed + 4 + k, keep_trace=False)
+        for k, half in enumerate(halves(source, SimulatedNoise(seed)))
+    ]
+    return {
+        "0.3": first,
+        "0.3, topped up by 0.7": run(1.0, 6, before=first.released.kept),
+        "0.3 and 0.7, put together": again([first, second], same_rows=True),
+        "1 at once": whole,
+        "5 rows": run(1.0, 7, settings={"rows_per_unit": 5}),
+        "added or removed": run(1.0, 8, settings={"neighbours": ADDED}),
+        "5 rows, added or removed": run(1.0, 9, settings={"rows_per_unit": 5, "neighbours": ADDED}),
+        "two sites": again(sites, same_rows=False),
+    }
+
+
+def scores(data: Dataset, runs: dict[str, Discovery]) -> dict[str, tuple[float, float]]:
+    names = data.names
+    edges = {(names.index(a), names.index(b)) for a, b in data.true_edges or ()}
+    true = cpdag_of_dag(names, edges)
+    return {
+        way: (skeleton_metrics(run.graph, true).f1, cpdag_metrics(run.graph, true).f1)
+        for way, run in runs.items()
+    }
+
+
+def table(rows: int, seeds: int, networks: list[str], say: Callable[[str], None]) -> str:
+    """Two Markdown tables: skeleton and CPDAG F1, a line for each network."""
+    every: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for name in networks:
+        of_network = every.setdefault(name, {})
+        for seed in range(1, seeds + 1):
+            data = load_network(name).sample(rows, seed=seed)
+            for way, score in scores(data, runs_of(data, seed)).items():
+                of_network.setdefault(way, []).append(score)
+        say(f"{name} done")
+    parts = []
+    for kind, title in enumerate(("Skeleton F1", "CPDAG F1")):
+        ways = list(every[networks[0]])
+        lines = ["| " + " | ".join((title, *ways)) + " |", "|---" * (len(ways) + 1) + "|"]
+        for name in networks:
+            cells = [f"{mean(s[kind] for s in every[name][way]):.3f}" for way in ways]
+            lines.append("| " + " | ".join((name, *cells)) + " |")
+        gaps = [
+            topped[kind] - whole[kind]
+            for name in networks
+            for topped, whole in zip(
+                every[name]["0.3, topped up by 0.7"], every[name]["1 at once"], strict=True
+            )
+        ]
+        error = stdev(gaps) / len(gaps) ** 0.5
+        means = [mean(s[kind] for n in networks for s in every[n][way]) for way in ways]
+        lines.append("| " + " | ".join(("mean", *(f"{m:.3f}" for m in means))) + " |")
+        note = f"Topped up less at once: {mean(gaps):+.4f}, standard error {error:.4f}."
+        parts.append("\n".join([*lines, "", note]))
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--write", action="store_true", help="into docs/experiments/steps.md")
+    options = parser.parse_args()
+    with one_thread():
+        text = table(options.rows, options.seeds, options.networks.split(","), print)
+    print(text)
+    if options.write:
+        document = _DOCUMENT.read_text(encoding="utf-8")
+        before, _, rest = document.partition(_BEGIN)
+        after = rest.partition(_END)[2]
+        _DOCUMENT.write_text(f"{before}{_BEGIN}\n{text}\n{_END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

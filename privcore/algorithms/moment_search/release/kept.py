@@ -1,0 +1,341 @@
+"""What a run released, as a value: it can be kept, searched again, topped up and pooled.
+
+A form for each kind of release: counts of all combinations of levels, sums over pairs and larger
+sets of columns, and second moments of numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.arrays import Matrix, Vector
+from privcore.errors import DataError
+from privcore.privacy.mechanisms.noise import discrete_laplace_variance
+
+_ONE_TABLE = "The files hold different kinds of releases, which cannot be put together."
+_NOT_WHOLE = "The release file is not complete; get the original."
+_MOST_CELLS = 10**8
+
+# Per column, where it is cut, increasing.
+Points = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class KeptTable:
+    """Counts of all combinations of levels.
+
+    n: rows.  counts: shape = levels.  scale: of the discrete Laplace noise on each; where several
+    releases are put together, that of such noise with their variance.
+    topped: whether a further release may refine it, which only one release of one table allows.
+    """
+
+    n: int
+    counts: Matrix
+    scale: float
+    topped: bool = True
+
+    form = "table"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return self.counts.shape
+
+    @property
+    def moments(self) -> Moments:
+        """The sums that the counts give."""
+        moments = Moments(self.n, self.levels)
+        columns = tuple(range(len(self.levels)))
+        moments.add_table(columns, self.counts, discrete_laplace_variance(self.scale))
+        return moments
+
+    def same_rows(self, other: KeptTable) -> KeptTable:
+        """With another release of the same rows; counts weighed by their noise."""
+        one, two = map(discrete_laplace_variance, (self.scale, other.scale))
+        share = two / (one + two)
+        counts = share * self.counts + (1 - share) * other.counts
+        return KeptTable(self.n, counts, _scale(one * share), topped=False)
+
+    def other_rows(self, other: KeptTable) -> KeptTable:
+        """With a release of other rows of the same columns."""
+        variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
+        total = self.n + other.n
+        return KeptTable(total, self.counts + other.counts, _scale(variance), topped=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "n": self.n,
+            "levels": list(self.levels),
+            "counts": self.counts.ravel().tolist(),
+            "scale": self.scale,
+            "topped": self.topped,
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        levels = _levels(document["levels"])
+        counts = _numbers(document["counts"]).reshape(levels)
+        return cls(
+            _rows(document["n"]), counts, _positive(document["scale"]), document["topped"] is True
+        )
+
+
+@dataclass(frozen=True)
+class KeptSums:
+    """Sums over pairs of columns, and over larger sets.
+
+    moments: all that was released.  noise: as of `MomentPlan`, which says how the search begins.
+    mu: Gaussian-DP parameter of all releases so far, for a row; 0 where none can be added.
+    points: between which numbers were cut into levels, None of columns that have levels.
+    """
+
+    n: int
+    moments: Moments
+    noise: float
+    mu: float
+    points: Points | None = None
+
+    form = "sums"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return self.moments.levels
+
+    @property
+    def topped(self) -> bool:
+        return self.mu > 0
+
+    def same_rows(self, other: KeptSums) -> KeptSums:
+        """With another release of the same rows; every sum is weighed by its noise."""
+        self._check(other)
+        both = self.moments.copy()
+        for columns, sums, variance in other.moments.parts():
+            both.add(columns, sums, variance)
+        noise = 1 / (1 / self.noise + 1 / other.noise)
+        return replace(self, moments=both, noise=noise, mu=0.0)
+
+    def other_rows(self, other: KeptSums) -> KeptSums:
+        """With a release of other rows of the same columns: sums that both have are added."""
+        self._check(other)
+        total = self.n + other.n
+        both, theirs = Moments(total, self.levels), {c: (s, v) for c, s, v in other.moments.parts()}
+        for columns, sums, variance in self.moments.parts():
+            if columns in theirs:
+                more, noise = theirs[columns]
+                both.add(columns, sums + more, variance + noise)
+        noise = (self.noise * self.n + other.noise * other.n) / total
+        return KeptSums(total, both, noise, 0.0, self.points)
+
+    def _check(self, other: KeptSums) -> None:
+        """Raises DataError where numbers were cut at different points."""
+        if (self.points is None) != (other.points is None) or (
+            self.points is not None and other.points is not None and self.points != other.points
+        ):
+            raise DataError(
+                "The files cut numbers into levels at different points, which each release chose "
+                "by itself; cut them at public points before the releases."
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "n": self.n,
+            "levels": list(self.levels),
+            "noise": self.noise,
+            "mu": self.mu,
+            "points": None if self.points is None else [list(ends) for ends in self.points],
+            "sums": [
+                {"columns": list(columns), "variance": variance, "values": sums.ravel().tolist()}
+                for columns, sums, variance in self.moments.parts()
+            ],
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        levels, n = _levels(document["levels"]), _rows(document["n"])
+        moments = Moments(n, levels)
+        for part in document["sums"]:
+            columns = tuple(int(c) for c in part["columns"])
+            _require(all(0 <= c < len(levels) for c in columns))
+            _require(columns == tuple(sorted(set(columns))))
+            shape = [sum_zero_basis(levels[c]).shape[1] for c in columns]
+            sums = _numbers(part["values"]).reshape(shape)
+            moments.add(columns, sums, _positive(part["variance"]))
+        pairs = len(levels) * (len(levels) - 1) // 2
+        _require(sum(len(c) == 2 for c, _, _ in moments.parts()) == pairs)
+        points = document["points"]
+        cut = None if points is None else tuple(tuple(map(float, ends)) for ends in points)
+        _require(cut is None or len(cut) == len(levels))
+        mu = float(document["mu"])
+        _require(0 <= mu < math.inf)
+        return cls(n, moments, _positive(document["noise"]), mu, cut)
+
+
+@dataclass(frozen=True)
+class KeptNumbers:
+    """Second moments of numbers, in units that were released before.
+
+    centre, scale: of each column, shape (p,); radius: how long rows may be in these, over √p.
+    half: of each column, half of its range in the units of the data, shape (p,).
+    noisy: means (weighted) and products, as the upper triangle of (p + 1, p + 1) without (0, 0),
+    each with normal noise of deviation sigma.  mu: as of `KeptSums`.
+    """
+
+    n: int
+    centre: Vector
+    scale: Vector
+    radius: float
+    half: Vector
+    noisy: Vector
+    sigma: float
+    mu: float
+
+    form = "numbers"
+
+    @property
+    def topped(self) -> bool:
+        return self.mu > 0
+
+    def same_rows(self, other: KeptNumbers) -> KeptNumbers:
+        """With another release of the same rows in the same units; weighed by their noise."""
+        alike = all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("centre", "scale", "radius", "half")
+        )
+        if not alike:
+            raise DataError(
+                "The files hold moments in different units, which each release chose by itself; "
+                "only a release that tops up another has its units."
+            )
+        one, two = self.sigma**2, other.sigma**2
+        share = two / (one + two)
+        noisy = share * self.noisy + (1 - share) * other.noisy
+        return replace(self, noisy=noisy, sigma=math.sqrt(one * share), mu=0.0)
+
+    def other_rows(self, other: KeptNumbers) -> KeptNumbers:
+        """Raises DataError: each release has units of its own."""
+        raise DataError(
+            "Moments of numbers are in units that each site's release chose by itself, and cannot "
+            "be added; cut the numbers into levels at public points before the releases."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "n": self.n,
+            "centre": self.centre.tolist(),
+            "scale": self.scale.tolist(),
+            "radius": self.radius,
+            "half": self.half.tolist(),
+            "noisy": self.noisy.tolist(),
+            "sigma": self.sigma,
+            "mu": self.mu,
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        centre, scale = _numbers(document["centre"]), _numbers(document["scale"])
+        p, noisy, half = len(centre), _numbers(document["noisy"]), _numbers(document["half"])
+        _require(
+            p >= 2 and len(scale) == len(half) == p and len(noisy) == (p + 1) * (p + 2) // 2 - 1
+        )
+        mu = float(document["mu"])
+        _require(0 <= mu < math.inf)
+        return cls(
+            _rows(document["n"]),
+            centre,
+            scale,
+            _positive(document["radius"]),
+            half,
+            noisy,
+            _positive(document["sigma"]),
+            mu,
+        )
+
+
+Kept = KeptTable | KeptSums | KeptNumbers
+_FORMS: dict[str, type[KeptTable] | type[KeptSums] | type[KeptNumbers]] = {
+    kind.form: kind for kind in (KeptTable, KeptSums, KeptNumbers)
+}
+
+
+def kept_as_dict(kept: Kept) -> dict[str, Any]:
+    """JSON-ready, with its form."""
+    return {"form": kept.form, **kept.as_dict()}
+
+
+def read_kept(document: Any) -> Kept:
+    """Raises DataError for what `kept_as_dict` has not made."""
+    try:
+        return _FORMS[document["form"]].read(document)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        raise DataError(_NOT_WHOLE) from None
+
+
+def together(parts: Sequence[Kept], *, same_rows: bool) -> Kept:
+    """Releases of the same rows, or of different ones, of the same columns; raises DataError."""
+    whole = parts[0]
+    for other in parts[1:]:
+        if type(whole) is not type(other) or _shape(whole) != _shape(other):
+            raise DataError(_ONE_TABLE)
+        if same_rows and whole.n != other.n:
+            raise DataError(
+                f"The files have {whole.n:,} and {other.n:,} rows, so they do not hold the same "
+                "ones; say that they come from different sites."
+            )
+        method = "same_rows" if same_rows else "other_rows"
+        whole = getattr(whole, method)(other)
+    return whole
+
+
+def _shape(kept: Kept) -> tuple[int, ...]:
+    return (len(kept.centre),) if isinstance(kept, KeptNumbers) else kept.levels
+
+
+def _scale(variance: float) -> float:
+    """The scale of discrete Laplace noise with that variance; `discrete_laplace_variance` inverted.
+
+    >>> round(_scale(discrete_laplace_variance(3.0)), 9)
+    3.0
+    """
+    half = variance / 2
+    return -1 / math.log((2 * half + 1 - math.sqrt(4 * half + 1)) / (2 * half))
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError
+
+
+def _rows(value: Any) -> int:
+    _require(type(value) is int and 2 <= value < 2**53)
+    return int(value)
+
+
+def _positive(value: Any) -> float:
+    number = float(value)
+    _require(0 < number < math.inf)
+    return number
+
+
+def _levels(values: Any) -> tuple[int, ...]:
+    levels = tuple(values)
+    _require(all(type(r) is int and 1 <= r <= 1000 for r in levels))
+    _require(math.prod(levels) > 0 and len(levels) >= 2)
+    return levels
+
+
+def _numbers(values: Any) -> Vector:
+    numbers = np.array(values, dtype=np.float64)
+    _require(numbers.ndim == 1 and numbers.size <= _MOST_CELLS and bool(np.isfinite(numbers).all()))
+    return numbers

@@ -1,0 +1,103 @@
+"""`search-again`: searching the numbers of release files, which costs nothing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.search.result import Discovery
+from privcore.cli.run_options import add_parameter_options, parameters_of
+from privcore.errors import ParameterError
+from privcore.evaluation.planning.open_pairs import OpenPair, open_pairs
+from privcore.graphs.exports import to_json_dict
+from privcore.releases.findings import described_pairs
+from privcore.releases.release_file import put_together, read_release_file, search_files
+
+# What was spent stays as it was.
+_SPENT = ("epsilon", "delta", "calibration", "rows_per_unit", "neighbours")
+# Pairs that are listed in words.
+_LISTED = 10
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "files", metavar="FILE", nargs="+", help="release files, as `release` keeps them"
+    )
+    command.add_argument(
+        "--sites",
+        action="store_true",
+        help="the files hold different rows of the same columns, each person in one of them; "
+        "without it they are releases of the same rows",
+    )
+    search = command.add_argument_group("search")
+    add_parameter_options(search)
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    files = [read_release_file(name) for name in options.files]
+    parameters = parameters_of(options, get_algorithm(files[0].algorithm))
+    for name in _SPENT:
+        if name in parameters:
+            raise ParameterError(
+                f"{name} is spent already and stays as it was; leave it out, or add to the release "
+                "with topup."
+            )
+    result = search_files(files, parameters, sites=options.sites)
+    unsettled = open_pairs(result, put_together(files, sites=options.sites)[0])
+    if options.json:
+        print(json.dumps(_report(result, unsettled), indent=1, ensure_ascii=False))
+        return
+    print("\n".join(_words(result, unsettled)))
+
+
+def _report(result: Discovery, unsettled: list[OpenPair]) -> dict[str, Any]:
+    nodes = result.graph.nodes
+    return {
+        "graph": to_json_dict(result.graph),
+        "guarantee": result.guarantee.as_dict(),
+        "parameters": dict(result.parameters),
+        "settled": result.settled,
+        "pairs": described_pairs(result.graph, result.findings),
+        "cannot_be_told": [
+            {
+                "columns": [nodes[c] for c in entry.pair],
+                "visible": entry.visible,
+                "epsilon": entry.epsilon,
+            }
+            for entry in unsettled
+        ],
+    }
+
+
+def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
+    promise, nodes = result.guarantee, result.graph.nodes
+    lines = [f"{a} -> {b}" for a, b in result.graph.named_directed()]
+    lines += [f"{a} -- {b}" for a, b in result.graph.named_undirected()]
+    lines.append(
+        f"searched again for nothing; epsilon {promise.epsilon:g}, delta {promise.delta:g} "
+        f"({promise.neighbours}) cover it as before"
+    )
+    if result.settled is False:
+        lines.append("not settled: two samplers differ on how probable edges are")
+    if not unsettled:
+        return [*lines, "every pair can be told at this budget"]
+    size = float(result.parameters["reference_effect"])
+    lines.append(
+        f"{len(unsettled)} pairs cannot be told: an edge of size {size:g} could have been missed"
+    )
+    for entry in unsettled[:_LISTED]:
+        names = " and ".join(nodes[c] for c in entry.pair)
+        price = (
+            "no budget would do with so many rows"
+            if entry.epsilon is None
+            else f"about epsilon {entry.epsilon:.2g} in all, "
+            f"{max(entry.epsilon - promise.epsilon, 0):.2g} more"
+        )
+        lines.append(f"  {names}: {price}")
+    if len(unsettled) > _LISTED:
+        lines.append(f"  and {len(unsettled) - _LISTED} more, in --json")
+    return lines

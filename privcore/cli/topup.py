@@ -1,0 +1,76 @@
+"""`topup`: a further release of the same table, which adds to an earlier one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from privcore.algorithms.search.parameters import EPSILON
+from privcore.cli.data import add_data_options, load, whole
+from privcore.cli.ledger import open_ledger
+from privcore.cli.release import INTERRUPTED, print_release, release_directory, write_release
+from privcore.errors import ParameterError
+from privcore.evaluation.planning.open_pairs import open_pairs
+from privcore.graphs.pdag import Edge
+from privcore.releases.release import release
+from privcore.releases.release_file import ReleaseFile, read_release_file, search_files
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help="the release file of the earlier release")
+    add_data_options(command)
+    run = command.add_argument_group("release")
+    run.add_argument(
+        "--epsilon", required=True, help="what is spent more; both together cost the sum"
+    )
+    run.add_argument(
+        "--open-pairs",
+        action="store_true",
+        help="measure only the pairs of which the earlier release cannot tell; `search-again` "
+        "lists them",
+    )
+    run.add_argument(
+        "--budget-name", metavar="NAME", default=None, help="another budget than the earlier one"
+    )
+    run.add_argument("--accept-caveats", action="store_true", help="as of `release`")
+    run.add_argument("--out", metavar="DIR", default=".", help="for the certificate (here)")
+    run.add_argument("--ledger", metavar="FILE", default=None, help="another ledger")
+    command.set_defaults(run=_topup)
+
+
+def _topup(options: argparse.Namespace) -> None:
+    file = read_release_file(options.file)
+    more = float(EPSILON.parse(options.epsilon))
+    directory = release_directory(options.out)
+    options.rows_per_unit = file.parameters.get("rows_per_unit")
+    seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
+    dataset = load(options, seed)
+    ledger, name = open_ledger(options), options.budget_name or file.budget
+    parameters: dict[str, Any] = {**file.parameters, "epsilon": file.total(more)}
+    only = _open(file) if options.open_pairs else ()
+    try:
+        made = release(
+            dataset,
+            file.algorithm,
+            parameters,
+            ledger=ledger,
+            budget=name,
+            content=None if options.csv is None else Path(options.csv).read_bytes(),
+            accepted=dataset.caveats if options.accept_caveats else (),
+            keep_numbers=True,
+            adds_to=file,
+            only=only,
+        )
+        written = write_release(made, directory)
+    except KeyboardInterrupt:
+        raise INTERRUPTED from None
+    print_release(made, written, directory, ledger, name)
+
+
+def _open(file: ReleaseFile) -> list[Edge]:
+    """Raises ParameterError where everything can be told."""
+    pairs = [entry.pair for entry in open_pairs(search_files([file]), file.kept)]
+    if not pairs:
+        raise ParameterError("The earlier release can tell of every pair; nothing is left to buy.")
+    return pairs

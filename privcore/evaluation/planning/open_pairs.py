@@ -1,0 +1,88 @@
+"""Which pairs a release cannot tell, and what it would cost to tell them: from it, for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from privcore.algorithms.engine import row_parameters
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.power import PublicShape, visible_effects
+from privcore.algorithms.search.result import Discovery, Edge
+from privcore.counts import PublicColumns
+from privcore.graphs.knowledge import Knowledge
+
+# Total ε up to which a price is looked for, as a multiple of what was spent.
+_MOST = 1_000.0
+_STEPS = 40
+
+
+class OpenPair(NamedTuple):
+    """A pair of which a release cannot tell.
+
+    visible: the smallest dependence that it would have seen with probability 0.9, None if not even
+    a perfect one.  epsilon: about what all releases together would have to cost to see the
+    reference size; None where no budget would do with so many rows.
+    """
+
+    pair: Edge
+    visible: float | None
+    epsilon: float | None
+
+
+def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
+    """The pairs with the verdict "not enough budget", the cheapest first.
+
+    result: of a run of moment search; kept: what it released (`Released.kept`).
+
+    The price supposes that the smallest visible dependence of the pair falls with ε as that of two
+    columns of its levels does, by the plan (`power`).
+    """
+    levels = tuple(getattr(kept, "levels", ()))
+    named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
+    shape = PublicShape(kept.n, levels, len(result.graph.nodes), named)
+    columns = PublicColumns(result.graph.nodes, kept.n, levels)
+    spent, wanted = result.guarantee.epsilon, float(result.parameters["reference_effect"])
+
+    def visible(pair: Edge, epsilon: float) -> float | None:
+        asked = {**result.parameters, "epsilon": epsilon, "neighbours": "replaced"}
+        checked = row_parameters(result.algorithm, asked, columns)
+        both = (levels[pair[0]], levels[pair[1]]) if levels else None
+        return visible_effects(shape, MomentSearchParameters(**checked), both).alone
+
+    prices: dict[tuple[Any, ...], float | None] = {}
+    entries = []
+    for pair, said in sorted(result.findings.items()):
+        if said.verdict != "not enough budget":
+            continue
+        at_once = visible(pair, spent)
+        # As much smaller as the plan has to see, so much smaller must be what this pair shows.
+        share = 1.0 if not (said.visible and at_once) else min(at_once / said.visible, 1.0)
+        kind = (tuple(sorted(levels[c] for c in pair)) if levels else (), round(share, 2))
+        if kind not in prices:
+            prices[kind] = _price(partial(visible, pair), wanted * kind[1], spent)
+        entries.append(OpenPair(pair, said.visible, prices[kind]))
+    return sorted(
+        entries, key=lambda entry: (entry.epsilon is None, entry.epsilon or 0, entry.pair)
+    )
+
+
+def _price(visible: Callable[[float], float | None], target: float, spent: float) -> float | None:
+    """The smallest ε, up to a percent, at which what is visible is no more than the target."""
+
+    def enough(epsilon: float) -> bool:
+        least = visible(epsilon)
+        return least is not None and least <= target
+
+    low, high = spent, spent
+    while not enough(high):
+        low, high = high, high * 2
+        if high > _MOST * spent:
+            return None
+    for _ in range(_STEPS):
+        if high / low < 1.01:
+            break
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

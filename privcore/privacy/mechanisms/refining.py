@@ -1,0 +1,86 @@
+"""A number released with discrete Laplace noise, released again with less of it.
+
+Discrete Laplace noise of scale s₁ is that of a smaller scale s₂ plus independent noise that is 0
+with probability r, and otherwise discrete Laplace of scale s₁.  So the second number is drawn from
+the law of the smaller noise given the sum: together the two tell no more than the second alone,
+which is as if it had been released at once (Koufogiannis, Han & Pappas 2015, for Laplace noise).
+Proof: docs/proofs/topping_up.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from privcore.errors import ParameterError
+
+# Random bits at a time; ends that are so much closer than what is asked of them decide.
+_BITS = 128
+
+
+def refined(noise: int, before: float, scale: float, bits: Callable[[int], int]) -> int:
+    """Noise of the smaller scale, drawn from its law given that of the larger one.
+
+    noise: of scale `before`.  bits: a number of so many random bits.  The draw is exact: it reads
+    bits until they decide, and every formula has more digits than these.
+
+    Raises ParameterError unless 0 < scale < before.
+    """
+    check_refining(before, scale)
+    # Imported here: few runs refine.
+    from mpmath import mp
+
+    uniform, read = 0, 0
+    while True:
+        uniform, read = uniform << _BITS | bits(_BITS), read + _BITS
+        with mp.workprec(4 * read + 64):
+            low, high = (mp.mpf(uniform + end) / mp.mpf(2) ** read for end in (0, 1))
+            hair = mp.mpf(2) ** (-2 * read)
+            ends = (max(low - hair, mp.mpf(0)), min(high + hair, 1 - hair))
+            first, last = (quantile(end, noise, mp.mpf(before), mp.mpf(scale), mp) for end in ends)
+        if first == last:
+            return first
+
+
+def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) -> int:
+    """The smaller noise at a place in [0, 1) of its law given the larger one.
+
+    library: `math`, or mpmath's with its numbers.  Places are in an order of their own: between 0
+    and `noise`, then more of `noise` itself, then beyond it, then beyond 0.
+    """
+    sign, away = (1, noise) if noise >= 0 else (-1, -noise)
+    large, small = library.exp(-1 / before), library.exp(-1 / scale)
+    both, ratio = large * small, small / large
+    alone = ratio * (1 - large) ** 2 / (1 - small) ** 2
+    rest, power = 1 - alone, ratio**away
+    weights = (
+        rest * (1 - ratio * power) / (1 - ratio),
+        alone * power * (1 + large) / (1 - large),
+        rest * power * both / (1 - both),
+        rest * both / (1 - both),
+    )
+    place = uniform * sum(weights)
+    for part, weight in enumerate(weights):
+        if place < weight or part == 3:
+            break
+        place -= weight
+    # From the share of the part that lies below, as each is geometric.
+    share = min(max(place / weight, 0), 1) if weight > 0 else 0
+    if part == 0:
+        left = 1 - share * (1 - ratio * power)
+        steps = library.floor(library.log(left) / library.log(ratio))
+        return sign * min(max(int(steps), 0), away)
+    if part == 1:
+        return noise
+    left = max(1 - share, library.exp(-700))
+    steps = 1 + max(int(library.floor(library.log(left) / library.log(both))), 0)
+    return sign * (away + steps) if part == 2 else -sign * steps
+
+
+def check_refining(before: float, scale: float) -> None:
+    """Raises ParameterError unless 0 < scale < before."""
+    if not 0 < scale < before < float("inf"):
+        raise ParameterError(
+            f"Noise of scale {before:g} cannot be refined to {scale:g}; the new scale must be "
+            "positive and smaller."
+        )

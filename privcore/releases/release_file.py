@@ -1,0 +1,317 @@
+"""The release file: what a run released, signed, so that anyone can search it again.
+
+It stands beside the certificate and holds the noisy numbers themselves.  They are covered by the
+same guarantee, so searching them with other settings, or by a later version, costs nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.engine import search_again
+from privcore.algorithms.moment_search.release.kept import (
+    Kept,
+    kept_as_dict,
+    read_kept,
+    together,
+)
+from privcore.algorithms.search.result import Discovery
+from privcore.data.domain import domain_of
+from privcore.data.model import Described
+from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
+from privcore.files import write_whole
+from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.events import Event
+from privcore.releases.certificate import planned_of
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.signing import check_signature
+from privcore.text import short
+
+SCHEMA = "causalveil-release/1"
+# Bytes that a file may have.
+LARGEST = 500_000_000
+_FIELDS = {
+    "algorithm",
+    "budget",
+    "columns",
+    "guarantee",
+    "id",
+    "numbers",
+    "parameters",
+    "planned",
+    "schema",
+    "signature",
+    "table",
+    "time",
+    "tops_up",
+}
+
+
+@dataclass(frozen=True)
+class ReleaseFile:
+    """What is in a release file.
+
+    id: of its certificate.  columns: their public domain, as `domain_of`.  parameters: of the run.
+    guarantee: what covers the numbers.  planned: the steps that they cost.  kept: the numbers.
+    tops_up: id of the release that this one adds to, and holds.  budget: that was charged.
+    signer: fingerprint of the key that signed it.  nonce, mark: see `mark_of`.
+    """
+
+    id: str
+    time: str
+    algorithm: str
+    columns: tuple[Mapping[str, Any], ...]
+    parameters: Mapping[str, Any]
+    guarantee: Guarantee
+    planned: tuple[Event, ...]
+    kept: Kept
+    tops_up: str | None
+    budget: str
+    signer: str
+    nonce: str
+    mark: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(str(column["name"]) for column in self.columns)
+
+    def total(self, more: float) -> float:
+        """ε of this release and of `more` together, never above the exact sum of the two."""
+        exact = Fraction(repr(self.guarantee.epsilon)) + Fraction(repr(more))
+        total = float(exact)
+        # What a user reads is the shortest text of a number, and so is what the ledger adds up.
+        while Fraction(repr(total)) > exact:
+            total = math.nextafter(total, 0.0)
+        return total
+
+
+def content_of(
+    result: Discovery,
+    described: Described,
+    *,
+    identifier: str,
+    time: str,
+    budget: str,
+    mark: tuple[str, str],
+    tops_up: str | None,
+) -> dict[str, Any]:
+    """A release file's content, to be signed.
+
+    Raises ReleaseError for an algorithm that does not hand back what it released.
+    """
+    check_keeps(result.algorithm)
+    if result.released is None or result.released.kept is None:
+        raise ReleaseError("This run hands back nothing that could be kept.")
+    return {
+        "schema": SCHEMA,
+        "id": identifier,
+        "time": time,
+        "algorithm": result.algorithm,
+        "columns": domain_of(described.columns),
+        "parameters": dict(result.parameters),
+        "guarantee": result.guarantee.as_dict(),
+        "planned": [event.as_dict() for event in result.planned],
+        "numbers": kept_as_dict(result.released.kept),
+        "tops_up": tops_up,
+        "budget": budget,
+        "table": {"nonce": mark[0], "mark": mark[1]},
+    }
+
+
+def check_keeps(algorithm: str) -> None:
+    """Raises ReleaseError for an algorithm whose released numbers cannot be kept."""
+    if get_algorithm(algorithm).again is None:
+        raise ReleaseError(
+            f"{algorithm} keeps no numbers that could be searched again; choose moment-search, or "
+            "leave the release file out."
+        )
+
+
+def mark_of(
+    ledger: Ledger, content: Callable[[], Iterable[bytes]], nonce: str | None = None
+) -> tuple[str, str]:
+    """A nonce and a mark by which the ledger, and nobody else, knows the table again.
+
+    The mark is keyed by the ledger's secret, and the nonce is new for each release: two files do
+    not show whether their tables are the same.
+    """
+    fresh = secrets.token_hex(16) if nonce is None else nonce
+
+    def pieces() -> Iterable[bytes]:
+        yield fresh.encode()
+        yield from content()
+
+    return fresh, ledger.fingerprint(pieces())
+
+
+def file_text(document: Mapping[str, Any]) -> str:
+    """A signed release file as text."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def keep_file(folder: Path, document: Mapping[str, Any]) -> Path:
+    """Write a release file into a folder; raises OSError as `write_whole`."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"release-{document['id']}.json"
+    write_whole(path, file_text(document))
+    return path
+
+
+def read_release_file(path: Path | str) -> ReleaseFile:
+    """Read a release file, and check its signature.
+
+    Raises DataError for a file that cannot be read, CertificateError for one that is no release
+    file or was changed.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except (OSError, ValueError):
+        raise DataError(
+            f"{short(path)!r} is not a file that can be read; check its name."
+        ) from None
+    if len(content) > LARGEST:
+        raise CertificateError("The file is too large for a release file.")
+    return parsed_file(content)
+
+
+def parsed_file(content: bytes) -> ReleaseFile:
+    """A release file's content, checked; raises CertificateError."""
+    try:
+        document = json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError):
+        raise CertificateError("The file is not JSON; give the release file.") from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise CertificateError(
+            f"The file is no release file of the form {SCHEMA}; `release --keep-numbers` writes "
+            "one beside the certificate."
+        )
+    if set(document) != _FIELDS:
+        raise CertificateError("The release file is not complete; get the original.")
+    signer = check_signature(document)
+    try:
+        promise = document["guarantee"]
+        guarantee = Guarantee(
+            float(promise["epsilon"]),
+            float(promise["delta"]),
+            str(promise["neighbours"]),
+            tuple(promise["public"]),
+            promise["calibration"],
+            str(promise["accountant"]),
+            str(promise["proof"]),
+            tuple(promise["caveats"]),
+        )
+        file = ReleaseFile(
+            id=str(document["id"]),
+            time=str(document["time"]),
+            algorithm=str(document["algorithm"]),
+            columns=tuple(document["columns"]),
+            parameters=dict(document["parameters"]),
+            guarantee=guarantee,
+            planned=planned_of(document),
+            kept=read_kept(document["numbers"]),
+            tops_up=None if document["tops_up"] is None else str(document["tops_up"]),
+            budget=str(document["budget"]),
+            signer=signer,
+            nonce=str(document["table"]["nonce"]),
+            mark=str(document["table"]["mark"]),
+        )
+        named = file.names
+    except (KeyError, TypeError, ValueError, ParameterError, DataError):
+        raise CertificateError("The release file is not complete; get the original.") from None
+    shape = getattr(file.kept, "levels", None) or file.kept.centre  # type: ignore[union-attr]
+    if len(named) != len(shape):
+        raise CertificateError("The release file names other columns than its numbers have.")
+    return file
+
+
+def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Guarantee]:
+    """The numbers of several files as one release, and what covers them.
+
+    sites: whether the files hold different rows of the same columns; otherwise they are releases
+    of the same rows, each for itself.
+
+    Raises ReleaseError for files that do not go together.
+    """
+    first = files[0]
+    if len(files) == 1:
+        return first.kept, first.guarantee
+    for file in files[1:]:
+        if file.columns != first.columns or file.algorithm != first.algorithm:
+            raise ReleaseError(
+                "The files have different columns, levels or bounds; only releases of one public "
+                "domain go together."
+            )
+    known = [file.id for file in files]
+    for file in files:
+        if known.count(file.id) > 1:
+            raise ReleaseError("A file is given twice; give each once.")
+        if file.tops_up in known:
+            raise ReleaseError(
+                "One of the files adds to another one and holds all of it; give the later one "
+                "alone."
+            )
+        if sites and file.tops_up is None and _same_table(file, files):
+            raise ReleaseError(
+                "Two of the files were charged to one budget of one ledger, so they are of the "
+                "same rows; leave --sites out."
+            )
+    try:
+        kept = together([file.kept for file in files], same_rows=not sites)
+    except DataError as error:
+        raise ReleaseError(str(error)) from None
+    return kept, _promise_of(files, sites=sites)
+
+
+def _same_table(file: ReleaseFile, files: Sequence[ReleaseFile]) -> bool:
+    return any(
+        other.id != file.id and (other.signer, other.budget) == (file.signer, file.budget)
+        for other in files
+    )
+
+
+def _promise_of(files: Sequence[ReleaseFile], *, sites: bool) -> Guarantee:
+    """Sums for the same rows; for different rows the largest, as everybody is in one of them."""
+    add = max if sites else sum
+    promises = [file.guarantee for file in files]
+    caveats = tuple(dict.fromkeys(caveat for p in promises for caveat in p.caveats))
+    beside = (
+        "each person is in the rows of one site alone" if sites else "releases of the same rows"
+    )
+    return replace(
+        promises[0],
+        epsilon=float(add(p.epsilon for p in promises)),
+        delta=float(add(p.delta for p in promises)),
+        accountant="parallel composition" if sites else "basic composition",
+        public=(*promises[0].public, f"{len(files)} files put together: {beside}"),
+        caveats=caveats,
+    )
+
+
+def search_files(
+    files: Sequence[ReleaseFile],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    sites: bool = False,
+) -> Discovery:
+    """Search the numbers of one or more release files; it costs nothing.
+
+    parameters: of the search, by name; what is not given is as in the first file.
+    """
+    kept, guarantee = put_together(files, sites=sites)
+    first = files[0]
+    return search_again(
+        first.algorithm,
+        kept,
+        first.names,
+        {**first.parameters, **(parameters or {})},
+        guarantee,
+    )

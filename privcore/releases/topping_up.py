@@ -1,0 +1,77 @@
+"""A release that adds to an earlier one of the same table: what it may be, and what it costs.
+
+Both together are as one release at the sum of their ε: counts are refined, and sums are measured
+again and weighed by their noise.  So the second one costs what is missing to the whole, and δ is
+paid once.  Proof: docs/proofs/topping_up.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import inf, nextafter
+from typing import Any
+
+from privcore.algorithms.engine import checked_parameters, planned_delta, source_of
+from privcore.algorithms.protecting import Protection
+from privcore.data import Dataset
+from privcore.data.domain import domain_of
+from privcore.data.parquet import ParquetTable
+from privcore.data.private_domain.table import StatedTable
+from privcore.errors import ParameterError, ReleaseError
+from privcore.privacy.accounting.events import Event, total_rho
+from privcore.releases.release_file import ReleaseFile
+from privcore.rounding import up
+
+
+def check_adding(
+    dataset: Dataset | ParquetTable | StatedTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None,
+    file: ReleaseFile,
+) -> None:
+    """Whether a release can add to the one in a file.
+
+    Raises ReleaseError for another table or algorithm, and ParameterError for another δ or another
+    protection than it had.
+    """
+    if isinstance(dataset, StatedTable):
+        raise ReleaseError(
+            "A release with a bought domain is of its own domain and cannot add to another one."
+        )
+    if algorithm != file.algorithm:
+        raise ReleaseError(f"The earlier release is one of {file.algorithm}; choose it again.")
+    if domain_of(dataset.columns) != list(file.columns):
+        raise ReleaseError(
+            "The earlier release is of other columns, levels or bounds; prepare the table as it "
+            "was."
+        )
+    checked, source = checked_parameters(algorithm, parameters), source_of(dataset)
+    protection = Protection.of(checked, source.unit)
+    if protection.sentence != file.guarantee.neighbours:
+        raise ParameterError(
+            f"The earlier release protects this: {file.guarantee.neighbours}; choose the same."
+        )
+    delta = planned_delta(algorithm, checked, source)
+    if file.guarantee.delta not in (0.0, delta):
+        raise ParameterError(
+            f"The earlier release has δ = {file.guarantee.delta:g}, and this one {delta:g}; choose "
+            "the same."
+        )
+
+
+def beside(
+    epsilon: float, planned: Sequence[Event], file: ReleaseFile
+) -> tuple[float, float | None]:
+    """ε and ρ of a further release; ρ is None where it is not known.
+
+    epsilon: of both together.  planned: the steps of both.
+    """
+    exact = Fraction(repr(epsilon)) - Fraction(repr(file.guarantee.epsilon))
+    more = float(exact)
+    while Fraction(repr(more)) < exact:
+        more = nextafter(more, inf)
+    whole, first = total_rho(planned), total_rho(file.planned)
+    if whole is None or first is None:
+        return more, None
+    return more, up(max(whole - first, 0.0) + whole * 1e-15)
