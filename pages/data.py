@@ -14,10 +14,12 @@ from pages.ui.data import charts as data_charts
 from pages.ui.data import public_domain, upload
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
+from pages.ui.texts import plain, protection_of
 from privcore.algorithms.search.parameters import MIXED_LEVELS
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
+from privcore.privacy.accounting.unit import ADDED
 from privcore.text import short
 
 require_frame("pages/data.py")
@@ -33,17 +35,22 @@ def what_is_public(loaded: Loaded) -> str:
             "bounds and cut points are bought, and the rows are private."
         )
     noun = dataset.public_noun
-    known = f"the number of rows, the column names and the {noun} of every column"
+    whom = protection_of(dataset, st.session_state.get("parameters", {}))
+    rows = "" if whom.relation == ADDED else "the number of rows, "
+    known = f"{rows}the column names and the {noun} of every column"
     if noun != "bounds":
         known += " in their order"
     if not dataset.undeclared:
-        return (
-            f"Public: {known}. Private: what each row says. Guarantees are about replacing one row."
-        )
+        if whom.plain:
+            about = "replacing one row"
+        else:
+            about = f"tables that differ in {plain(whom.sentence)}"
+        return f"Public: {known}. Private: what each row says. Guarantees are about {about}."
     return (
         f"Taken as public: {known}. But {len(dataset.undeclared)} of {dataset.p} columns have "
         f"{noun} that were read from the data, which no guarantee covers; confirm them under “What "
         "is public” if they were known beforehand."
+        + ("" if whom.plain else f" Protected: {plain(whom.sentence)}.")
     )
 
 

@@ -20,6 +20,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import PrivcoreError
+from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import Check
@@ -58,7 +59,7 @@ def cost(loaded: Loaded, check: Check) -> None:
         f"**{plain(ALGORITHMS[st.session_state['algorithm']].title)}** on "
         f"“{plain(loaded.dataset.name)}”: {term_link('epsilon', 'ε')} = {check.epsilon:g}, "
         f"{term_link('delta', 'δ')} = {check.delta:g}, proven, for "
-        f"{term_link('neighbours', 'replacing one')} of {loaded.dataset.n:,} records{gap}."
+        f"{panels.protects(loaded.dataset)}{gap}."
     )
     if check.split is not None:
         plan = check.split.plan
@@ -150,6 +151,11 @@ st.caption(
     "Everything else, the expected quality too, comes from what is "
     f"{term_link('public-domain', 'taken as public')}: rows, columns, levels or bounds."
 )
+if st.session_state["parameters"].get("neighbours") == ADDED:
+    st.caption(
+        "This release hides how many rows there are. Figures of this page are of the exact number: "
+        "they are for you, and the certificate has a noisy one."
+    )
 try:
     loaded = current_data()
     if loaded is None:

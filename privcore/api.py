@@ -21,16 +21,19 @@ import pandas as pd
 
 from privcore.algorithms import engine, get_algorithm
 from privcore.algorithms.registry import RECOMMENDED
+from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.algorithms.search.result import Discovery
 from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset, reading
 from privcore.data.samples import get_sample
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import Proposal, choose, left_out
 from privcore.data.triage import triage as proposals_for
+from privcore.data.units import bounded
 from privcore.effects import EffectPlan, Effects, Question
 from privcore.effects import effects as effects_with
 from privcore.errors import DataError, ParameterError
 from privcore.evaluation.sweeps.sweep import SweepPlan, TableData, run_sweep
+from privcore.privacy.accounting.unit import noun_of
 from privcore.privacy.mechanisms import SecureNoise
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release
@@ -46,6 +49,8 @@ def read_table(
     schema: Sequence[ColumnSchema] | Path | str | None = None,
     columns: Collection[str] | None = None,
     missing: Missing | None = None,
+    unit: str | None = None,
+    rows_per_unit: int | None = None,
 ) -> Dataset:
     """A table as a data set.
 
@@ -66,7 +71,8 @@ def read_table(
 
     Raises:
         DataError: for a file that is no table, a column that is not there, a value outside its
-            schema, or missing cells that are refused.
+            schema, missing cells that are refused, or rows that name no unit.
+        ParameterError: for one of unit and rows_per_unit without the other.
 
     Example:
         >>> import pandas as pd
@@ -74,9 +80,24 @@ def read_table(
         >>> data = read_table(frame)
         >>> data.n, data.names
         (3, ('smokes', 'age'))
+        >>> frame["patient_id"] = ["p1", "p2", "p2"]
+        >>> data = read_table(frame, unit="patient_id", rows_per_unit=2)
+        >>> data.unit.words, data.names
+        ('one patient with at most 2 rows', ('smokes', 'age'))
     """
     name = "table" if isinstance(source, pd.DataFrame) else Path(source).stem
     raw = _raw(source)
+    if unit is None and rows_per_unit is not None:
+        raise ParameterError(
+            "rows_per_unit needs unit, the column that says whose rows are whose; give both."
+        )
+    if unit is not None:
+        if rows_per_unit is None:
+            raise ParameterError(
+                f"How many rows of one {short(noun_of(unit))} are kept at most is not said; give "
+                "rows_per_unit, such as 5."
+            )
+        raw = bounded(raw, unit, ROWS_PER_UNIT.parse(rows_per_unit)).table
     if schema is None:
         proposals = choose(proposals_for(raw), columns)
         for column, reason in left_out(proposals).items():

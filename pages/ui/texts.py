@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from privcore.algorithms import Algorithm, Discovery
+from privcore.algorithms.protecting import Protection
+from privcore.data.model import Described
+from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
+from privcore.privacy.accounting.unit import ADDED, RECORD, REPLACED, understood
+
+ONE_ROW = Protection(RECORD)
 
 NOT_PRIVATE = (
     "The non-private graph, the metrics, the decision log and the times are computed from the "
@@ -40,22 +48,64 @@ def percent(share: float) -> str:
     return f"{text.rstrip('0').rstrip('.')} %"
 
 
-def odds_sentence(epsilon: float, delta: float, seen: str = "the private graph") -> str:
+def protected(guarantee: Guarantee) -> Protection:
+    """Whom a guarantee protects."""
+    try:
+        return Protection(*understood(guarantee.neighbours))
+    except ParameterError:
+        # Those of a direction protect a record of one half of the rows.
+        return ONE_ROW
+
+
+_USUAL = {"calibration": "proven", "rows_per_unit": None, "neighbours": REPLACED}
+
+
+def protection_of(dataset: Described, parameters: Mapping[str, Any]) -> Protection:
+    """Whom a run with the settings of the sidebar would protect."""
+    try:
+        return Protection.of({**_USUAL, **parameters}, dataset.unit)
+    except ParameterError:
+        # The page says what is wrong.
+        return Protection(dataset.unit)
+
+
+def for_whom(protection: Protection) -> str:
+    """Such as "each person" or "one patient with at most 5 rows"."""
+    unit = protection.unit
+    return plain(unit.words) if unit.rows > 1 else "each person"
+
+
+def odds_sentence(
+    epsilon: float,
+    delta: float,
+    seen: str = "the private graph",
+    whom: Protection = ONE_ROW,
+) -> str:
     """The meaning of ε as odds, for a suspicion of one half; seen: what is released."""
     top = guessing_bound(epsilon, delta)
+    unit, there = whom.unit, whom.relation == ADDED
+    person = "person" if unit.rows == 1 else plain(unit.name)
+    whose = f"one {person}'s record" if unit.rows == 1 else f"the rows of {plain(unit.words)}"
     if top > 0.99999:
         return (
-            f"With ε = {epsilon:g} a suspicion of 50 % about one person's record may become "
+            f"With ε = {epsilon:g} a suspicion of 50 % about {whose} may become "
             "practical certainty: this is hardly any protection."
         )
+    says = f"what {whose} {'says' if unit.rows == 1 else 'say'}"
+    if there:
+        says = f"that {plain(unit.words) if unit.rows > 1 else f'one {person}'} is in the table"
     if delta > 0:
+        which = f"which of two equally likely values {whose} has"
+        if unit.rows > 1:
+            which = f"which of two equally likely things {whose} say"
+        if there:
+            which = f"whether {says.removeprefix('that ')}, which is as likely as not,"
         return (
-            f"With ε = {epsilon:g} and δ = {delta:g}, someone who must guess which of two equally "
-            "likely values one person's record has is right with probability at most "
-            f"{percent(top)} after seeing {seen}."
+            f"With ε = {epsilon:g} and δ = {delta:g}, someone who must guess {which} is right with "
+            f"probability at most {percent(top)} after seeing {seen}."
         )
     return (
-        f"With ε = {epsilon:g}, someone who suspects with 50 % what one person's record says can "
+        f"With ε = {epsilon:g}, someone who suspects with 50 % {says} can "
         f"rise to at most {percent(top)} after seeing {seen}."
     )
 
@@ -73,7 +123,7 @@ def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
         )
     if guarantee.caveats:
         return f"Proven {amount}, but with a gap: {plain(guarantee.caveats[0])}."
-    return f"Proven: {amount}, fixed before the run; neighbours: {guarantee.neighbours}."
+    return f"Proven: {amount}, fixed before the run; neighbours: {plain(guarantee.neighbours)}."
 
 
 def stopped_sentence(result: Discovery) -> str:

@@ -119,4 +119,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
     except MemoryError:
         print("There is not enough memory for this; give fewer rows or columns.", file=sys.stderr)
         return 2
+    # Of data, and so of no result; and no second sentence beside a refusal.
+    if told := getattr(options, "kept_rows", ""):
+        print(told, file=sys.stderr)
     return 0

@@ -7,6 +7,7 @@ import json
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import checked_parameters, planned_events
+from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.cli.data import whole
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.counts import PublicColumns
@@ -32,6 +33,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--rows", default="100000", help="of the table that it is for (100000)")
     group = command.add_argument_group("of the algorithm (and delta of the accounts)")
     add_parameter_options(group)
+    group.add_argument(
+        f"--{ROWS_PER_UNIT.option}",
+        help=f"{ROWS_PER_UNIT.title}: {ROWS_PER_UNIT.explained_range()}",
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_run)
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.data import (
     EXAMPLES,
     ColumnSchema,
@@ -29,8 +30,10 @@ from privcore.data.reading import MAX_BYTES, MEMORY
 from privcore.data.samples import Sample, get_sample
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import Proposal, choose, left_out, merge_rare, triage
+from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
+from privcore.privacy.accounting.unit import noun_of
 from privcore.text import short
 
 _SOURCES = ("network", "example", "csv", "sample", "table")
@@ -96,12 +99,27 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "(level, and refuse for columns that --schema gives no such level)",
     )
     data.add_argument("--truth", metavar="FILE", help="the true graph, to compare with")
+    add_unit_options(command, "with --unit, that many are kept and the others left out")
     example = command.add_argument_group("of an example")
     for parameter in _options().values():
         example.add_argument(
             f"--{parameter.option}",
             help=f"{parameter.title}: {parameter.range_text()}",
         )
+
+
+def add_unit_options(command: argparse.ArgumentParser, kept: str) -> None:
+    """Add the options that say whose rows are protected together; kept: what the bound does."""
+    who = command.add_argument_group("who is protected")
+    who.add_argument(
+        "--unit",
+        metavar="COLUMN",
+        help="of a file, the column that says whose rows are whose, such as patient_id: all rows "
+        "of one are protected together, and the column is not used otherwise",
+    )
+    who.add_argument(
+        f"--{ROWS_PER_UNIT.option}", metavar="K", help=f"rows that one has at most; {kept}"
+    )
 
 
 def add_purchase_options(command: argparse.ArgumentParser) -> None:
@@ -159,6 +177,13 @@ def check_source(options: argparse.Namespace) -> None:
         )
     if options.schema is not None and all(getattr(options, file) is None for file in _FILES):
         raise ParameterError("--schema is for --csv, --sample or --table; leave it out.")
+    if options.unit is not None and options.csv is None and options.sample is None:
+        raise ParameterError(
+            "--unit is for --csv, which takes Parquet files too; bound the rows of a --table "
+            "beforehand and give --rows-per-unit alone."
+            if options.table is not None
+            else "--unit is for --csv or --sample; without a file every row is a unit of its own."
+        )
     parameters = _given(options)
     if parameters and options.example is None:
         named = _options()[next(iter(parameters))].option
@@ -336,12 +361,27 @@ def _listed(text: str | None) -> list[str]:
 
 
 def raw_table(options: argparse.Namespace) -> RawTable:
-    """The cells of the file that --csv names."""
+    """The cells of the file that --csv names, with as many rows of each --unit as are kept.
+
+    How many are left out goes to `options.kept_rows`, as it is no part of any result.
+    """
+    unit: str | None = getattr(options, "unit", None)
+    bound = getattr(options, "rows_per_unit", None)
+    if unit is not None and bound is None:
+        raise ParameterError(
+            f"How many rows of one {short(noun_of(unit))} are kept at most is not said; give "
+            "--rows-per-unit, such as 5."
+        )
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
-    return read_table(
+    raw = read_table(
         file_bytes(path), path.name, memory=MEMORY if memory is None else _bytes_of(memory)
     )
+    if unit is None:
+        return raw
+    kept = bounded(raw, unit, ROWS_PER_UNIT.parse(bound))
+    options.kept_rows = kept.kept_sentence
+    return kept.table
 
 
 def file_bytes(path: Path) -> bytes:

@@ -11,10 +11,18 @@ from privcore.graphs.knowledge_files import stated_knowledge
 from privcore.text import short
 
 # Parameters with an option of their own; all others go through --set.
-_DIRECT = ("epsilon", "delta", "threshold", "tweak", "calibration", "score", "max_order")
-
+_DIRECT = (
+    "epsilon",
+    "delta",
+    "threshold",
+    "tweak",
+    "calibration",
+    "score",
+    "max_order",
+    "neighbours",
+)
 # Of these, those that an algorithm without them leaves aside.
-_PRIVACY = ("epsilon", "delta", "tweak", "calibration")
+_PRIVACY = ("epsilon", "delta", "tweak", "calibration", "rows_per_unit", "neighbours")
 
 
 def add_parameter_options(group: argparse._ArgumentGroup) -> None:
@@ -68,6 +76,10 @@ def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str
     parameters = {
         name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None
     }
+    # The data options have this one: with --unit it is the table's, and parameters follow that.
+    bound = getattr(options, "rows_per_unit", None)
+    if bound is not None and getattr(options, "unit", None) is None:
+        parameters["rows_per_unit"] = bound
     known = {parameter.name for parameter in algorithm.parameters}
     # So that one script can run every algorithm with the same options.
     parameters = {k: value for k, value in parameters.items() if k in known or k not in _PRIVACY}

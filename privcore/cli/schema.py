@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from privcore.cli.data import file_bytes, raw_table, take_sample
+from privcore.cli.data import add_unit_options, file_bytes, raw_table, take_sample
 from privcore.data.building import column_of
 from privcore.data.discretise import usual_intervals
 from privcore.data.domain import domain_lines, domain_of
@@ -44,6 +44,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--yes", action="store_true", help="confirm without being asked, for scripts"
     )
+    add_unit_options(command, "their levels and bounds are drafted")
     command.set_defaults(run=_run)
 
 
@@ -53,10 +54,16 @@ def _run(options: argparse.Namespace) -> None:
             raise ParameterError(
                 "--out is for a draft of --csv, and so is --kinds; leave them out."
             )
+        if options.unit is not None or options.rows_per_unit is not None:
+            raise ParameterError(
+                "--unit and --rows-per-unit are for a draft of --csv; leave them out."
+            )
         _confirm(Path(options.confirm), asked=not options.yes)
         return
     if options.yes:
         raise ParameterError("--yes is for --confirm; a draft has to be reviewed first.")
+    if options.unit is None and options.rows_per_unit is not None:
+        raise ParameterError("--rows-per-unit is for --unit here; give both.")
     take_sample(options)
     raw = raw_table(options)
     proposals = triage(raw)

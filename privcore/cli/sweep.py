@@ -186,6 +186,8 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
             own.setdefault(algorithm, {})[of_it] = value
         else:
             settings[name] = value
+    if options.unit is None and options.rows_per_unit is not None:
+        settings["rows_per_unit"] = options.rows_per_unit
     if known := knowledge_of(options):
         settings["knowledge"] = known
     calibrations: Any = _list(options.calibrations)

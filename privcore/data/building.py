@@ -30,6 +30,7 @@ from privcore.data.model import (
 from privcore.data.reading import RawTable
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.errors import DataError, ParameterError
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
 
 # The code of a value that is none of the levels.
@@ -62,7 +63,7 @@ def build_dataset(
     Raises DataError for other values outside the levels, text where numbers are declared, and
     whatever `Dataset` refuses; ParameterError for another `missing`.
     """
-    schema = used_columns(schema, raw.names, missing)
+    schema = used_columns(schema, raw.names, missing, raw.unit)
     frame = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in schema})
     strict = [column.name for column in schema if not column.has_missing_level]
     gaps = {str(k): int(v) for k, v in frame[strict].isna().sum().items() if v}
@@ -81,7 +82,14 @@ def build_dataset(
     notes = notes_on_missing(columns, missing)
     available = missing == "available"
     return Dataset(
-        name, tuple(columns), tuple(values), true_edges, UPLOADED, notes, available=available
+        name,
+        tuple(columns),
+        tuple(values),
+        true_edges,
+        UPLOADED,
+        notes,
+        available=available,
+        unit=raw.unit,
     )
 
 
@@ -92,10 +100,11 @@ def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]
 
 
 def used_columns(
-    schema: Sequence[ColumnSchema], names: Sequence[str], missing: str
+    schema: Sequence[ColumnSchema], names: Sequence[str], missing: str, unit: Unit = RECORD
 ) -> list[ColumnSchema]:
     """The columns of a schema that are to be used, all of them among the table's `names`.
 
+    unit: whose column is no longer among them, since it says whose rows are whose.
     Raises ParameterError for another `missing`, and DataError for a column that is not there.
     """
     if missing not in get_args(Missing):
@@ -105,6 +114,11 @@ def used_columns(
     used = [column for column in schema if column.include]
     check_names([column.name for column in used])
     absent = [column.name for column in used if column.name not in names]
+    if unit.column and unit.column in absent:
+        raise DataError(
+            f"Column {short(unit.column)!r} says which {unit.noun} a row is of, and is not used "
+            "otherwise; leave it out of the columns."
+        )
     if absent:
         raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")
     return used

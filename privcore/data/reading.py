@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from privcore.data.decoding import ENCODINGS, decode, find_delimiter
 from privcore.data.model import check_names
 from privcore.errors import DataError
+from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
 
 __all__ = ["ENCODINGS", "MAX_BYTES", "MAX_CELLS", "MEMORY", "RawTable", "read_table"]
@@ -54,11 +55,13 @@ class RawTable:
     frame: one categorical column per column of the file, so that a cell that occurs often takes
         memory once.
     encoding, delimiter: as detected; empty for Parquet.
+    unit: whose rows are protected together, where rows beyond its bound were left out (`units`).
     """
 
     frame: pd.DataFrame
     encoding: str
     delimiter: str
+    unit: Unit = RECORD
 
     @property
     def names(self) -> list[str]:

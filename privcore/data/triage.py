@@ -266,6 +266,11 @@ def _largest_level(schema: ColumnSchema, distinct: pd.Series[Any], counts: Vecto
     return float(pd.Series(counts)[held.index].groupby(held.to_numpy()).sum().max())
 
 
+def named_as_identifier(name: str) -> bool:
+    """Whether a column is called as identifiers are, such as patient_id."""
+    return bool(_IDENTIFIER.search(name))
+
+
 def _left_out(name: str, problem: str, reason: str, *ways: Way) -> Proposal:
     return Proposal(name, problem, reason, (_leave_out(name), *ways))
 
@@ -288,7 +293,7 @@ def _names_rows(name: str, counts: pd.Series[Any], numbers: Vector | None, every
         return True
     whole = bool((numbers == np.round(numbers)).all())
     close = float(np.ptp(numbers)) + 1 <= 1.5 * every * len(numbers)
-    return whole and (close or bool(_IDENTIFIER.search(name)))
+    return whole and (close or named_as_identifier(name))
 
 
 def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:

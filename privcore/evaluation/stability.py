@@ -276,7 +276,14 @@ def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, Mome
         order = noise.permutation(source.n)
         parts = np.sort(order[: source.n // 2]), np.sort(order[source.n // 2 :])
         one, other = (
-            NumericRows(source.names, source.bounds, rows[part], source.caveats, source.own_levels)
+            NumericRows(
+                source.names,
+                source.bounds,
+                rows[part],
+                source.caveats,
+                source.own_levels,
+                source.unit,
+            )
             for part in parts
         )
         return one, other
@@ -291,7 +298,12 @@ def _with(source: InMemoryCounts, multiplicities: Table) -> InMemoryCounts:
     kept = np.flatnonzero(multiplicities)
     configurations = tuple(column[kept] for column in source.unique()[0])
     return InMemoryCounts(
-        source.names, source.levels, configurations, multiplicities[kept], source.caveats
+        source.names,
+        source.levels,
+        configurations,
+        multiplicities[kept],
+        source.caveats,
+        source.unit,
     )
 
 

@@ -95,6 +95,11 @@ class Pair:
         for name in (x, y):
             if name not in dataset.names:
                 raise DataError(f"The data have no column {short(name)!r}; correct its name.")
+        if dataset.unit.rows > 1:
+            raise DataError(
+                f"The direction of a pair protects one row, and here one {dataset.unit.noun} has "
+                f"up to {dataset.unit.rows:,}; keep one row of each {dataset.unit.noun}."
+            )
         if x == y:
             raise DataError(f"Both variables are column {short(x)!r}; choose two different ones.")
         at = [dataset.names.index(name) for name in (x, y)]

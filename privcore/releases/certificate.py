@@ -20,6 +20,7 @@ from privcore.effects.model import Effects
 from privcore.graphs.exports import to_json_dict
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
+from privcore.privacy.accounting.unit import ADDED, understood
 from privcore.releases.findings import described_pairs
 from privcore.releases.ledger.sums import Charge, Spending
 from privcore.version import __version__
@@ -27,6 +28,10 @@ from privcore.version import __version__
 SCHEMA = "causalveil-certificate/2"
 PRIORS = (0.01, 0.1, 0.5)
 
+_OTHERS = (
+    "Nothing here covers other releases from the same records, unless they are in the ledger, or "
+    "what is known from elsewhere."
+)
 LIMITS = (
     "One record is one row: somebody with several rows is protected less, with k rows at most k "
     "times ε where δ is 0.",
@@ -34,11 +39,30 @@ LIMITS = (
     "Noise is sampled exactly, and added to whole numbers, exact sums, or numbers whose rounding "
     "is part of the sensitivity; arithmetic by IEEE 754 and the libraries used are trusted.",
     "How long the release took, memory, caches, and whether it failed are not covered.",
-    "Nothing here covers other releases from the same records, unless they are in the ledger, or "
-    "what is known from elsewhere.",
+    _OTHERS,
     "The graph describes statistical dependence in the data with noise added; it is not proof of "
     "cause and effect.",
 )
+
+
+def limits(guarantee: Guarantee) -> list[str]:
+    """What the promise does not cover, by whom it protects."""
+    unit, relation = understood(guarantee.neighbours)
+    if unit.rows > 1:
+        first = (
+            f"Protected is {unit.words}: a {unit.name} with more rows, such as under several "
+            "names, is protected less."
+        )
+    elif relation == ADDED:
+        first = LIMITS[0].replace("One record is one row", "One record, there or not, is one row")
+    else:
+        return list(LIMITS)
+    others = (
+        "Nothing here covers other releases from the same rows, unless they are in the ledger and "
+        "protect the same: a total over releases that protect others holds for whoever all of "
+        "them protect, and for others less."
+    )
+    return [first, *(others if text == _OTHERS else text for text in LIMITS[1:])]
 
 
 def certificate(
@@ -82,7 +106,8 @@ def certificate(
         },
         "domain": {
             "basis": described.basis,
-            "rows": described.n,
+            # Where it is private how many there are, the noisy number that was bought.
+            "rows": described.n if result.rows is None else result.rows,
             "columns": domain,
             "sha256": domain_sha256(domain),
             **({} if purchase is None else {"bought": _bought(purchase)}),
@@ -111,7 +136,7 @@ def certificate(
             "spent_delta": spending.delta,
             "spent_epsilon_by_zcdp": spending.zcdp_epsilon,
         },
-        "limits": list(LIMITS),
+        "limits": limits(result.guarantee),
         "versions": _versions(),
     }
 
@@ -136,16 +161,32 @@ def meaning(guarantee: Guarantee) -> list[str]:
     factor = _up(math.exp(min(epsilon, 700.0)))
     plus = f", plus {delta:g}" if delta else ""
     unless = f", unless a failure of probability at most {delta:g} happens" if delta else ""
+    differ, suspects = _who(guarantee.neighbours)
     sentences = [
-        "For any two tables that differ in one record, any set of results is at most "
+        f"For any two tables {differ}, any set of results is at most "
         f"{factor:.3g} times as probable from one as from the other{plus}.",
-        "Whoever knows every other record, and suspects something about this one, has the odds of "
+        f"Whoever knows {suspects}, has the odds of "
         f"that suspicion changed by a factor of at most {factor:.3g}{unless}.",
     ]
     for prior in PRIORS:
         bound = min(math.ceil(posterior_bound(epsilon, prior) * 1e5 - 1e-6) / 1e5, 1.0)
         sentences.append(f"A suspicion of {prior:.0%} can rise to at most {bound:.3%}{unless}.")
     return sentences
+
+
+def _who(neighbours: str) -> tuple[str, str]:
+    """How two tables differ, and who suspects what, for whom a guarantee protects."""
+    unit, relation = understood(neighbours)
+    if relation == ADDED:
+        return (
+            f"of which one has {unit.words} more",
+            f"all other rows, and suspects that this {unit.name} is among them",
+        )
+    if unit.rows > 1:
+        known = f"every row of every other {unit.name}, and suspects something about this one"
+    else:
+        known = "every other record, and suspects something about this one"
+    return f"that differ in {unit.words}", known
 
 
 def _up(number: float) -> float:

@@ -11,6 +11,7 @@ from privcore.effects.words import effects_sentence
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
+from privcore.privacy.accounting.unit import ADDED, understood
 from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
 
 _STYLE = """
@@ -66,7 +67,7 @@ def certificate_html(document: Mapping[str, Any]) -> str:
             )
         ),
         "<h2>The public domain</h2>",
-        f"<p>{document['domain']['rows']:,} rows, and every level, bound and cut point of the "
+        f"<p>{_rows(document)}, and every level, bound and cut point of the "
         f"columns: {_text(document['domain']['basis'])}.</p>",
         _table(
             (
@@ -108,6 +109,13 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         f"<title>Certificate {_text(document['id'])}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def _rows(document: Mapping[str, Any]) -> str:
+    """The number of rows, and where it is private that it is a noisy one."""
+    rows = f"{document['domain']['rows']:,} rows"
+    private = understood(document["guarantee"]["neighbours"])[1] == ADDED
+    return f"{rows} as a run on a noisy number of them saw" if private else rows
 
 
 def _bought(domain: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -53,6 +53,8 @@ def command_line(
     else:
         words += ["--csv", dataset.name]
         words += ["--intervals", "none"] if _uncut(dataset) else []
+        if dataset.unit.column:
+            words += ["--unit", dataset.unit.column, "--rows-per-unit", str(dataset.unit.rows)]
     words += ["--algorithm", result.algorithm]
     for name, value in _changed(result).items():
         words += ["--set", f"{name.replace('_', '-')}={'auto' if value is None else value}"]
@@ -102,11 +104,16 @@ def _file_code(dataset: Dataset) -> str:
     if _uncut(dataset):
         first = "from dataclasses import replace\n"
         schema = "[replace(c, bins=None, cut_points=()) for c in proposed_schema(raw)]"
+    unit = dataset.unit
+    bound = imported = ""
+    if unit.column:
+        imported = "from privcore.data.units import bounded\n"
+        bound = f"raw = bounded(raw, {unit.column!r}, {unit.rows}).table\n"
     return (
         f"{first}from pathlib import Path\n\n"
         "from privcore.data import build_dataset, read_table\n"
-        "from privcore.data.triage import proposed_schema\n\n"
+        f"from privcore.data.triage import proposed_schema\n{imported}\n"
         f"path = Path({dataset.name!r})\n"
-        "raw = read_table(path.read_bytes(), path.name)\n"
+        f"raw = read_table(path.read_bytes(), path.name)\n{bound}"
         f"dataset = build_dataset(raw, {schema}, name=path.name)\n"
     )

@@ -38,7 +38,7 @@ from privcore.releases.certificate import certificate
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
 from privcore.releases.private_domain import bought_dataset, with_purchase
-from privcore.releases.release_check import Check, check_release
+from privcore.releases.release_check import Check, check_release, size_warnings
 from privcore.releases.release_file import (
     ReleaseFile,
     check_keeps,
@@ -203,6 +203,9 @@ def release(
         ) from None
     checkpoint("certified")
     warnings, path = check.warnings, None
+    if result.rows is not None:
+        # Those of the check are of the exact number of rows, which is private.
+        warnings = size_warnings(check.epsilon, check.delta, result.rows)
     try:
         path = keep(ledger.certificates, document)
         if numbers is not None:
@@ -314,6 +317,8 @@ def _check_result(result: Discovery, check: Check) -> None:
         or promise.caveats != check.caveats
         or promise.epsilon > check.promised[0]
         or promise.delta > check.promised[1]
-        or result.planned != check.planned
+        or (result.rows is not None) != check.rows_private
+        # Where the number of rows is private, steps are planned for the noisy one.
+        or (result.planned != check.planned and not check.rows_private)
     ):
         raise RuntimeError("the run does not promise what was charged")

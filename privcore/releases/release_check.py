@@ -15,6 +15,7 @@ from privcore.algorithms.engine import (
     planned_events,
     source_of,
 )
+from privcore.algorithms.protecting import of_source
 from privcore.algorithms.search.result import Edge
 from privcore.counts import MixedRows
 from privcore.data import Dataset
@@ -29,6 +30,7 @@ from privcore.evaluation.planning.surrogate import Shape, surrogate
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
+from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
 from privcore.releases.release_file import ReleaseFile
@@ -47,6 +49,8 @@ class Check:
     those of the run, as they are for as many levels as can be bought.  caveats: sentences that
     limit the promise, each accepted.  warnings: to be read before going on.  split: between a
     domain that is to be bought and the run.  effect: what is released with the graph.
+    rows_private: whether the number of rows is; the steps of the run may then differ from those
+    planned, which are of the exact number: they are for the owner, and for no certificate.
     adds_to: the release that this one adds to, and only: the pairs that it measures, none for all;
     epsilon, delta and rho are then what it costs beside the earlier one.
     promised: ε and δ that the result states; of both releases where there was an earlier one.
@@ -60,6 +64,7 @@ class Check:
     warnings: tuple[str, ...]
     split: Split | None = None
     effect: EffectPlan | None = None
+    rows_private: bool = False
     adds_to: ReleaseFile | None = None
     only: frozenset[Edge] = frozenset()
     promised: tuple[float, float] = (0.0, 0.0)
@@ -95,7 +100,7 @@ def check_release(
     rehearsal raises.
     """
     if effect is not None:
-        _check_effect(dataset, algorithm, effect)
+        _check_effect(dataset, algorithm, parameters, effect)
     if adds_to is not None:
         check_adding(dataset, algorithm, parameters, adds_to)
         if effect is not None:
@@ -138,9 +143,20 @@ def check_release(
     discover(tried, algorithm, of_graph, seed=1, keep_trace=False, before=kept, only=only)
     delta = planned_delta(algorithm, of_graph, source)
     epsilon = float(checked["epsilon"])
-    warnings = _warnings(epsilon, delta, dataset.n)
-    rho = _rho(epsilon, delta, planned)
-    check = Check(epsilon, delta, rho, planned, dataset.caveats, warnings, effect=effect)
+    warnings = size_warnings(epsilon, delta, dataset.n)
+    private = of_source(chosen, checked, source).relation == ADDED
+    # ρ of the steps may depend on the number of rows, and the ledger's sums are in certificates.
+    rho = _rho(epsilon, delta, () if private else planned)
+    check = Check(
+        epsilon,
+        delta,
+        rho,
+        planned,
+        dataset.caveats,
+        warnings,
+        effect=effect,
+        rows_private=private,
+    )
     return check if adds_to is None else cost_beside(check, adds_to, frozenset(only))
 
 
@@ -159,7 +175,10 @@ def cost_beside(check: Check, adds_to: ReleaseFile, only: frozenset[Edge]) -> Ch
 
 
 def _check_effect(
-    dataset: Dataset | ParquetTable | StatedTable, algorithm: str, effect: EffectPlan
+    dataset: Dataset | ParquetTable | StatedTable,
+    algorithm: str,
+    parameters: Mapping[str, Any] | None,
+    effect: EffectPlan,
 ) -> None:
     """Raises ParameterError where no effect can be released with the graph."""
     if algorithm != EFFECTS:
@@ -173,6 +192,7 @@ def _check_effect(
             "leave the effect out."
         )
     effect.check(dataset)
+    effect.check_protection(dataset, parameters)
 
 
 def _mixed_surrogate(dataset: Dataset, own_levels: Sequence[int]) -> Dataset:
@@ -183,10 +203,11 @@ def _mixed_surrogate(dataset: Dataset, own_levels: Sequence[int]) -> Dataset:
         if column.bounds is not None and not column.is_categorical:
             columns[k] = replace(column, name=columns[k].name)
             values[k] = np.linspace(*column.bounds, _VALUES)[values[k]]
-    return Dataset(drawn.name, tuple(columns), tuple(values))
+    return Dataset(drawn.name, tuple(columns), tuple(values), unit=dataset.unit)
 
 
-def _warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
+def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:
+    """What is to be said of (ε, δ) beside so many rows."""
     guarantee = Guarantee(epsilon, delta, "", (), "proven", "", "")
     return tuple(filter(None, (large_delta_sentence(guarantee, rows),)))
 
@@ -214,7 +235,7 @@ def _check_bought(
         ) from None
     epsilon, delta = wanted.epsilon, wanted.delta
     planned = (*wanted.plan.events, *rest.planned)
-    warnings = _warnings(epsilon, delta, table.n)
+    warnings = size_warnings(epsilon, delta, table.n)
     return Check(epsilon, delta, None, planned, rest.caveats, warnings, wanted)
 
 

@@ -11,7 +11,8 @@ from privcore.data.domain import domain_lines, domain_sha256
 from privcore.errors import CertificateError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.guarantee import Guarantee
-from privcore.releases.certificate import LIMITS, SCHEMA, meaning, planned_of
+from privcore.privacy.accounting.unit import ADDED, REPLACED, understood
+from privcore.releases.certificate import SCHEMA, limits, meaning, planned_of
 from privcore.releases.signing import check_signature
 from privcore.text import short
 
@@ -177,9 +178,28 @@ def _check_promise(document: Mapping[str, Any]) -> None:
         raise CertificateError("The noise was simulated, which is never a release.")
     if not _sentences(promise["caveats"]) or promise["caveats"] != document["accepted_caveats"]:
         raise CertificateError("The guarantee has caveats that the owner has not accepted.")
-    stated = Guarantee(epsilon, delta, "", (), "proven", "", "")
-    if document["meaning"] != meaning(stated) or document["limits"] != list(LIMITS):
+    _check_unit(document)
+    stated = Guarantee(epsilon, delta, promise["neighbours"], (), "proven", "", "")
+    if document["meaning"] != meaning(stated) or document["limits"] != limits(stated):
         raise CertificateError("The plain words of the certificate do not fit its ε and δ.")
+
+
+def _check_unit(document: Mapping[str, Any]) -> None:
+    """Raises CertificateError unless the guarantee protects whom the parameters say."""
+    stated, parameters = document["guarantee"]["neighbours"], document["algorithm"]["parameters"]
+    try:
+        unit, relation = understood(stated) if isinstance(stated, str) else (None, None)
+    except ParameterError:
+        unit = None
+    if unit is None:
+        raise CertificateError("The guarantee of the certificate does not say who is protected.")
+    # Those of earlier versions have neither parameter: they protect one row.
+    known = parameters if isinstance(parameters, dict) else {}
+    same = known.get("rows_per_unit") in (None, unit.rows)
+    if not same or known.get("neighbours", REPLACED) != relation:
+        raise CertificateError(
+            "The guarantee of the certificate protects others than its parameters say."
+        )
 
 
 def _checked_domain(document: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -223,6 +243,14 @@ def _recomputed(document: Mapping[str, Any]) -> str:
             (bought, first, own, "The planned steps of the bought domain"),
             (document["mechanism"], epsilon - first, delta - own, "The planned steps of the run"),
         ]
+    elif understood(promise["neighbours"])[1] == ADDED:
+        # Added up as the run is: the number of rows, and then what is left.
+        first = _counted(document["mechanism"], epsilon)
+        steps = document["mechanism"]["planned"]
+        parts = [
+            ({"planned": steps[:1]}, first, 0.0, "The steps that count the rows"),
+            ({"planned": steps[1:]}, epsilon - first, delta, "The planned steps of the run"),
+        ]
     totals = [_account(*part) for part in parts]
     if bought is not None and not totals[0]:
         raise CertificateError("The planned steps of the bought domain do not come to its cost.")
@@ -252,3 +280,17 @@ def _account(part: Mapping[str, Any], epsilon: float, delta: float, what: str) -
                 "more than promised."
             )
     return ""
+
+
+def _counted(part: Mapping[str, Any], epsilon: float) -> float:
+    """ε of the first step, the number of rows; raises CertificateError unless there is one."""
+    try:
+        steps = planned_of(part)
+    except (ParameterError, KeyError, TypeError):
+        raise CertificateError("The planned steps of the certificate are impossible.") from None
+    first = steps[0] if len(steps) > 1 else None
+    if first is None or (first.kind, first.count, first.delta) != ("pure", 1, 0.0):
+        raise CertificateError("The number of rows is private, and no step of the plan buys it.")
+    if not first.value < epsilon:
+        raise CertificateError("The number of rows costs all that the certificate promises.")
+    return first.value

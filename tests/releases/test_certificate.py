@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from privcore.data import StructuralExample, load_network
 from privcore.errors import CertificateError, LedgerError
-from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
+from privcore.privacy.accounting.guarantee import REPLACE_ONE, Guarantee, posterior_bound
 from privcore.releases.certificate import PRIORS, certificate_json, meaning
 from privcore.releases.certificate_html import certificate_html
 from privcore.releases.ledger.ledger import Ledger
@@ -231,19 +231,19 @@ def test_the_same_numbers_for_other_rows_of_the_same_size(made, tmp_path):
 
 
 def test_meaning_in_odds():
-    sentences = meaning(Guarantee(math.log(3), 0.0, "", (), "proven", "", ""))
+    sentences = meaning(Guarantee(math.log(3), 0.0, REPLACE_ONE, (), "proven", "", ""))
     assert "at most 3 times" in sentences[0]
     assert "A suspicion of 50% can rise to at most 75.000%." in sentences
     assert not any("failure" in sentence or "plus" in sentence for sentence in sentences)
-    with_delta = meaning(Guarantee(1.0, 1e-6, "", (), "proven", "", ""))
+    with_delta = meaning(Guarantee(1.0, 1e-6, REPLACE_ONE, (), "proven", "", ""))
     assert with_delta[0].endswith("from the other, plus 1e-06.")
     assert all("failure of probability at most 1e-06" in s for s in with_delta[1:])
-    assert "100.000%" in meaning(Guarantee(5000.0, 0.0, "", (), "proven", "", ""))[-1]
+    assert "100.000%" in meaning(Guarantee(5000.0, 0.0, REPLACE_ONE, (), "proven", "", ""))[-1]
 
 
 @given(epsilon=st.floats(1e-3, 12))
 def test_bounds_in_words_are_never_rounded_down(epsilon):
-    sentences = meaning(Guarantee(epsilon, 0.0, "", (), "proven", "", ""))
+    sentences = meaning(Guarantee(epsilon, 0.0, REPLACE_ONE, (), "proven", "", ""))
     factor = float(re.search(r"at most ([0-9.e+]+) times", sentences[0])[1])
     assert math.exp(epsilon) * (1 - 1e-8) <= factor <= math.exp(epsilon) * 1.011
     for prior, sentence in zip(PRIORS, sentences[2:], strict=True):

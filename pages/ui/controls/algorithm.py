@@ -11,9 +11,10 @@ from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
 from pages.ui.controls.known import held_text
 from pages.ui.controls.params import controls
-from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence
+from pages.ui.texts import ONE_ROW, PUBLISHED_EPSILON, odds_sentence, protection_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
+from privcore.algorithms.protecting import Protection
 from privcore.errors import PrivcoreError
 
 DEFAULT = "moment-search"
@@ -54,9 +55,18 @@ def set_algorithm(*, seeded: bool = True, elsewhere: Sequence[str] = ()) -> None
         if "epsilon" in elsewhere:
             return
         if chosen.get("calibration") != "published":
-            st.caption(odds_sentence(chosen["epsilon"], _delta(name, chosen)))
+            odds = odds_sentence(chosen["epsilon"], _delta(name, chosen), whom=_whom(chosen))
+            st.caption(odds)
         else:
             st.caption(PUBLISHED_EPSILON[algorithm.published_epsilon])
+
+
+def _whom(chosen: dict[str, Any]) -> Protection:
+    try:
+        loaded = current_data()
+    except PrivcoreError:
+        loaded = None  # The page says what is wrong.
+    return ONE_ROW if loaded is None else protection_of(loaded.dataset, chosen)
 
 
 def _delta(name: str, chosen: dict[str, Any]) -> float:

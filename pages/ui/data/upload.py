@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
-from pages.ui.data import private_domain, public_domain, samples
+from pages.ui.data import private_domain, public_domain, samples, who
 from pages.ui.messages import problem
 from privcore.data import (
     ColumnSchema,
@@ -118,6 +118,9 @@ def _forget() -> None:
         "upload_used",
         "upload_guessed",
         "upload_proposals",
+        "upload_triaged",
+        "upload_unit",
+        "upload_bounded",
         "upload_edited",
         "upload_stated",
         "upload_confirmed",
@@ -143,6 +146,9 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
         )
         st.session_state["upload_bytes"] = content
         proposals = st.session_state["upload_proposals"] = triage(held[1])
+        st.session_state["upload_triaged"] = proposals
+        for key_of_old in ("upload_unit", "upload_bounded", "upload_edited"):
+            st.session_state.pop(key_of_old, None)
         guessed = [proposal.schema for proposal in proposals]
         st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed
         st.session_state.pop("upload_stated", None)
@@ -152,9 +158,15 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
 
 def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     """The proposal for every column, to be corrected; notice: where messages and the way on go."""
+    triaged: list[Proposal] = st.session_state["upload_triaged"]
+    summary = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
+    kept = who.choose(raw, triaged)
+    raw = raw if kept is None else kept.table
+    _follow_unit(raw)
+    if raw.unit.column:
+        summary += f", of which {short(raw.unit.column, 40)} says whose rows are whose"
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
-    summary = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(schema)} columns"
     if raw.encoding:
         summary += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
     with notice:
@@ -307,6 +319,28 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
     if st.session_state.pop("upload_ready", False):
         notice.success("The table is ready.")
         notice.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
+
+
+def _follow_unit(raw: RawTable) -> None:
+    """Proposals for the rows that are kept of each person; what was edited stays.
+
+    raw: the table without the column that says whose rows are whose, if there is one.
+    """
+    unit = (raw.unit.column, raw.unit.rows)
+    if st.session_state.get("upload_unit", ("", 1)) == unit:
+        return
+    schema: list[ColumnSchema] = st.session_state["upload_schema"]
+    with suppress(DataError, KeyError):
+        schema = _from_frame(st.session_state["upload_edited"], schema, kinds_alone=True)
+    before: list[ColumnSchema] = st.session_state["upload_guessed"]
+    guessed = {column.name: column for column in before}
+    edited = {c.name: c for c in schema if c != guessed.get(c.name)}
+    proposals = triage(raw) if raw.unit.column else st.session_state["upload_triaged"]
+    st.session_state["upload_proposals"] = proposals
+    st.session_state["upload_guessed"] = [proposal.schema for proposal in proposals]
+    st.session_state["upload_schema"] = [edited.get(p.name, p.schema) for p in proposals]
+    st.session_state["upload_unit"] = unit
+    st.session_state["upload_edits"] += 1
 
 
 def _summary(schema: list[ColumnSchema], proposals: list[Proposal]) -> str:

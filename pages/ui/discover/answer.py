@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pages.ui.texts import percent
+from pages.ui.texts import for_whom, percent, plain, protected
 from privcore.evaluation import Comparison
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
+from privcore.privacy.accounting.unit import ADDED
 
 ReferenceKind = Literal["truth", "non_private"]
 
@@ -54,7 +55,7 @@ def answer_sentence(
     if guarantee.calibration == "published":
         begin = "With the published constants, which promise nothing,"
     else:
-        begin = f"With ε = {guarantee.epsilon:.3g} for each person,"
+        begin = f"With ε = {guarantee.epsilon:.3g} for {for_whom(protected(guarantee))},"
     if kind == "truth":
         said = f"{begin} {who} finds {right} and {_invents(invented)}"
         if base is None:
@@ -77,10 +78,16 @@ def promise_sentence(guarantee: Guarantee) -> str:
     if guarantee.calibration == "published":
         return "No privacy is promised: the constants of the paper are not proven."
     top = guessing_bound(guarantee.epsilon, guarantee.delta)
+    whom = protected(guarantee)
+    person = plain(whom.unit.name) if whom.unit.rows > 1 else "person"
+    about = f"one {person}'s row{'s' * (whom.unit.rows > 1)}"
     if top > 0.99999:
-        return "Hardly any protection: one person's row may become practically certain."
+        return f"Hardly any protection: {about} may become practically certain."
+    about = f"about {about}"
+    if whom.relation == ADDED:
+        about = f"whether one {person} is in the table"
     return (
-        "Who sees the private graph guesses rightly about one person's row at most "
+        f"Who sees the private graph guesses rightly {about} at most "
         f"{percent(top)} of the time (50 % by chance)."
     )
 

@@ -95,13 +95,15 @@ def guarantee_panel(result: Discovery) -> None:
     if guarantee.calibration == "none":
         st.markdown(guarantee.caveats[0])
     else:
-        odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta)
+        odds = texts.odds_sentence(
+            guarantee.epsilon, guarantee.delta, whom=texts.protected(guarantee)
+        )
         if guarantee.calibration == "published":
             odds = f"Were the published figure right: {odds[0].lower()}{odds[1:]} It is not proven."
         st.markdown(odds)
         st.markdown(
             f"- **Calibration:** {guarantee.calibration}\n"
-            f"- **Neighbours:** {guarantee.neighbours}\n"
+            f"- **Neighbours:** {texts.plain(guarantee.neighbours)}\n"
             f"- **Accountant:** {guarantee.accountant}\n"
             f"- **Taken as public:** {'; '.join(map(texts.plain, guarantee.public))}\n"
             f"- **Proof:** {guarantee.proof or 'none'}"

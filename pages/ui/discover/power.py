@@ -13,8 +13,9 @@ import streamlit as st
 from pages.ui import charts
 from pages.ui.controls.data import Loaded
 from pages.ui.expectation import surrogates
-from pages.ui.texts import plain
+from pages.ui.texts import plain, protection_of
 from pages.ui.theme import PALETTES, current
+from privcore.algorithms.engine import row_parameters
 from privcore.algorithms.moment_search.likelihood.visible import Visible
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
@@ -36,15 +37,19 @@ _TABLES = (
 def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     """The smallest dependence that is likely to be seen, in plain words."""
     values = _checked(parameters)
-    return plain(visible_sentence(PublicShape.of(loaded.source, values.knowledge), values))
+    shape = PublicShape.of(loaded.source, values.knowledge)
+    on_rows = _on_rows(loaded, parameters, values.epsilon)
+    return plain(visible_sentence(shape, on_rows, values.epsilon))
 
 
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     """Whether rows, budget or algorithm limit what is seen of a weak edge, in plain words.
 
-    Empty where there are no surrogates to take it from: of numbers beside levels.
+    Empty where there are no surrogates to take it from: of numbers beside levels; and where more
+    than one row is protected, as it is known for rows.
     """
-    if isinstance(loaded.source, MixedRows):
+    plain_case = protection_of(loaded.dataset, parameters).plain
+    if isinstance(loaded.source, MixedRows) or not plain_case:
         return ""
     gap = optimality_gap(surrogates(loaded), _checked(parameters))
     return "" if gap is None else f"**{gap.verdict}** {plain(gap.reason)}"
@@ -54,15 +59,21 @@ def _checked(parameters: dict[str, Any]) -> MomentSearchParameters:
     return MomentSearchParameters.checked(parameters, "moment-search")
 
 
+def _on_rows(loaded: Loaded, parameters: dict[str, Any], epsilon: float) -> MomentSearchParameters:
+    """Parameters of the run on rows that promises ε to whoever is protected."""
+    whole = {**parameters, "epsilon": epsilon}
+    return _checked(row_parameters("moment-search", whole, loaded.source))
+
+
 def power_panel(loaded: Loaded, parameters: dict[str, Any]) -> None:
     """The smallest dependence that is seen with 90 % probability, against ε."""
     values = _checked(parameters)
     shape = PublicShape.of(loaded.source, values.knowledge)
-    st.markdown(plain(visible_sentence(shape, values)))
+    st.markdown(seen_sentence(loaded, parameters))
     limit = gap_sentence(loaded, parameters)
     if limit:
         st.markdown(limit)
-    effects = [visible_effects(shape, replace(values, epsilon=float(e))) for e in _EPSILONS]
+    effects = [visible_effects(shape, _on_rows(loaded, parameters, float(e))) for e in _EPSILONS]
     without = visible_effects(shape, replace(values, epsilon=_NO_NOISE))
     charts.show(
         _figure(effects, without, values.epsilon, numbers=not shape.levels),

@@ -53,7 +53,9 @@ def header(
         with st.popover("What is promised", type="tertiary", key="promise"):
             st.markdown(f"**{texts.guarantee_sentence(guarantee, algorithm)}**")
             if guarantee.calibration == "proven":
-                odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta)
+                odds = texts.odds_sentence(
+                    guarantee.epsilon, guarantee.delta, whom=texts.protected(guarantee)
+                )
                 st.markdown(linked(odds, epsilon="ε", delta="δ"))
             st.caption(
                 f"{texts.SIMULATED} More stands in the tab Guarantee: what a "

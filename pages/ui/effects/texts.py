@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pages.ui.discover.answer import promise_sentence
+from pages.ui.texts import for_whom, protected
 from privcore.effects import Effect, Effects, Question
 from privcore.privacy.accounting import Guarantee
 from privcore.text import short
@@ -19,7 +20,7 @@ def promise(guarantee: Guarantee) -> str:
     """The guarantee for a reader who has never heard of ε."""
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
     said = promise_sentence(guarantee).replace("the private graph", "this answer")
-    return f"With ε = {guarantee.epsilon:.3g}{delta} for each person. {said}"
+    return f"With ε = {guarantee.epsilon:.3g}{delta} for {for_whom(protected(guarantee))}. {said}"
 
 
 def scaled(question: Question, value: float) -> float:

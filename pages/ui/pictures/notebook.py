@@ -109,6 +109,9 @@ def _load_table(dataset: Dataset, schema: Sequence[ColumnSchema]) -> str:
         missing = "available"
     elif DROPPED in dataset.notes:
         missing = "drop"
+    unit = ""
+    if dataset.unit.column:
+        unit = f", unit={dataset.unit.column!r}, rows_per_unit={dataset.unit.rows}"
     return (
         "import json\n\nimport privcore\n"
         "from privcore.algorithms import discover\n"
@@ -116,7 +119,7 @@ def _load_table(dataset: Dataset, schema: Sequence[ColumnSchema]) -> str:
         f"# The table: put the path of your file here.\npath = {dataset.name!r}\n"
         f"schema = {pprint.pformat(json.loads(text), width=96, sort_dicts=False)}\n\n"
         "columns = read_schema(json.dumps(schema).encode())\n"
-        f"dataset = privcore.read_table(path, schema=columns, missing={missing!r})"
+        f"dataset = privcore.read_table(path, schema=columns, missing={missing!r}{unit})"
     )
 
 

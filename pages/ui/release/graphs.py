@@ -55,8 +55,8 @@ def released(number: int, shown: Shown) -> None:
         )
     else:
         st.success(
-            f"Proven: {promise}; neighbours: {made.guarantee.neighbours}. Paid for and recorded: "
-            f"{facts}.",
+            f"Proven: {promise}; neighbours: {plain(made.guarantee.neighbours)}. Paid for and "
+            f"recorded: {facts}.",
             icon=":material/verified:",
         )
     for sentence in (made.note, *made.warnings):

@@ -13,14 +13,17 @@ from pages.ui.controls.data import Loaded
 from pages.ui.glossary import glossary_note, term_link
 from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
-from pages.ui.texts import odds_sentence, plain
+from pages.ui.texts import odds_sentence, plain, protection_of
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.moment_search.parameters import WHOLE
+from privcore.algorithms.protecting import Protection
 from privcore.data import Dataset
+from privcore.data.model import Described
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
+from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Spending, Unit
 from privcore.releases.release_check import Check, check_release
@@ -67,11 +70,12 @@ def in_short(loaded: Loaded, ledger: Ledger, budget: str | None, check: Check | 
     with whom:
         st.markdown("**For whom**")
         st.markdown(
-            "For anyone you give it to, whatever else they know. It protects each of the "
-            f"{dataset.n:,} records."
+            f"For anyone you give it to, whatever else they know. It protects {_each(dataset)}."
         )
         if check is not None:
-            st.caption(odds_sentence(check.epsilon, check.delta, "the released graph"))
+            st.caption(
+                odds_sentence(check.epsilon, check.delta, "the released graph", _whom(dataset))
+            )
     with cost:
         st.markdown("**What it costs**")
         if check is None:
@@ -79,6 +83,29 @@ def in_short(loaded: Loaded, ledger: Ledger, budget: str | None, check: Check | 
         else:
             st.markdown(f"(ε = {check.epsilon:g}, δ = {check.delta:g}), spent for ever.")
             st.caption(_paid_from(ledger, budget))
+
+
+def _whom(dataset: Described) -> Protection:
+    return protection_of(dataset, dict(st.session_state["parameters"]))
+
+
+def _each(dataset: Described) -> str:
+    """All that is protected, without the number of rows where that is private."""
+    whom = _whom(dataset)
+    if whom.unit.rows > 1:
+        return f"every {plain(whom.unit.name)}, with up to {whom.unit.rows:,} rows"
+    if whom.relation == ADDED:
+        return "every record, and whether it is there"
+    return f"each of the {dataset.n:,} records"
+
+
+def protects(dataset: Described) -> str:
+    """What the promise is for, as the end of a sentence."""
+    whom = _whom(dataset)
+    if whom.plain:
+        replacing = term_link("neighbours", "replacing one")
+        return f"{replacing} of {dataset.n:,} records"
+    return f"{term_link('neighbours', 'neighbours')} that differ in {plain(whom.sentence)}"
 
 
 def _paid_from(ledger: Ledger, budget: str | None) -> str:

@@ -98,10 +98,15 @@ def visible_effects(
     )
 
 
-def visible_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
-    """What can be seen, in plain words."""
+def visible_sentence(
+    shape: PublicShape, parameters: MomentSearchParameters, epsilon: float | None = None
+) -> str:
+    """What can be seen, in plain words.
+
+    parameters: of the run on rows.  epsilon: of the whole, where a person has several rows.
+    """
     least = visible_effects(shape, parameters).alone
-    where = f"At ε = {parameters.epsilon:g} and {shape.n:,} rows, moment search"
+    where = f"At ε = {epsilon or parameters.epsilon:g} and {shape.n:,} rows, moment search"
     if least is None:
         return (
             f"{where} would miss even a perfect dependence of two columns more often than once in "

@@ -52,7 +52,8 @@ class StatedTable:
 
         A cell of a column of numbers that holds no finite number is missing; with "level", every
         column that is cut or has levels gets one for missing values, whether or not there are any.
-        Raises what `build_dataset` raises, all of it before anything is charged: once a domain is
+        Raises ParameterError for units with several rows, as a purchase protects one, and what
+        `build_dataset` raises, all of it before anything is charged: once a domain is
         bought, no row makes `with_domain` fail.
         """
         if missing == "available":
@@ -60,7 +61,13 @@ class StatedTable:
                 "A bought domain has no form for values that are missing at random; make them a "
                 "level of their own (--missing level)."
             )
-        used = used_columns(schema, raw.names, missing)
+        if raw.unit.rows > 1:
+            raise ParameterError(
+                f"A bought domain protects one row, and here one {raw.unit.noun} has up to "
+                f"{raw.unit.rows:,}; state levels, bounds and cut points in the schema, or keep "
+                f"one row of each {raw.unit.noun}."
+            )
+        used = used_columns(schema, raw.names, missing, raw.unit)
         cells = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in used})
         used = [replace(column, date=None) for column in used]
         for column in used:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from statistics import fmean, stdev
@@ -34,6 +34,7 @@ from privcore.evaluation.planning.pair_laws import PairLaw, edge_correlations, e
 from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
+from privcore.privacy.accounting.unit import RECORD, Unit
 
 SEEDS = (1, 2, 3, 4, 5)
 
@@ -48,26 +49,27 @@ class Shape:
     """What is public of a data set: n, and per column its number of levels, or its bounds.
 
     One of levels and bounds is given, shape (p,).  columns: their names, X1 and so on if left out;
-    shapes are the same whatever they are called.
+    shapes are the same whatever they are called.  unit: whose rows are protected together.
     """
 
     n: int
     levels: tuple[int, ...] = ()
     bounds: tuple[tuple[float, float], ...] = ()
     columns: tuple[str, ...] = field(default=(), compare=False)
+    unit: Unit = RECORD
 
     @classmethod
     def of(cls, dataset: Described) -> Shape:
         """The shape of a data set; raises DataError where only some columns have levels."""
         if all(column.is_categorical for column in dataset.columns):
-            return cls(dataset.n, levels=dataset.levels, columns=dataset.names)
+            return cls(dataset.n, levels=dataset.levels, columns=dataset.names, unit=dataset.unit)
         ends = [c.bounds for c in dataset.columns if c.bounds is not None and not c.is_categorical]
         if len(ends) < dataset.p:
             raise DataError(
                 "Some columns have levels and others are continuous; cut the continuous columns "
                 "into levels, or leave one kind out."
             )
-        return cls(dataset.n, bounds=tuple(ends), columns=dataset.names)
+        return cls(dataset.n, bounds=tuple(ends), columns=dataset.names, unit=dataset.unit)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,7 +122,7 @@ def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
     rows = min(shape.n, MAX_ROWS)
     equations, model = surrogate_model(shape, seed, knowledge)
     if isinstance(equations, BayesianNetwork):
-        return equations.sample(rows, model)
+        return replace(equations.sample(rows, model), unit=shape.unit)
     values = []
     for drawn, (low, high) in zip(equations.draw(rows, model), shape.bounds, strict=True):
         share = (drawn / _REACH + 1) / 2
@@ -131,7 +133,7 @@ def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
     )
     names = shape.names
     edges = tuple((names[cause], names[effect]) for cause, effect in equations.dag.edges)
-    return Dataset("surrogate", columns, tuple(values), edges)
+    return Dataset("surrogate", columns, tuple(values), edges, unit=shape.unit)
 
 
 def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from privcore.errors import ParameterError
@@ -21,7 +21,8 @@ _SUFFIX = re.compile(r"[\s_.\-]*(id|ids|nr|no|number|key|code)$", re.IGNORECASE)
 class Unit:
     """Whose rows are protected together.
 
-    noun: what it is called, such as "patient".  rows: how many it has at most.
+    noun: what it is called, such as "patient".  rows: how many it has at most.  column: of the
+    table, that identified it; empty where none did.
 
     Raises ParameterError unless rows is 1 to 10,000 and the noun is not blank.
 
@@ -31,6 +32,7 @@ class Unit:
 
     noun: str = "record"
     rows: int = 1
+    column: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.rows <= MOST_ROWS:
@@ -41,12 +43,16 @@ class Unit:
             raise ParameterError("The unit has no name; call it what it is, such as patient.")
 
     @property
+    def name(self) -> str:
+        """What it is called in a sentence: a record with several rows is a person."""
+        return "person" if self.noun == RECORD.noun and self.rows > 1 else self.noun
+
+    @property
     def words(self) -> str:
         """ "one patient with at most 5 rows"."""
         if self.rows == 1:
-            return f"one {self.noun}"
-        noun = "person" if self.noun == RECORD.noun else self.noun
-        return f"one {noun} with at most {self.rows:,} rows"
+            return f"one {self.name}"
+        return f"one {self.name} with at most {self.rows:,} rows"
 
     def sentence(self, relation: Relation) -> str:
         """How two neighbouring tables differ, and whether their number of rows is public."""
@@ -60,6 +66,35 @@ class Unit:
 
 
 RECORD = Unit()
+_WORDS = r"one (?P<noun>.+?)(?: with at most (?P<rows>[\d,]+) rows)?"
+_SENTENCES: tuple[tuple[Relation, re.Pattern[str]], ...] = (
+    (ADDED, re.compile(_WORDS + r",? added or removed[,;] number of rows private", re.DOTALL)),
+    (
+        REPLACED,
+        re.compile(
+            _WORDS + r"(?:,? replaced, |, replaced by as many others; )number of rows public",
+            re.DOTALL,
+        ),
+    ),
+)
+
+
+def understood(sentence: str) -> tuple[Unit, Relation]:
+    """Whom a sentence of a guarantee protects, and how neighbouring tables differ.
+
+    Raises ParameterError for any other sentence than those of `Unit.sentence`.
+
+    >>> understood("one patient with at most 5 rows, added or removed; number of rows private")
+    (Unit(noun='patient', rows=5, column=''), 'added or removed')
+    """
+    for relation, pattern in _SENTENCES:
+        match = pattern.fullmatch(sentence)
+        # More digits than a bound has would take long to read.
+        if match and len(match["rows"] or "") <= len(f"{MOST_ROWS:,}"):
+            unit = Unit(match["noun"], int((match["rows"] or "1").replace(",", "") or 0))
+            if unit.sentence(relation) == sentence:
+                return unit, relation
+    raise ParameterError(f"{short(sentence, 120)!r} does not say who is protected.")
 
 
 def noun_of(column: str) -> str:

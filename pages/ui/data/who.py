@@ -1,0 +1,69 @@
+"""Who is protected by what is computed of a table: each row, or all rows of one person together."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.texts import plain
+from privcore.data import RawTable
+from privcore.data.triage import Proposal
+from privcore.data.units import Bounded, bounded, likely_columns
+from privcore.privacy.accounting.unit import MOST_ROWS
+from privcore.text import short
+
+_EACH, _PERSONS = "Each row is another person", "Rows belong to persons"
+_ROWS = 5
+
+
+def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
+    """Draw the choice; the table with a bound on each person's rows.
+
+    None where each row is another person.  proposals: for every column of the table.
+    Raises DataError for a column that does not name a person in every row.
+    """
+    # Another table has other columns, and begins anew.
+    table = str(st.session_state["upload_raw"][0][0])[:12]
+    persons = st.radio(
+        "Who is protected",
+        [_EACH, _PERSONS],
+        key=f"upload_who_{table}",
+        persist_state="session",
+        horizontal=True,
+        help="Several rows of one patient, customer or household give away more than one row does. "
+        "If a column says whose rows are whose, all rows of one person are protected together, "
+        "with more noise.",
+    )
+    if persons == _EACH:
+        return None
+    names = likely_columns(proposals)
+    left, right = st.columns(2)
+    column = left.selectbox(
+        "Column that says whose a row is",
+        names,
+        format_func=lambda name: short(name, 60),
+        key=f"upload_unit_{table}",
+        persist_state="session",
+        help="Such as patient_id. It is used for nothing else, and is no column of the graph.",
+    )
+    rows = right.number_input(
+        "At most this many rows of one person",
+        1,
+        MOST_ROWS,
+        value=_ROWS,
+        key=f"upload_unit_rows_{table}",
+        persist_state="session",
+        help="Whoever has more keeps so many of them, chosen by a hash of the identifier. Noise "
+        "grows with this number: choose it without looking at the rows.",
+    )
+    key = (st.session_state["upload_raw"][0], column, int(rows))
+    held: tuple[object, Bounded] | None = st.session_state.get("upload_bounded")
+    if held is None or held[0] != key:
+        held = (key, bounded(raw, column, int(rows)))
+        st.session_state["upload_bounded"] = held
+    st.caption(
+        f"{plain(held[1].sentence)} How many they are is an exact figure of the rows: it is for "
+        "you alone."
+        if held[1].left_out
+        else plain(held[1].sentence)
+    )
+    return held[1]

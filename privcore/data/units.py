@@ -1,0 +1,154 @@
+"""A table in which a column says whose rows are whose: at most k rows of each unit are kept.
+
+A unit is a patient, a customer, a household: whoever is to be protected with all of their rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.data.reading import RawTable
+from privcore.data.triage import Proposal, named_as_identifier
+from privcore.errors import DataError
+from privcore.privacy.accounting.unit import Unit, noun_of
+from privcore.text import short
+
+# Public; it makes the rule another one than whatever else hashes the same identifiers.
+_WORD = b"causalveil rows of a unit"
+_BYTES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """A table with at most `unit.rows` rows of each unit, and without the column that names them.
+
+    rows: of the table before.  How many were left out is read from the data: no guarantee covers
+    it, and it belongs into no release.
+    """
+
+    table: RawTable
+    rows: int
+
+    @property
+    def left_out(self) -> int:
+        return self.rows - len(self.table.frame)
+
+    @property
+    def kept_sentence(self) -> str:
+        """What was done, whoever is protected by what comes after."""
+        unit = self.table.unit
+        rows = f"{unit.rows:,} row{'s' * (unit.rows != 1)}"
+        return f"At most {rows} of each {unit.name} are kept: {self._left_words}."
+
+    @property
+    def sentence(self) -> str:
+        """Who is protected, and what it costs in rows.
+
+        Such as "One patient with at most 5 rows is protected: 212 of 4,000 rows are left out."
+        """
+        words = self.table.unit.words
+        return f"{words[0].upper()}{words[1:]} is protected: {self._left_words}."
+
+    @property
+    def _left_words(self) -> str:
+        are = "is" if self.left_out <= 1 else "are"
+        left = f"{self.left_out:,} of {self.rows:,} rows" if self.left_out else "no row"
+        return f"{left} {are} left out"
+
+
+def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
+    """Keep at most `rows` rows of each unit, in the table's order, and drop the column.
+
+    column: whose cells identify units; they are compared as text, and used for nothing else.
+
+    Which rows of a unit stay is a function of its own rows alone: those whose hash of identifier,
+    place among the unit's rows and a public word is smallest.  So tables that differ in one unit
+    still do so afterwards.  A sequential random generator would not do: a row more of one unit
+    would move all draws after it, and with them the rows that are kept of everybody else.
+
+    Raises DataError for a column that is not there, for rows that name no unit, and if it leaves
+    fewer than 2 rows; ParameterError unless rows is 1 to 10,000.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"patient_id": list("aaab"), "dose": list("1234")})
+    >>> kept = bounded(RawTable(frame.astype("category"), "", ""), "patient_id", 2)
+    >>> kept.sentence
+    'One patient with at most 2 rows is protected: 1 of 4 rows is left out.'
+    >>> kept.table.names
+    ['dose']
+    """
+    unit = Unit(short(noun_of(column)), rows, column)
+    if column not in raw.names:
+        listed = ", ".join(short(name, 20) for name in raw.names)
+        raise DataError(f"There is no column {short(column)!r}; there are {listed}.")
+    cells = raw.frame[column].astype("category")
+    codes, texts = cells.cat.codes.to_numpy(), [str(text) for text in cells.cat.categories]
+    lacking = int((codes < 0).sum())
+    if lacking:
+        raise DataError(
+            f"Column {short(column)!r} has no value in {lacking:,} of {len(codes):,} rows, so that "
+            "nobody knows whose they are; fill it in, or leave these rows out of the file."
+        )
+    kept = _kept(codes.astype(np.int64), texts, rows)
+    if kept.sum() < 2:
+        raise DataError(
+            f"With at most {rows:,} row{'s' * (rows != 1)} of each {unit.noun} fewer than 2 rows "
+            "are left; give a larger bound."
+        )
+    frame = raw.frame.drop(columns=column)[kept].reset_index(drop=True)
+    for name in frame.columns:
+        if hasattr(frame[name], "cat"):
+            # What left-out rows alone say is no value of the table any more.
+            frame[name] = frame[name].cat.remove_unused_categories()
+    return Bounded(replace(raw, frame=frame, unit=unit), len(codes))
+
+
+def likely_columns(proposals: list[Proposal]) -> list[str]:
+    """Names of all columns, those first that may identify units.
+
+    They are called as identifiers are, or nearly every row has a value of its own.
+    """
+
+    def rank(proposal: Proposal) -> int:
+        if named_as_identifier(proposal.name):
+            return 0 if proposal.problem != "identifier" else 1
+        return 2 if proposal.problem == "identifier" else 3
+
+    return [proposal.name for proposal in sorted(proposals, key=rank)]
+
+
+def _kept(codes: NDArray[np.int64], texts: list[str], most: int) -> NDArray[np.bool_]:
+    """Which rows stay; codes: of the unit of each row, texts: what identifies it."""
+    times = np.bincount(codes, minlength=len(texts))
+    stays = np.ones(len(codes), dtype=np.bool_)
+    rows = np.flatnonzero((times > most)[codes])
+    # Unit after unit, and of each in the table's order.
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    units = codes[rows]
+    starts = np.flatnonzero(np.append(True, units[1:] != units[:-1])) if len(units) else units
+    sizes = np.diff(np.append(starts, len(units)))
+    places = np.arange(len(units)) - np.repeat(starts, sizes)
+    hashes = np.concatenate(
+        [_hashes(texts[unit], int(size)) for unit, size in zip(units[starts], sizes, strict=True)]
+        or [np.empty(0, np.uint64)]
+    )
+    order = np.lexsort((places, hashes, units))
+    # The sorted rows of a unit stand where its rows stood, so that places number them by rank.
+    stays[rows[order[places >= most]]] = False
+    return stays
+
+
+def _hashes(text: str, size: int) -> NDArray[np.uint64]:
+    """The hash of each of a unit's rows, by its place among them."""
+    start = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_BYTES, key=_WORD)
+    digests = []
+    for place in range(size):
+        row = start.copy()
+        # A byte that ends the text's UTF-8, so that "a" at place 12 is not "a1" at place 2.
+        row.update(b"\xff%d" % place)
+        digests.append(row.digest())
+    return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)

@@ -1,0 +1,286 @@
+"""A release that protects several rows together, or whether they are there, and says so."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from privcore import api
+from privcore.algorithms import ALGORITHMS
+from privcore.cli import main
+from privcore.data import Dataset, load_network
+from privcore.effects import EffectPlan, Question
+from privcore.errors import CertificateError, ParameterError
+from privcore.privacy.accounting.unit import ADDED, REPLACED, Unit, understood
+from privcore.releases import release_check
+from privcore.releases.certificate import LIMITS, certificate_json
+from privcore.releases.certificate_html import certificate_html
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.release import release
+from privcore.releases.release_check import check_release
+from privcore.releases.verification import verify
+from tests.cli.schemas import confirmed
+from tests.cli.test_cli import refused, run
+from tests.releases.test_certificate import resigned
+
+PRIVATE = [a.name for a in ALGORITHMS.values() if a.private]
+PATIENT = Unit("patient", 5)
+
+
+@pytest.fixture(scope="module")
+def visits():
+    return replace(load_network("asia").sample(1_000, 1), unit=PATIENT)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    made = Ledger(tmp_path / "data" / "ledger.sqlite")
+    made.set_total("clinic", 100.0, 1e-2)
+    return made
+
+
+def settings(name, **more):
+    return {"epsilon": 1.0, **more, **({"gradients": 10} if name in GRADIENTS else {})}
+
+
+GRADIENTS = ("noleaks", "curate-score")
+
+
+@pytest.mark.parametrize("relation", [REPLACED, ADDED])
+@pytest.mark.parametrize("name", PRIVATE)
+def test_every_algorithm_is_released_and_verified(visits, ledger, name, relation):
+    made = release(
+        visits, name, settings(name, neighbours=relation), ledger=ledger, budget="clinic"
+    )
+    document = json.loads(certificate_json(made.certificate))
+    assert understood(document["guarantee"]["neighbours"]) == (PATIENT, relation)
+    report = verify(certificate_json(document))
+    assert any("no more than promised" in sentence for sentence in report.verified)
+    (charge,) = ledger.charges("clinic")
+    assert charge.epsilon == made.guarantee.epsilon == 1.0
+    assert charge.delta == made.guarantee.delta
+    if relation == REPLACED:
+        assert document["domain"]["rows"] == visits.n
+        assert charge.rho is not None
+    else:
+        assert f"({document['domain']['rows']:,})" in document["guarantee"]["public"][0]
+        # ρ of the steps would hang on the exact number of rows.
+        assert charge.rho == (0.5 if charge.delta == 0 else None)
+    assert "patient" in certificate_html(document)
+
+
+def test_the_words_follow_the_unit(visits, ledger):
+    replaced = release(visits, "lapmech", ledger=ledger, budget="clinic").certificate
+    assert replaced["limits"][0] == (
+        "Protected is one patient with at most 5 rows: a patient with more rows, such as under "
+        "several names, is protected less."
+    )
+    assert replaced["meaning"][0].startswith(
+        "For any two tables that differ in one patient with at most 5 rows, any set"
+    )
+    assert replaced["meaning"][1].startswith(
+        "Whoever knows every row of every other patient, and suspects something about this one,"
+    )
+    added = release(visits, "lapmech", {"neighbours": ADDED}, ledger=ledger, budget="clinic")
+    assert added.certificate["meaning"][0].startswith(
+        "For any two tables of which one has one patient with at most 5 rows more, any set"
+    )
+    assert "suspects that this patient is among them" in added.certificate["meaning"][1]
+
+
+def test_the_plain_case_says_what_it_said(ledger):
+    data = load_network("asia").sample(1_000, 1)
+    made = release(data, "lapmech", ledger=ledger, budget="clinic").certificate
+    assert made["limits"] == list(LIMITS)
+    assert made["guarantee"]["neighbours"] == "one record replaced, number of rows public"
+    assert made["meaning"][:2] == [
+        "For any two tables that differ in one record, any set of results is at most 2.72 times "
+        "as probable from one as from the other.",
+        "Whoever knows every other record, and suspects something about this one, has the odds of "
+        "that suspicion changed by a factor of at most 2.72.",
+    ]
+
+
+def exact_rows(document, dataset):
+    """Whether the exact number of rows stands anywhere in a certificate."""
+    texts = (str(dataset.n), f"{dataset.n:,}")
+    return any(text in certificate_json(document) for text in texts)
+
+
+def test_a_private_number_of_rows_is_nowhere_in_the_certificate(ledger):
+    data = load_network("asia").sample(987_654, 1)
+    wide = replace(data, unit=Unit("patient", 50))
+    found = [
+        exact_rows(release(wide, name, settings(name, neighbours=ADDED), ledger=ledger,
+                           budget="clinic").certificate, data)
+        for name in ("lapmech", "laplace-pc", "privpc-star")
+    ]  # fmt: skip
+    assert not any(found)
+    assert exact_rows(
+        release(wide, "lapmech", settings("lapmech"), ledger=ledger, budget="clinic").certificate,
+        data,
+    )
+
+
+def test_the_charge_is_the_same_for_neighbours_of_other_sizes(visits):
+    """Were it not, the ledger's sums would tell how many rows there are."""
+    fewer = replace(load_network("asia").sample(995, 1), unit=PATIENT)
+    for name in PRIVATE:
+        checks = [check_release(d, name, settings(name, neighbours=ADDED)) for d in (visits, fewer)]
+        assert len({(c.epsilon, c.delta, c.rho) for c in checks}) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("guarantee", "neighbours"), "one record replaced, number of rows public"),
+        (("guarantee", "neighbours"), "nobody"),
+        (("guarantee", "neighbours"), 5),
+        (("guarantee", "neighbours"), "one patient with at most 0 rows replaced"),
+        (("algorithm", "parameters", "rows_per_unit"), 3),
+        (("algorithm", "parameters", "neighbours"), ADDED),
+        (("limits", 0), LIMITS[0]),
+    ],
+)
+def test_other_words_are_refused_though_signed(visits, ledger, path, value):
+    made = release(visits, "lapmech", ledger=ledger, budget="clinic")
+    changed = json.loads(certificate_json(made.certificate))
+    part = changed
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = value
+    with pytest.raises(CertificateError):
+        verify(resigned(changed))
+
+
+def test_a_private_number_of_rows_needs_the_step_that_buys_it(visits, ledger):
+    made = release(visits, "lapmech", {"neighbours": ADDED}, ledger=ledger, budget="clinic")
+    changed = json.loads(certificate_json(made.certificate))
+    del changed["mechanism"]["planned"][0]
+    with pytest.raises(CertificateError, match="no step of the plan buys it"):
+        verify(resigned(changed))
+    changed["mechanism"]["planned"] = [{"kind": "pure"}, {}]
+    with pytest.raises(CertificateError, match="impossible"):
+        verify(resigned(changed))
+    pure = {"kind": "pure", "value": 2.0, "count": 1, "delta": 0.0}
+    changed["mechanism"]["planned"] = [pure, pure]
+    with pytest.raises(CertificateError, match="costs all"):
+        verify(resigned(changed))
+
+
+def test_a_second_release_for_an_effect_protects_one_row_alone(visits, ledger):
+    plan = EffectPlan(Question("smoke", "lung"), 0.5)
+    with pytest.raises(ParameterError, match="protects one row that is replaced"):
+        check_release(visits, "moment-search", effect=plan)
+    with pytest.raises(ParameterError, match="protects one row that is replaced"):
+        api.effect(visits, "smoke", "lung", share=0.5, seed=1)
+    free = EffectPlan(Question("smoke", "lung"))
+    made = release(
+        visits, "moment-search", {"neighbours": ADDED}, ledger=ledger, budget="clinic", effect=free
+    )
+    assert made.effects is not None
+    assert verify(certificate_json(made.certificate)).verified
+
+
+def test_the_warning_on_delta_knows_the_noisy_number_alone(visits, ledger, monkeypatch):
+    seen = []
+
+    def noted(epsilon, delta, rows):
+        seen.append(rows)
+        return ()
+
+    monkeypatch.setattr("privcore.releases.release.size_warnings", noted)
+    made = release(visits, "svt-pc", {"neighbours": ADDED}, ledger=ledger, budget="clinic")
+    assert seen == [made.certificate["domain"]["rows"]]
+    assert release_check.size_warnings(1.0, 0.1, 100)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    rng = np.random.default_rng(1)
+    who = rng.integers(0, 300, 2_000)
+    smoke = (rng.random(300) < 0.4)[who]
+    frame = pd.DataFrame(
+        {
+            "patient_id": [f"P{k}" for k in who],
+            "smoke": np.where(smoke, "yes", "no"),
+            "cough": np.where(rng.random(2_000) < 0.2 + 0.4 * smoke, "yes", "no"),
+            "ward": rng.choice(["a", "b"], 2_000),
+        }
+    )
+    frame.drop(columns="patient_id").to_csv(tmp_path / "t.csv", index=False)
+    confirmed(tmp_path / "t.csv")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert main(["ledger", "total", "clinic", "--epsilon", "3", "--delta", "1e-5"]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def asked(files, *more, table="t.csv"):
+    return (
+        "release",
+        "--csv",
+        str(files / table),
+        "--unit",
+        "patient_id",
+        "--schema",
+        str(files / "t.schema.json"),
+        "--algorithm",
+        "priv-pc",
+        "--budget-name",
+        "clinic",
+        "--out",
+        str(files / "out"),
+        *more,
+    )
+
+
+@pytest.mark.parametrize("relation", [REPLACED, ADDED])
+def test_from_a_file_with_persons_to_a_verified_certificate(files, capsys, relation):
+    code, out, err = run(
+        capsys, *asked(files, "--rows-per-unit", "5", "--neighbours", relation, "--epsilon", "1")
+    )
+    assert code == 0
+    # What was left out is for the owner, on the screen, and in no file.
+    assert err.startswith("At most 5 rows of each patient are kept: ")
+    assert "left out" not in out
+    assert f"one patient with at most 5 rows, {relation}" in out
+    path = next((files / "out").glob("*.json"))
+    code, out, err = run(capsys, "verify", str(path))
+    assert (code, err) == (0, "")
+    assert "no more than promised" in out
+    text = path.read_text("utf-8")
+    assert "patient_id" not in text
+    assert "left out" not in text
+
+
+def test_the_same_file_is_charged_to_the_same_budget_whatever_the_bound(files, capsys):
+    assert run(capsys, *asked(files, "--rows-per-unit", "5", "--epsilon", "1"))[0] == 0
+    assert run(capsys, *asked(files, "--rows-per-unit", "2", "--epsilon", "1"))[0] == 0
+    main(["ledger", "total", "other", "--epsilon", "3", "--delta", "1e-5"])
+    capsys.readouterr()
+    words = [*asked(files, "--rows-per-unit", "3", "--epsilon", "1")]
+    words[words.index("clinic")] = "other"
+    assert "clinic" in refused(capsys, *words)
+
+
+def test_a_bound_has_to_be_given(files, capsys):
+    assert "give --rows-per-unit, such as 5" in refused(capsys, *asked(files))
+
+
+def test_a_table_in_parquet_is_read_in_memory(files, capsys):
+    code, _, err = run(capsys, *asked(files, "--rows-per-unit", "5", table="t.parquet"))
+    assert code == 0
+    assert "rows of each patient are kept" in err
+
+
+def test_the_unit_of_a_data_set_is_not_lost_on_the_way(files):
+    data = api.read_table(files / "t.csv", unit="patient_id", rows_per_unit=5)
+    assert isinstance(data, Dataset)
+    assert data.unit == PATIENT
+    with pytest.raises(ParameterError, match="leaves each patient up to 5 rows"):
+        api.discover(data, "lapmech", seed=1, rows_per_unit=2)
