@@ -19,8 +19,8 @@ from privcore.algorithms.search.parameters import MIXED_LEVELS
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
-from privcore.privacy.accounting.unit import ADDED
 from privcore.text import short
+from privcore.unit import ADDED
 
 require_frame("pages/data.py")
 PREVIEW_ROWS = 200

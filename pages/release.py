@@ -20,10 +20,10 @@ from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import PrivcoreError
-from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import Check
+from privcore.unit import ADDED
 
 require_frame("pages/release.py")
 

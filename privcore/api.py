@@ -33,12 +33,12 @@ from privcore.effects import EffectPlan, Effects, Question
 from privcore.effects import effects as effects_with
 from privcore.errors import DataError, ParameterError
 from privcore.evaluation.sweeps.sweep import SweepPlan, TableData, run_sweep
-from privcore.privacy.accounting.unit import noun_of
 from privcore.privacy.mechanisms import SecureNoise
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release
 from privcore.releases.release import release as charged_release
 from privcore.text import short
+from privcore.unit import noun_of
 
 Table = Dataset | pd.DataFrame | Path | str
 

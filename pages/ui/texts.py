@@ -12,7 +12,7 @@ from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.privacy.accounting.unit import ADDED, RECORD, REPLACED, understood
+from privcore.unit import ADDED, RECORD, REPLACED, understood
 
 ONE_ROW = Protection(RECORD)
 

@@ -9,7 +9,7 @@ from privcore.algorithms.search.model import Algorithm
 from privcore.algorithms.search.result import Edge
 from privcore.counts import MomentSource, PublicColumns
 from privcore.errors import DataError, ParameterError
-from privcore.privacy.accounting.unit import ADDED
+from privcore.unit import ADDED
 
 
 class Earlier(NamedTuple):

@@ -32,9 +32,9 @@ from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
-from privcore.privacy.accounting.unit import ADDED
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
 from privcore.text import short
+from privcore.unit import ADDED
 
 MISSING_AT_RANDOM = (
     "missing values are taken as missing at random: each test uses the rows in which its columns "

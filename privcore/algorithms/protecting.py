@@ -21,9 +21,9 @@ from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.group import row_budget
-from privcore.privacy.accounting.unit import ADDED, REPLACED, Relation, Unit
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.rounding import down, up
+from privcore.unit import ADDED, REPLACED, Relation, Unit
 
 PROOF = "docs/proofs/units.md"
 # Of ε, for the number of rows.

@@ -33,8 +33,8 @@ from privcore.data.triage import Proposal, choose, left_out, merge_rare, triage
 from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
-from privcore.privacy.accounting.unit import noun_of
 from privcore.text import short
+from privcore.unit import noun_of
 
 _SOURCES = ("network", "example", "csv", "sample", "table")
 _FILES = ("csv", "sample", "table")

@@ -21,8 +21,8 @@ from privcore.counts.distinct import Distinct, in_memory
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.source import CountSource, Holds, Table
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
+from privcore.unit import RECORD, Unit
 
 # Which columns to count together where a pass over the rows costs far more than a table.
 #

@@ -24,9 +24,9 @@ from privcore.counts.source import MAX_CELLS, Holds, Table, cells_of_test
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.kernels import compiled
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
+from privcore.unit import RECORD, Unit
 
 Arrays = tuple[NDArray[Any], ...]
 

@@ -11,8 +11,8 @@ from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
 from privcore.counts.source import CountSource, Holds, Table
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource
+from privcore.unit import RECORD, Unit
 
 
 class NoisyTable:

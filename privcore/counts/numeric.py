@@ -14,8 +14,8 @@ from privcore.counts.cache import Cache
 from privcore.counts.source import Holds
 from privcore.data import Dataset
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
+from privcore.unit import RECORD, Unit
 
 
 class NumericRows:

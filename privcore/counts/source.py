@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Matrix, Vector
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
+from privcore.unit import RECORD, Unit
 
 Table = NDArray[np.int64]
 Holds = Literal["levels", "numbers"]

@@ -30,8 +30,8 @@ from privcore.data.model import (
 from privcore.data.reading import RawTable
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
 from privcore.errors import DataError, ParameterError
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
+from privcore.unit import RECORD, Unit
 
 # The code of a value that is none of the levels.
 _NONE = -1

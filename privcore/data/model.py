@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
+from privcore.unit import RECORD, Unit
 
 Kind = Literal["nominal", "ordinal", "continuous"]
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from privcore.data.decoding import ENCODINGS, decode, find_delimiter
 from privcore.data.model import check_names
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import RECORD, Unit
 from privcore.text import short
+from privcore.unit import RECORD, Unit
 
 __all__ = ["ENCODINGS", "MAX_BYTES", "MAX_CELLS", "MEMORY", "RawTable", "read_table"]
 

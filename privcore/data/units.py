@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from privcore.data.reading import RawTable
 from privcore.data.triage import Proposal, named_as_identifier
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import Unit, noun_of
 from privcore.text import short
+from privcore.unit import Unit, noun_of
 
 # Public; it makes the rule another one than whatever else hashes the same identifiers.
 _WORD = b"causalveil rows of a unit"

@@ -20,9 +20,9 @@ from privcore.effects.model import Effects
 from privcore.graphs.exports import to_json_dict
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
-from privcore.privacy.accounting.unit import ADDED, understood
 from privcore.releases.findings import described_pairs
 from privcore.releases.ledger.sums import Charge, Spending
+from privcore.unit import ADDED, understood
 from privcore.version import __version__
 
 SCHEMA = "causalveil-certificate/2"

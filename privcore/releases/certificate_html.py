@@ -11,8 +11,8 @@ from privcore.effects.words import effects_sentence
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_svg
 from privcore.graphs.layout import shared_layout
-from privcore.privacy.accounting.unit import ADDED, understood
 from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
+from privcore.unit import ADDED, understood
 
 _STYLE = """
 :root { color-scheme: light; }

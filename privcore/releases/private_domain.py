@@ -17,8 +17,8 @@ from privcore.data.private_domain.plan import PROOF, DomainPlan, plan_domain
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.unit import RECORD
 from privcore.privacy.mechanisms import NoiseSource
+from privcore.unit import RECORD
 
 _PUBLIC = (
     "column names, and of each whether it holds numbers or categories, into how many intervals "

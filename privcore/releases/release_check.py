@@ -30,12 +30,12 @@ from privcore.evaluation.planning.surrogate import Shape, surrogate
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
-from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
 from privcore.releases.release_file import ReleaseFile
 from privcore.releases.topping_up import beside, check_adding
 from privcore.text import short
+from privcore.unit import ADDED
 
 # Of a number in the surrogate of a mixed table.
 _VALUES = 4

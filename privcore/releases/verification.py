@@ -11,10 +11,10 @@ from privcore.data.domain import domain_lines, domain_sha256
 from privcore.errors import CertificateError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.guarantee import Guarantee
-from privcore.privacy.accounting.unit import ADDED, REPLACED, understood
 from privcore.releases.certificate import SCHEMA, limits, meaning, planned_of
 from privcore.releases.signing import check_signature
 from privcore.text import short
+from privcore.unit import ADDED, REPLACED, understood
 
 # Bytes, and characters, that a certificate may have.
 LARGEST = 50_000_000

@@ -17,8 +17,8 @@ from privcore.evaluation.audits.neighbours import TablePair
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.events import Event
-from privcore.privacy.accounting.unit import ADDED, REPLACED, Unit
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
+from privcore.unit import ADDED, REPLACED, Unit
 from tests.algorithms.test_transcripts import loss_of, worst_steps
 from tests.examples import examples
 from tests.transcripts import Recorder, assert_same, both, counts_of, random_records, record

@@ -12,8 +12,8 @@ from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRo
 from privcore.counts.resizing import public_rows, resized
 from privcore.data import Column, Dataset
 from privcore.errors import DataError
-from privcore.privacy.accounting.unit import Unit
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
+from privcore.unit import Unit
 
 LEVELS = (2, 3)
 

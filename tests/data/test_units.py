@@ -14,7 +14,7 @@ from privcore.data.reading import RawTable, read_table
 from privcore.data.triage import proposed_schema, triage
 from privcore.data.units import bounded, likely_columns
 from privcore.errors import DataError, ParameterError
-from privcore.privacy.accounting.unit import Unit
+from privcore.unit import Unit
 
 people = st.sampled_from("abcd")
 # Rows that say the same, so that only their order can distinguish them.

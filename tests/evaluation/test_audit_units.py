@@ -19,8 +19,8 @@ from privcore.evaluation.audits import (
 )
 from privcore.evaluation.audits.planted import UNBOUNDED
 from privcore.evaluation.audits.units import ROWS, OfUnit
-from privcore.privacy.accounting.unit import ADDED
 from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.unit import ADDED
 
 # Fewer runs than usual, with which most of ε is still shown.
 RUNS = {"lapmech-added": 1200, "moment-search-added": 1000, "laplace-pc-person": 4000}

@@ -6,7 +6,7 @@ import pytest
 
 from pages.ui.texts import ONE_ROW, odds_sentence
 from privcore.algorithms.protecting import Protection
-from privcore.privacy.accounting.unit import ADDED, Unit
+from privcore.unit import ADDED, Unit
 from tests.pages.opening import open_page
 from tests.pages.test_samples_page import metric, press, said
 

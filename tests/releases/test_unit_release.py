@@ -13,7 +13,6 @@ from privcore.cli import main
 from privcore.data import Dataset, load_network
 from privcore.effects import EffectPlan, Question
 from privcore.errors import CertificateError, ParameterError
-from privcore.privacy.accounting.unit import ADDED, REPLACED, Unit, understood
 from privcore.releases import release_check
 from privcore.releases.certificate import LIMITS, certificate_json
 from privcore.releases.certificate_html import certificate_html
@@ -21,6 +20,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import check_release
 from privcore.releases.verification import verify
+from privcore.unit import ADDED, REPLACED, Unit, understood
 from tests.cli.schemas import confirmed
 from tests.cli.test_cli import refused, run
 from tests.releases.test_certificate import resigned

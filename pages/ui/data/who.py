@@ -8,8 +8,8 @@ from pages.ui.texts import plain
 from privcore.data import RawTable
 from privcore.data.triage import Proposal
 from privcore.data.units import Bounded, bounded, likely_columns
-from privcore.privacy.accounting.unit import MOST_ROWS
 from privcore.text import short
+from privcore.unit import MOST_ROWS
 
 _EACH, _PERSONS = "Each row is another person", "Rows belong to persons"
 _ROWS = 5

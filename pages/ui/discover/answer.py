@@ -8,7 +8,7 @@ from pages.ui.texts import for_whom, percent, plain, protected
 from privcore.evaluation import Comparison
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.privacy.accounting.unit import ADDED
+from privcore.unit import ADDED
 
 ReferenceKind = Literal["truth", "non_private"]
 

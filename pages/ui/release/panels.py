@@ -23,10 +23,10 @@ from privcore.data.model import Described
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
-from privcore.privacy.accounting.unit import ADDED
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Spending, Unit
 from privcore.releases.release_check import Check, check_release
+from privcore.unit import ADDED
 
 NEW = "a new budget …"
 _LESS_IN_ZCDP = (

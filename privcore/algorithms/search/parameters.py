@@ -9,7 +9,7 @@ from privcore.graphs.orientation import ColliderRule, ConflictRule
 from privcore.independence import SCORES
 from privcore.independence.measure import Calibration, Space
 from privcore.parameter import Parameter, Parameters
-from privcore.privacy.accounting.unit import ADDED, MOST_ROWS, REPLACED, Relation
+from privcore.unit import ADDED, MOST_ROWS, REPLACED, Relation
 
 BLOCK_SCORES = ("g2-votes", "chi2-votes")
 MEDIAN_SCORES = ("g2-median", "chi2-median")

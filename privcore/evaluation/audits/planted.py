@@ -34,9 +34,9 @@ from privcore.evaluation.audits.trials import (
     number_names,
 )
 from privcore.evaluation.audits.units import ROWS, OfUnit, of_two_columns
-from privcore.privacy.accounting.unit import REPLACED, Unit
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise, SparseVectorScales
 from privcore.privacy.mechanisms.sparse_vector import SparseVector
+from privcore.unit import REPLACED, Unit
 
 
 def _half_noise(epsilon: float, delta: float) -> Trial:

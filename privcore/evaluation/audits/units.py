@@ -17,7 +17,7 @@ from privcore.evaluation.audits.case import AuditCase, Trial, by_name
 from privcore.evaluation.audits.neighbours import TablePair, turned
 from privcore.evaluation.audits.release_trial import ReleaseTrial
 from privcore.evaluation.audits.unit_trial import AddedTrial
-from privcore.privacy.accounting.unit import ADDED, REPLACED, Relation, Unit
+from privcore.unit import ADDED, REPLACED, Relation, Unit
 
 ROWS = 5
 # Of ε, which the number of rows takes.

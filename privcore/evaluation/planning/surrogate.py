@@ -34,7 +34,7 @@ from privcore.evaluation.planning.pair_laws import PairLaw, edge_correlations, e
 from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
-from privcore.privacy.accounting.unit import RECORD, Unit
+from privcore.unit import RECORD, Unit
 
 SEEDS = (1, 2, 3, 4, 5)
 

@@ -13,8 +13,8 @@ from privcore.errors import ParameterError
 from privcore.privacy.accounting import composition, plan_rounds
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.accounting.group import composed, for_unit, row_budget, row_delta
-from privcore.privacy.accounting.unit import Unit, noun_of
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon, planned_mu
+from privcore.unit import Unit, noun_of
 from tests.examples import examples
 
 ROWS = st.integers(2, 40)
