@@ -24,7 +24,7 @@ _BYTES = 8
 
 @dataclass(frozen=True, eq=False)
 class Bounded:
-    """A table with no more rows of each unit than it may have, and without the column that names them.
+    """A table with no more rows of each unit than allowed, and without the column that names them.
 
     rows: of the table before.  How many were left out is read from the data: no guarantee covers
     it, and it belongs into no release.
