@@ -73,6 +73,7 @@ def test_only_what_is_covered_is_kept():
         "settled",
         "effects",
         "path",
+        "numbers",
     }
 
 

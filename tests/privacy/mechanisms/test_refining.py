@@ -206,7 +206,7 @@ def test_what_the_first_number_adds_is_independent_of_the_second(source, draws):
 
 
 def largest_loss(before, scale, law):
-    """Of all (first, second) near 0, how much more probable one is from a count of 0 than of 1.
+    """How much more probable any (first, second) near 0 is from a count of 0 than from one of 1.
 
     law: weights of the second noise given the first, as `joint_weights`.
     """
