@@ -16,6 +16,7 @@ import numpy as np
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.release.plan import counts_levels
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
@@ -240,7 +241,8 @@ class KeptNumbers:
 
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether columns are numbers, as many; own_levels: as of `NumberSource`."""
-        return 0 in own_levels and len(own_levels) == len(self.centre)
+        as_numbers = 0 in own_levels and not counts_levels(own_levels)
+        return as_numbers and len(own_levels) == len(self.centre)
 
     def same_rows(self, other: KeptNumbers) -> KeptNumbers:
         """With another release of the same rows in the same units; weighed by their noise."""
