@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from privcore.algorithms.protecting import Protection
 from privcore.algorithms.search.model import Algorithm
 from privcore.algorithms.search.result import Edge
-from privcore.counts import MomentSource, PublicColumns
+from privcore.counts import MomentSource, PublicColumns, has_levels, has_numbers
 from privcore.errors import DataError, ParameterError
 from privcore.unit import ADDED
 
@@ -42,6 +42,10 @@ def check_before(
         raise ParameterError(
             "This release is measured as a whole, and so is what adds to it; leave the pairs out."
         )
+    if chosen.again is not None and before.n == source.n and not before.fits(_own_levels(source)):
+        raise DataError(
+            "The earlier release is of other columns or levels; give the table that was released."
+        )
     if not all(0 <= a < b < len(source.names) for a, b in only):
         raise ParameterError("A pair that is to be measured is not one of two columns.")
     if chosen.again is None:
@@ -63,3 +67,12 @@ def check_before(
             f"The earlier release is of {before.n:,} rows, and this table has {source.n:,}; give "
             "the table that was released."
         )
+
+
+def _own_levels(source: MomentSource | PublicColumns) -> tuple[int, ...]:
+    """Levels of each column, 0 of numbers."""
+    if isinstance(source, PublicColumns):
+        return source.own_levels
+    if has_levels(source):
+        return tuple(source.levels)
+    return tuple(source.own_levels) if has_numbers(source) else ()

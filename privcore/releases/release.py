@@ -46,7 +46,7 @@ from privcore.releases.release_file import (
     mark_of,
 )
 from privcore.releases.release_file import content_of as numbers_of
-from privcore.releases.signing import signed
+from privcore.releases.signing import fingerprint, public_bytes, signed
 from privcore.threads import one_thread
 
 STEPS = ("checked", "charging", "charged", "computed", "certified", "released")
@@ -138,9 +138,11 @@ def release(
             return next(iter(_contents(dataset, None)))
 
         mark = mark_of(ledger, content_of_rows)
-        if (
-            adds_to is not None
-            and mark_of(ledger, content_of_rows, adds_to.nonce)[1] != adds_to.mark
+        # Anyone can sign a file, with the nonce and the mark of a true one, that says that less was
+        # spent than was.
+        if adds_to is not None and (
+            adds_to.signer != fingerprint(public_bytes(key))
+            or mark_of(ledger, content_of_rows, adds_to.nonce)[1] != adds_to.mark
         ):
             raise ReleaseError(
                 "The earlier release is not one of this table from this ledger: rows, preparation "
@@ -188,7 +190,7 @@ def release(
                 time=charge.time,
                 budget=budget,
                 mark=mark,
-                tops_up=None if adds_to is None else adds_to.id,
+                holds=() if adds_to is None else (adds_to.id, *adds_to.holds),
             )
             numbers = signed(content_to_keep, key)
     except BaseException as error:

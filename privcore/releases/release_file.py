@@ -29,6 +29,7 @@ from privcore.data.model import Described
 from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
 from privcore.files import write_whole
 from privcore.privacy.accounting import Guarantee
+from privcore.privacy.accounting.composition import basic
 from privcore.privacy.accounting.events import Event
 from privcore.releases.certificate import planned_of
 from privcore.releases.ledger.ledger import Ledger
@@ -43,6 +44,7 @@ _FIELDS = {
     "budget",
     "columns",
     "guarantee",
+    "holds",
     "id",
     "numbers",
     "parameters",
@@ -51,7 +53,6 @@ _FIELDS = {
     "signature",
     "table",
     "time",
-    "tops_up",
 }
 
 
@@ -61,7 +62,7 @@ class ReleaseFile:
 
     id: of its certificate.  columns: their public domain, as `domain_of`.  parameters: of the run.
     guarantee: what covers the numbers.  planned: the steps that they cost.  kept: the numbers.
-    tops_up: id of the release that this one adds to, and holds.  budget: that was charged.
+    holds: ids of the releases that this one adds to, the latest first.  budget: that was charged.
     signer: fingerprint of the key that signed it.  nonce, mark: see `mark_of`.
     """
 
@@ -73,7 +74,7 @@ class ReleaseFile:
     guarantee: Guarantee
     planned: tuple[Event, ...]
     kept: Kept
-    tops_up: str | None
+    holds: tuple[str, ...]
     budget: str
     signer: str
     nonce: str
@@ -101,7 +102,7 @@ def content_of(
     time: str,
     budget: str,
     mark: tuple[str, str],
-    tops_up: str | None,
+    holds: Sequence[str] = (),
 ) -> dict[str, Any]:
     """A release file's content, to be signed.
 
@@ -110,6 +111,11 @@ def content_of(
     check_keeps(result.algorithm)
     if result.released is None or result.released.kept is None:
         raise ReleaseError("This run hands back nothing that could be kept.")
+    kept = result.released.kept
+    # Where something else took a part of ε, such as an effect or a domain, nothing is known of what
+    # the numbers and a further release would come to together.
+    if float(result.parameters["epsilon"]) != result.guarantee.epsilon:
+        kept = kept.closed
     return {
         "schema": SCHEMA,
         "id": identifier,
@@ -119,8 +125,8 @@ def content_of(
         "parameters": dict(result.parameters),
         "guarantee": result.guarantee.as_dict(),
         "planned": [event.as_dict() for event in result.planned],
-        "numbers": kept_as_dict(result.released.kept),
-        "tops_up": tops_up,
+        "numbers": kept_as_dict(kept),
+        "holds": list(holds),
         "budget": budget,
         "table": {"nonce": mark[0], "mark": mark[1]},
     }
@@ -186,7 +192,8 @@ def read_release_file(path: Path | str) -> ReleaseFile:
 def parsed_file(content: bytes) -> ReleaseFile:
     """A release file's content, checked; raises CertificateError."""
     try:
-        document = json.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        document = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):
         raise CertificateError("The file is not JSON; give the release file.") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
@@ -203,12 +210,18 @@ def parsed_file(content: bytes) -> ReleaseFile:
             float(promise["epsilon"]),
             float(promise["delta"]),
             str(promise["neighbours"]),
-            tuple(promise["public"]),
+            tuple(map(str, promise["public"])),
             promise["calibration"],
             str(promise["accountant"]),
             str(promise["proof"]),
-            tuple(promise["caveats"]),
+            tuple(map(str, promise["caveats"])),
         )
+        if not (
+            guarantee.calibration == "proven"
+            and 0 < guarantee.epsilon < math.inf
+            and 0 <= guarantee.delta < 1
+        ):
+            raise ValueError
         file = ReleaseFile(
             id=str(document["id"]),
             time=str(document["time"]),
@@ -218,19 +231,35 @@ def parsed_file(content: bytes) -> ReleaseFile:
             guarantee=guarantee,
             planned=planned_of(document),
             kept=read_kept(document["numbers"]),
-            tops_up=None if document["tops_up"] is None else str(document["tops_up"]),
+            holds=tuple(map(str, document["holds"])),
             budget=str(document["budget"]),
             signer=signer,
             nonce=str(document["table"]["nonce"]),
             mark=str(document["table"]["mark"]),
         )
-        named = file.names
-    except (KeyError, TypeError, ValueError, ParameterError, DataError):
+        fitting = file.kept.fits(_own_levels(file.columns))
+    except (KeyError, TypeError, ValueError, AttributeError, ParameterError, DataError):
         raise CertificateError("The release file is not complete; get the original.") from None
-    shape = getattr(file.kept, "levels", None) or file.kept.centre  # type: ignore[union-attr]
-    if len(named) != len(shape):
+    if not fitting:
         raise CertificateError("The release file names other columns than its numbers have.")
     return file
+
+
+def _own_levels(columns: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    """Levels of each column of a public domain, 0 of numbers."""
+    names = [column["name"] for column in columns]
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ValueError
+    return tuple(len(column["levels"]) for column in columns)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
 
 
 def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Guarantee]:
@@ -250,16 +279,21 @@ def put_together(files: Sequence[ReleaseFile], *, sites: bool) -> tuple[Kept, Gu
                 "The files have different columns, levels or bounds; only releases of one public "
                 "domain go together."
             )
+        if file.guarantee.neighbours != first.guarantee.neighbours:
+            raise ReleaseError(
+                f"The files protect different units ({first.guarantee.neighbours}; "
+                f"{file.guarantee.neighbours}); no promise covers both."
+            )
     known = [file.id for file in files]
     for file in files:
         if known.count(file.id) > 1:
             raise ReleaseError("A file is given twice; give each once.")
-        if file.tops_up in known:
+        if not set(known).isdisjoint(file.holds):
             raise ReleaseError(
                 "One of the files adds to another one and holds all of it; give the later one "
                 "alone."
             )
-        if sites and file.tops_up is None and _same_table(file, files):
+        if sites and _same_table(file, files):
             raise ReleaseError(
                 "Two of the files were charged to one budget of one ledger, so they are of the "
                 "same rows; leave --sites out."
@@ -279,8 +313,9 @@ def _same_table(file: ReleaseFile, files: Sequence[ReleaseFile]) -> bool:
 
 
 def _promise_of(files: Sequence[ReleaseFile], *, sites: bool) -> Guarantee:
-    """Sums for the same rows; for different rows the largest, as everybody is in one of them."""
-    add = max if sites else sum
+    """Sums, rounded up, for the same rows; the largest for different rows, as everybody is in one
+    of them."""
+    add = max if sites else basic
     promises = [file.guarantee for file in files]
     caveats = tuple(dict.fromkeys(caveat for p in promises for caveat in p.caveats))
     beside = (
@@ -288,8 +323,8 @@ def _promise_of(files: Sequence[ReleaseFile], *, sites: bool) -> Guarantee:
     )
     return replace(
         promises[0],
-        epsilon=float(add(p.epsilon for p in promises)),
-        delta=float(add(p.delta for p in promises)),
+        epsilon=add([p.epsilon for p in promises]),
+        delta=add([p.delta for p in promises]),
         accountant="parallel composition" if sites else "basic composition",
         public=(*promises[0].public, f"{len(files)} files put together: {beside}"),
         caveats=caveats,

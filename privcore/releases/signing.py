@@ -34,10 +34,15 @@ def fingerprint(public_key: bytes) -> str:
     return hashlib.sha256(public_key).hexdigest()
 
 
+def public_bytes(key: Ed25519PrivateKey) -> bytes:
+    """The 32 bytes of its public key."""
+    return key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
 def signed(content: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
     """The content with `signature` added: its hash, the public key, and the signature."""
     text = canonical(content)
-    public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    public = public_bytes(key)
     signature = {
         "algorithm": ALGORITHM,
         "content_sha256": hashlib.sha256(text).hexdigest(),

@@ -34,6 +34,8 @@ from privcore.graphs.pdag import PDAG
 from privcore.pairwise import GENERATORS
 from privcore.pairwise import PARAMETERS as PAIRWISE
 from privcore.releases.certificate import certificate_json
+from privcore.releases.release_file import file_text
+from tests.releases.steps_of import kept_release, ledger_in
 
 # Far more than any of these calls takes; one that takes longer hangs.
 PATIENCE_SECONDS = 120
@@ -91,6 +93,8 @@ USUAL = {
         "--out=folder",
     ],
     "verify": ["certificate.json"],
+    "search-again": ["release.json"],
+    "topup": ["release.json", "--epsilon=1", "--network=cancer", "--rows=100", "--out=folder"],
     "audit": ["--mechanism=laplace", "--runs=100"],
     "reproduce": [],
     "schema": ["--csv=table.csv"],
@@ -106,6 +110,8 @@ OFTEN = {
     "advise": 2,
     "accounts": 3,
     "verify": 2,
+    "search-again": 2,
+    "topup": 2,
     "audit": 2,
     "reproduce": 2,
     "ledger total": 2,
@@ -180,8 +186,16 @@ def good_files() -> dict[str, dict[str, bytes]]:
                 {"format": "x", "id": "1", "release": {"epsilon": 1.0}}
             ).encode()
         },
+        "release": {"release.json": _release_file()},
         "ledger": {"ledger.sqlite": b"SQLite format 3\0" + bytes(200)},
     }
+
+
+def _release_file() -> bytes:
+    """A true one, by a ledger that is gone."""
+    with tempfile.TemporaryDirectory() as folder:
+        made, _ = kept_release(ledger_in(Path(folder)), NETWORK.sample(100, 1))
+        return file_text(made.numbers).encode()
 
 
 def _sample():
@@ -299,6 +313,8 @@ class Fuzzer:
             given = [w for w in given if not w.startswith(f"{option}=")] + [f"{option}={value}"]
         if command == "verify" and self._random.random() < 0.9:
             given[0] = self._file("certificate")
+        if command in ("search-again", "topup") and self._random.random() < 0.5:
+            given[0] = self._file("release")
         if command == "reproduce" and self._random.random() < 0.5:
             given.append(choice(VALUES))
         if self._random.random() < 0.05:

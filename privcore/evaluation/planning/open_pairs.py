@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from privcore.algorithms.engine import row_parameters
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import PublicShape, visible_effects
+from privcore.algorithms.search.parameters import EPSILON
 from privcore.algorithms.search.result import Discovery, Edge
 from privcore.counts import PublicColumns
 from privcore.graphs.knowledge import Knowledge
@@ -16,6 +17,7 @@ from privcore.graphs.knowledge import Knowledge
 # Total ε up to which a price is looked for, as a multiple of what was spent.
 _MOST = 1_000.0
 _STEPS = 40
+_LARGEST = float(EPSILON.high or 0)
 
 
 class OpenPair(NamedTuple):
@@ -43,7 +45,9 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
     shape = PublicShape(kept.n, levels, len(result.graph.nodes), named)
     columns = PublicColumns(result.graph.nodes, kept.n, levels)
-    spent, wanted = result.guarantee.epsilon, float(result.parameters["reference_effect"])
+    # Several releases together may have more than one run takes.
+    spent = min(result.guarantee.epsilon, _LARGEST)
+    wanted = float(result.parameters["reference_effect"])
 
     def visible(pair: Edge, epsilon: float) -> float | None:
         asked = {**result.parameters, "epsilon": epsilon, "neighbours": "replaced"}
@@ -75,11 +79,11 @@ def _price(visible: Callable[[float], float | None], target: float, spent: float
         least = visible(epsilon)
         return least is not None and least <= target
 
-    low, high = spent, spent
+    low, high, most = spent, spent, min(_MOST * spent, _LARGEST)
     while not enough(high):
-        low, high = high, high * 2
-        if high > _MOST * spent:
+        if high >= most:
             return None
+        low, high = high, min(2 * high, most)
     for _ in range(_STEPS):
         if high / low < 1.01:
             break

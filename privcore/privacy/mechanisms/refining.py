@@ -49,15 +49,20 @@ def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) ->
     and `noise`, then more of `noise` itself, then beyond it, then beyond 0.
     """
     sign, away = (1, noise) if noise >= 0 else (-1, -noise)
-    large, small = library.exp(-1 / before), library.exp(-1 / scale)
-    both, ratio = large * small, small / large
-    alone = ratio * (1 - large) ** 2 / (1 - small) ** 2
-    rest, power = 1 - alone, ratio**away
+    # By logarithms and expm1, as all of them may be near 1.
+    large, small = -1 / before, -1 / scale
+    both, ratio = large + small, (scale - before) / before / scale
+    inner = library.expm1(large) / library.expm1(small)
+    alone = library.exp(ratio) * inner**2
+    # 1 − alone, from (1 − b)² − (b/a)(1 − a)² = (1 − b/a)(1 − ab).
+    rest = library.expm1(ratio) * library.expm1(both) / library.expm1(small) ** 2
+    power, beyond = library.exp(ratio * away), -library.exp(both) / library.expm1(both)
+    within = -library.expm1(ratio * (away + 1))
     weights = (
-        rest * (1 - ratio * power) / (1 - ratio),
-        alone * power * (1 + large) / (1 - large),
-        rest * power * both / (1 - both),
-        rest * both / (1 - both),
+        rest * within / -library.expm1(ratio),
+        alone * power * (1 + library.exp(large)) / -library.expm1(large),
+        rest * power * beyond,
+        rest * beyond,
     )
     place = uniform * sum(weights)
     for part, weight in enumerate(weights):
@@ -67,13 +72,12 @@ def quantile(uniform: Any, noise: int, before: Any, scale: Any, library: Any) ->
     # From the share of the part that lies below, as each is geometric.
     share = min(max(place / weight, 0), 1) if weight > 0 else 0
     if part == 0:
-        left = 1 - share * (1 - ratio * power)
-        steps = library.floor(library.log(left) / library.log(ratio))
+        steps = library.floor(library.log1p(-share * within) / ratio)
         return sign * min(max(int(steps), 0), away)
     if part == 1:
         return noise
     left = max(1 - share, library.exp(-700))
-    steps = 1 + max(int(library.floor(library.log(left) / library.log(both))), 0)
+    steps = 1 + max(int(library.floor(library.log(left) / both)), 0)
     return sign * (away + steps) if part == 2 else -sign * steps
 
 

@@ -58,6 +58,10 @@ class Books:
         """Certificates of releases that others have added to."""
         return {charge.parameters.get(TOPS_UP) for charge in self.charges} - {None}
 
+    def certificates_of(self, name: str) -> set[str]:
+        """Certificates of the releases charged to a budget."""
+        return {charge.certificate for charge in self.charges_of(name)}
+
     def charges_of(self, name: str) -> list[Charge]:
         """In their order."""
         return [charge for charge in self.charges if charge.budget == name]

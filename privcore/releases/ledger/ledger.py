@@ -217,8 +217,8 @@ class Ledger:
         before: what two cost that add to the same one is not the sum.
 
         Raises BudgetError, and changes nothing, if the total would be exceeded, the data belong to
-        another budget, or the earlier release was added to before; ParameterError for amounts or
-        parameters that cannot be kept.
+        another budget, or the earlier release was added to before or not charged to this one;
+        ParameterError for amounts or parameters that cannot be kept.
         """
         check_amounts(epsilon, delta, rho)
         check_record(algorithm, parameters, certificate, fingerprints)
@@ -231,6 +231,11 @@ class Ledger:
                         f"These data were charged to the budget {short(owner)!r} before; charge "
                         "this release to it too."
                     )
+            if tops_up is not None and tops_up not in books.certificates_of(name):
+                raise BudgetError(
+                    f"The budget {short(name)!r} holds no charge of the earlier release; charge "
+                    "this one to the budget that it was charged to."
+                )
             if tops_up is not None and tops_up in books.topped_up:
                 raise BudgetError(
                     "That release was added to before, and can be only once; add to the later "

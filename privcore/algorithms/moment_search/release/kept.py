@@ -9,19 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.arrays import Matrix, Vector
+from privcore.algorithms.moment_search.release.plan import counts_levels
+from privcore.arrays import Columns, Matrix, Vector
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 
 _ONE_TABLE = "The files hold different kinds of releases, which cannot be put together."
 _NOT_WHOLE = "The release file is not complete; get the original."
 _MOST_CELLS = 10**8
+_LEAST_VARIANCE = 1e-300
 
 # Per column, where it is cut, increasing.
 Points = tuple[tuple[float, ...], ...]
@@ -55,9 +58,19 @@ class KeptTable:
         moments.add_table(columns, self.counts, discrete_laplace_variance(self.scale))
         return moments
 
+    @property
+    def closed(self) -> KeptTable:
+        """The same, which no further release may refine."""
+        return replace(self, topped=False)
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are those that were counted; own_levels: as of `NumberSource`."""
+        return tuple(own_levels) == self.levels
+
     def same_rows(self, other: KeptTable) -> KeptTable:
         """With another release of the same rows; counts weighed by their noise."""
-        one, two = map(discrete_laplace_variance, (self.scale, other.scale))
+        scales = (self.scale, other.scale)
+        one, two = (max(discrete_laplace_variance(s), _LEAST_VARIANCE) for s in scales)
         share = two / (one + two)
         counts = share * self.counts + (1 - share) * other.counts
         return KeptTable(self.n, counts, _scale(one * share), topped=False)
@@ -113,6 +126,18 @@ class KeptSums:
     def topped(self) -> bool:
         return self.mu > 0
 
+    @property
+    def closed(self) -> KeptSums:
+        """The same, to which no further release may add."""
+        return replace(self, mu=0.0)
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are those that were counted; own_levels: as of `NumberSource`."""
+        if self.points is None:
+            return tuple(own_levels) == self.levels
+        cut = [own or now for own, now in zip(own_levels, self.levels, strict=False)]
+        return 0 in own_levels and len(own_levels) == len(cut) and tuple(cut) == self.levels
+
     def same_rows(self, other: KeptSums) -> KeptSums:
         """With another release of the same rows; every sum is weighed by its noise."""
         self._check(other)
@@ -164,18 +189,22 @@ class KeptSums:
         levels, n = _levels(document["levels"]), _rows(document["n"])
         moments = Moments(n, levels)
         for part in document["sums"]:
-            columns = tuple(int(c) for c in part["columns"])
-            _require(all(0 <= c < len(levels) for c in columns))
-            _require(columns == tuple(sorted(set(columns))))
+            columns = tuple(part["columns"])
+            _require(all(type(c) is int and 0 <= c < len(levels) for c in columns))
+            _require(columns == tuple(sorted(set(columns))) and not moments.covers(columns))
             shape = [sum_zero_basis(levels[c]).shape[1] for c in columns]
             sums = _numbers(part["values"]).reshape(shape)
             moments.add(columns, sums, _positive(part["variance"]))
-        pairs = len(levels) * (len(levels) - 1) // 2
-        _require(sum(len(c) == 2 for c, _, _ in moments.parts()) == pairs)
+        # A search looks at all pairs, and at every part of a larger set.
+        _require(all(map(moments.covers, combinations(range(len(levels)), 2))))
+        parts = {part for columns, _, _ in moments.parts() for part in _without_one(columns)}
+        _require(all(map(moments.covers, parts)))
         points = document["points"]
         cut = None if points is None else tuple(tuple(map(float, ends)) for ends in points)
-        _require(cut is None or len(cut) == len(levels))
-        mu = float(document["mu"])
+        _require(cut is None or [len(ends) + 1 for ends in cut] == list(levels))
+        for ends in cut or ():
+            _require(all(map(math.isfinite, ends)) and list(ends) == sorted(set(ends)))
+        mu = _number(document["mu"])
         _require(0 <= mu < math.inf)
         return cls(n, moments, _positive(document["noise"]), mu, cut)
 
@@ -204,6 +233,16 @@ class KeptNumbers:
     @property
     def topped(self) -> bool:
         return self.mu > 0
+
+    @property
+    def closed(self) -> KeptNumbers:
+        """The same, to which no further release may add."""
+        return replace(self, mu=0.0)
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are numbers, as many; own_levels: as of `NumberSource`."""
+        as_numbers = 0 in own_levels and not counts_levels(own_levels)
+        return as_numbers and len(own_levels) == len(self.centre)
 
     def same_rows(self, other: KeptNumbers) -> KeptNumbers:
         """With another release of the same rows in the same units; weighed by their noise."""
@@ -249,7 +288,7 @@ class KeptNumbers:
         _require(
             p >= 2 and len(scale) == len(half) == p and len(noisy) == (p + 1) * (p + 2) // 2 - 1
         )
-        mu = float(document["mu"])
+        mu = _number(document["mu"])
         _require(0 <= mu < math.inf)
         return cls(
             _rows(document["n"]),
@@ -308,13 +347,17 @@ def _scale(variance: float) -> float:
     >>> round(_scale(discrete_laplace_variance(3.0)), 9)
     3.0
     """
-    half = variance / 2
-    return -1 / math.log((2 * half + 1 - math.sqrt(4 * half + 1)) / (2 * half))
+    # The variance is 1/(2 sinh²(1/(2 scale))), and 0 in floating point below some scale.
+    return 1 / (2 * math.asinh(1 / math.sqrt(2 * max(variance, _LEAST_VARIANCE))))
 
 
 def _require(holds: bool) -> None:
     if not holds:
         raise ValueError
+
+
+def _without_one(columns: Columns) -> list[Columns]:
+    return [columns[:k] + columns[k + 1 :] for k in range(len(columns))]
 
 
 def _rows(value: Any) -> int:
@@ -323,9 +366,14 @@ def _rows(value: Any) -> int:
 
 
 def _positive(value: Any) -> float:
-    number = float(value)
+    number = _number(value)
     _require(0 < number < math.inf)
     return number
+
+
+def _number(value: Any) -> float:
+    _require(type(value) in (int, float))
+    return float(value)
 
 
 def _levels(values: Any) -> tuple[int, ...]:

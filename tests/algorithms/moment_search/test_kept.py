@@ -1,0 +1,381 @@
+"""What a run released, as a value: kept as JSON, searched again, and put together."""
+
+import json
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privcore.algorithms import discover
+from privcore.algorithms.engine import search_again
+from privcore.algorithms.moment_search.release.kept import (
+    KeptNumbers,
+    KeptSums,
+    KeptTable,
+    _scale,
+    kept_as_dict,
+    read_kept,
+    together,
+)
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.counts import InMemoryCounts
+from privcore.data import Column, Dataset, StructuralExample, load_network
+from privcore.errors import DataError, ParameterError
+from privcore.graphs.knowledge import Knowledge
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms.noise import discrete_laplace_variance
+
+LEVELS = (2, 3, 2)
+
+
+def counts_of(rows=60, seed=1):
+    drawn = np.random.default_rng(seed)
+    codes = np.array([drawn.integers(0, r, rows) for r in LEVELS])
+    return InMemoryCounts(("a", "b", "c"), LEVELS, tuple(codes), np.ones(rows, dtype=np.int64), ())
+
+
+def table(scale=2.0, seed=1):
+    drawn = np.random.default_rng(seed)
+    return KeptTable(60, drawn.integers(-3, 20, LEVELS).astype(float), scale)
+
+
+def sums(sigma=1.0, seed=1, sets=((0, 1, 2),), points=None):
+    source, noise = counts_of(), SimulatedNoise(seed)
+    moments = release_pairs(source, sigma, noise)
+    release_tables(moments, source, sets, 2 * sigma, noise)
+    return KeptSums(60, moments, 0.01 * sigma**2, 0.25, points)
+
+
+def numbers(sigma=0.1, seed=1):
+    drawn = np.random.default_rng(seed)
+    return KeptNumbers(
+        *(60, np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0])),
+        *(drawn.normal(size=5), sigma, 0.3),
+    )
+
+
+POINTS = ((0.5,), (-0.25, 0.5), (0.0,))
+KINDS = {
+    "table": table(),
+    "closed table": table().closed,
+    "sums": sums(),
+    "cut sums": sums(points=POINTS),
+    "numbers": numbers(),
+}
+
+
+def same(one, other):
+    """Whether two are the same, bit for bit."""
+    return kept_as_dict(one) == kept_as_dict(other) and type(one) is type(other)
+
+
+@pytest.mark.parametrize("kept", KINDS.values(), ids=KINDS)
+def test_as_json_and_back_it_is_the_same(kept):
+    text = json.dumps(kept_as_dict(kept), allow_nan=False)
+    back = read_kept(json.loads(text))
+    assert same(back, kept)
+    assert back.topped == kept.topped
+    if isinstance(kept, KeptSums):
+        for columns, values, variance in kept.moments.parts():
+            assert (back.moments.sums(*columns) == values).all()
+            assert back.moments.variance(*columns) == variance
+        assert (back.moments.table((0, 1, 2)) == kept.moments.table((0, 1, 2))).all()
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.sampled_from(
+        [10**400, 2**53, 0.5, -0.0, math.nan, math.inf, 1e308, "", "1", "nan", "sums"]
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+
+
+def places(document, path=()):
+    """Where something could be changed."""
+    yield path
+    below = document.items() if isinstance(document, dict) else enumerate(document)
+    for name, value in list(below)[:7]:
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, name))
+        else:
+            yield (*path, name)
+
+
+@pytest.mark.parametrize("kept", KINDS.values(), ids=KINDS)
+@given(data=st.data())
+def test_what_is_corrupted_is_refused_with_one_error(kept, data):
+    """Or read as what it then says, and that is whole: nothing else is raised."""
+    document = json.loads(json.dumps(kept_as_dict(kept)))
+    for _ in range(data.draw(st.integers(1, 2))):
+        *path, last = data.draw(st.sampled_from([p for p in places(document) if p]))
+        inside = document
+        for name in path:
+            inside = inside[name]
+        if data.draw(st.booleans()):
+            inside[last] = data.draw(VALUES)
+        else:
+            del inside[last]
+    try:
+        back = read_kept(document)
+    except DataError:
+        return
+    json.dumps(kept_as_dict(back), allow_nan=False)
+    if isinstance(back, KeptNumbers):
+        assert len(back.centre) >= 2
+        return
+    # All that a search looks at is there.
+    for columns in [(0, 1), (0, 2), (1, 2)]:
+        if max(columns) < len(back.levels):
+            moments = back.moments
+            assert np.isfinite(moments.table(columns)).all()
+            assert moments.cell_variance(columns) >= 0
+
+
+@given(VALUES)
+def test_other_values_are_no_release(value):
+    for document in (value, {"form": value}, {"form": "table", "n": value}, [value]):
+        with pytest.raises(DataError, match="not complete"):
+            read_kept(document)
+
+
+def without(kept, *columns):
+    document = kept_as_dict(kept)
+    left = [part for part in document["sums"] if part["columns"] != list(columns)]
+    return {**document, "sums": left}
+
+
+@pytest.mark.parametrize("columns", [(0,), (2,), (0, 1), (1, 2)])
+def test_sums_without_a_part_of_what_they_hold_are_refused(columns):
+    with pytest.raises(DataError, match="not complete"):
+        read_kept(without(sums(), *columns))
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [[0.5], [0.5, -0.25], [0.0]],
+        [[0.5], [0.5, 0.5], [0.0]],
+        [[0.5], [0.5], [0.0]],
+        [[0.5], [-0.25, math.inf], [0.0]],
+        [[0.5], [-0.25, 0.5]],
+    ],
+)
+def test_points_that_cut_into_other_levels_are_refused(points):
+    document = kept_as_dict(sums(points=POINTS))
+    assert read_kept(document).points == POINTS
+    with pytest.raises(DataError, match="not complete"):
+        read_kept({**document, "points": points})
+
+
+@given(st.floats(0.002, 1e6))
+def test_the_scale_of_a_variance_is_inverted(scale):
+    assert math.isclose(_scale(discrete_laplace_variance(scale)), scale, rel_tol=1e-9)
+
+
+@given(st.floats(0.005, 1e3), st.floats(0.005, 1e3))
+def test_counts_of_the_same_rows_are_weighed_by_their_noise(first, second):
+    """The weights are those of least variance; so is the variance that is stated."""
+    one, two = replace(table(first), counts=np.zeros(LEVELS)), table(second)
+    both = one.same_rows(replace(two, counts=np.ones(LEVELS)))
+    v, w = map(discrete_laplace_variance, (first, second))
+    assert np.allclose(both.counts, (1 / w) / (1 / v + 1 / w), rtol=1e-12)
+    assert math.isclose(discrete_laplace_variance(both.scale), 1 / (1 / v + 1 / w), rel_tol=1e-6)
+    assert not both.topped
+    assert both.n == 60
+
+
+@given(st.floats(0.1, 1e3), st.floats(0.1, 1e3))
+def test_counts_of_other_rows_add_up_with_their_noise(first, second):
+    one, two = table(first), table(second, seed=2)
+    both = one.other_rows(two)
+    assert (both.counts == one.counts + two.counts).all()
+    assert (both.n, both.topped) == (120, False)
+    variances = sum(map(discrete_laplace_variance, (first, second)))
+    assert math.isclose(discrete_laplace_variance(both.scale), variances, rel_tol=1e-6)
+
+
+def test_sums_of_the_same_rows_are_weighed_by_their_noise():
+    one, two = sums(1.0), sums(0.5, seed=2, sets=())
+    both = one.same_rows(two)
+    assert both.mu == 0
+    assert not both.topped
+    for columns, values, variance in one.moments.parts():
+        seen = both.moments.sums(*columns), both.moments.variance(*columns)
+        if not two.moments.covers(columns):
+            assert (seen[0] == values).all()
+            assert seen[1] == variance
+            continue
+        other = two.moments.variance(*columns)
+        together_ = 1 / (1 / variance + 1 / other)
+        assert math.isclose(seen[1], together_, rel_tol=1e-12)
+        weighed = together_ * (values / variance + two.moments.sums(*columns) / other)
+        assert np.allclose(seen[0], weighed, rtol=1e-12)
+    assert math.isclose(both.noise, 1 / (1 / one.noise + 1 / two.noise))
+
+
+def test_sums_of_other_rows_add_up_where_both_have_them():
+    one, two = sums(1.0), sums(0.5, seed=2, sets=())
+    both = one.other_rows(two)
+    assert both.n == both.moments.n == 120
+    assert not both.topped
+    assert {c for c, _, _ in both.moments.parts()} == {c for c, _, _ in two.moments.parts()}
+    for columns, values, variance in both.moments.parts():
+        parts = [(k.moments.sums(*columns), k.moments.variance(*columns)) for k in (one, two)]
+        assert (values == parts[0][0] + parts[1][0]).all()
+        assert variance == parts[0][1] + parts[1][1]
+
+
+def test_numbers_of_the_same_rows_in_the_same_units_are_weighed():
+    one, two = numbers(0.1), numbers(0.3, seed=2)
+    both = one.same_rows(two)
+    assert np.allclose(both.noisy, 0.9 * one.noisy + 0.1 * two.noisy, rtol=1e-12)
+    assert math.isclose(both.sigma, math.sqrt(1 / (1 / 0.01 + 1 / 0.09)))
+    assert not both.topped
+    for name in ("centre", "scale", "half"):
+        with pytest.raises(DataError, match="different units"):
+            one.same_rows(replace(two, **{name: getattr(two, name) * 1.1}))
+    with pytest.raises(DataError, match="different units"):
+        one.same_rows(replace(two, radius=2.0))
+    with pytest.raises(DataError, match="units that each site"):
+        one.other_rows(two)
+
+
+def test_nothing_that_is_put_together_is_changed():
+    kept = [sums(1.0), sums(0.5, seed=2)]
+    before = [kept_as_dict(k) for k in kept]
+    for same_rows in (True, False):
+        together(kept, same_rows=same_rows)
+    assert [kept_as_dict(k) for k in kept] == before
+
+
+@pytest.mark.parametrize("same_rows", [True, False])
+def test_other_shapes_and_kinds_do_not_go_together(same_rows):
+    wide = KeptTable(60, np.zeros((2, 3, 3)), 1.0)
+    three = replace(numbers(), centre=np.zeros(3))
+    pairs = [
+        *((table(), sums()), (table(), wide), (numbers(), sums()), (numbers(), three)),
+        (sums(points=POINTS), sums()),
+        (sums(points=POINTS), sums(points=((0.4,), *POINTS[1:]))),
+    ]
+    for one, two in pairs:
+        for parts in ((one, two), (two, one)):
+            with pytest.raises(DataError):
+                together(parts, same_rows=same_rows)
+
+
+def test_the_same_rows_are_as_many():
+    with pytest.raises(DataError, match="60 and 61 rows"):
+        together([table(), replace(table(), n=61)], same_rows=True)
+    assert together([table(), replace(table(), n=61)], same_rows=False).n == 121
+    assert together([table()], same_rows=True) is not None
+
+
+def test_a_copy_of_moments_is_added_to_alone():
+    moments = sums().moments
+    before = {c: (s.copy(), v) for c, s, v in moments.parts()}
+    other = moments.copy()
+    other.add((0, 1), np.zeros((1, 2)), 1e-6)
+    assert other.variance(0, 1) < before[0, 1][1]
+    for columns, values, variance in moments.parts():
+        assert (values == before[columns][0]).all()
+        assert variance == before[columns][1]
+    assert isinstance(other, Moments)
+
+
+# What runs released, searched again.
+
+
+def mixed(rows=600):
+    drawn = np.random.default_rng(3)
+    x = drawn.normal(size=rows)
+    kinds = drawn.integers(0, 3, rows)
+    y = np.clip(x + kinds, -3, 5)
+    columns = (
+        Column("x", "continuous", bounds=(-3.0, 3.0)),
+        Column("y", "continuous", bounds=(-3.0, 5.0)),
+        Column("kind", "nominal", levels=("a", "b", "c")),
+    )
+    return Dataset("mixed", columns, (np.clip(x, -3, 3), y, kinds.astype(np.uint16)))
+
+
+TABLES = {
+    "asia": lambda: load_network("asia").sample(800, 1),
+    "child": lambda: load_network("child").sample(300, 1),
+    "numbers": lambda: StructuralExample("linear-gaussian", nodes=4).sample(600, 1),
+    "curves": lambda: StructuralExample("nonlinear", nodes=4).sample(5_000, 1),
+    "mixed": mixed,
+}
+SETTINGS = {
+    "plain": {},
+    "known": "tiers",
+    "three rows": {"rows_per_unit": 3},
+}
+
+
+@cache
+def run_of(name, settings, epsilon=2.0):
+    data = TABLES[name]()
+    more = SETTINGS[settings]
+    if more == "tiers":
+        more = {"knowledge": Knowledge(tiers=(data.names[1:], data.names[:1])).text}
+    return data, discover(data, "moment-search", {"epsilon": epsilon, **more}, seed=4)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize("name", TABLES)
+def test_searched_again_the_kept_numbers_say_what_the_run_said(name, settings):
+    data, result = run_of(name, settings)
+    kept = read_kept(json.loads(json.dumps(kept_as_dict(result.released.kept))))
+    again = search_again(
+        "moment-search", kept, data.names, dict(result.parameters), result.guarantee
+    )
+    assert again.graph == result.graph
+    assert dict(again.findings) == dict(result.findings)
+    assert again.guarantee == result.guarantee
+    assert again.margins == result.margins
+    assert again.separating_sets == result.separating_sets
+    assert again.settled == result.settled
+    assert again.planned == ()
+    assert same(again.released.kept, result.released.kept)
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "numbers"])
+def test_other_settings_change_what_is_seen_and_nothing_that_was_released(name):
+    data, result = run_of(name, "plain")
+    kept = result.released.kept
+    before = kept_as_dict(kept)
+    edge = sorted(result.graph.skeleton)[0]
+    one, other = (data.names[column] for column in edge)
+    known = Knowledge.of(forbid=f"{one} -- {other}").text
+    again = search_again("moment-search", kept, data.names, {"knowledge": known}, result.guarantee)
+    assert edge not in again.graph.skeleton
+    assert again.graph != result.graph
+    assert again.parameters["knowledge"] == known
+    assert again.guarantee == result.guarantee
+    assert kept_as_dict(kept) == before
+
+
+def test_an_algorithm_that_keeps_nothing_and_other_columns_are_refused():
+    data, result = run_of("asia", "plain")
+    kept = result.released.kept
+    with pytest.raises(ParameterError, match="keeps nothing"):
+        search_again("lapmech", kept, data.names, {}, result.guarantee)
+    with pytest.raises(DataError, match="number of columns"):
+        search_again("moment-search", kept, data.names[:-1], {}, result.guarantee)
+
+
+def test_counts_with_next_to_no_noise_can_be_put_together():
+    """The variance of noise of scale 10⁻⁴ is below every double."""
+    one, two = table(1e-4), table(1e-4, seed=1)
+    assert (one.same_rows(two).counts == one.counts).all()
+    assert 0 < one.same_rows(two).scale < 0.01
+    assert 0 < one.other_rows(two).scale < 0.01

@@ -1,0 +1,207 @@
+"""Spending in steps from a shell: release, search again, top up, verify."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from privcore.cli import build_parser
+from privcore.releases.release_file import file_text, read_release_file
+from privcore.releases.signing import signed
+from tests.cli.fuzz import USUAL, options_of
+from tests.cli.schemas import confirmed
+from tests.cli.test_cli import refused, run
+
+TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(600))
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "table.csv").write_text(TEXT)
+    confirmed(tmp_path / "table.csv")
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "1e-5")
+    return tmp_path
+
+
+def source(files):
+    schema = str(files / "table.schema.json")
+    return ("--csv", str(files / "table.csv"), "--schema", schema, "--out", str(files / "out"))
+
+
+def first_release(files, capsys, *more, epsilon="0.1"):
+    """The release file that the first release writes."""
+    code, out, err = run(
+        *(capsys, "release", *source(files), "--algorithm", "moment-search"),
+        *("--budget-name", "clinic", "--epsilon", epsilon, "--keep-numbers", *more),
+    )
+    assert (code, err) == (0, "")
+    (path,) = [line for line in out.splitlines() if Path(line).name.startswith("release-")]
+    return path
+
+
+def spent(capsys):
+    return json.loads(run(capsys, "ledger", "export", "--form", "json")[1])["charges"]
+
+
+def test_from_a_release_to_its_top_up_and_back(files, capsys):
+    path = first_release(files, capsys)
+    assert Path(path).parent == files / "out"
+    code, out, err = run(capsys, "search-again", path)
+    assert (code, err) == (0, "")
+    assert "searched again for nothing; epsilon 0.1, delta 0" in out
+    assert "pairs cannot be told: an edge of size 0.1" in out
+    assert "no budget would do with so many rows" in out
+    code, out, _ = run(capsys, "search-again", path, "--set", "reference_effect=0.4")
+    assert code == 0
+    assert "an edge of size 0.4 could have been missed" in out
+    assert "in all, " in out
+    code, out, _ = run(capsys, "search-again", path, "--json", "--forbid", "a--b")
+    said = json.loads(out)
+    assert code == 0
+    assert said["guarantee"]["epsilon"] == 0.1
+    assert said["parameters"]["knowledge"]
+    assert {tuple(p["columns"]) for p in said["cannot_be_told"]} <= {("a", "c"), ("b", "c")}
+    assert len(spent(capsys)) == 1
+
+    code, out, err = run(capsys, "topup", path, *source(files), "--epsilon", "0.2")
+    assert (code, err) == (0, "")
+    # 0.1 and 0.2, as they are written.
+    assert "epsilon 0.3, delta 0 (proven" in out
+    assert "left epsilon 0.7" in out
+    certificate, _, second = out.splitlines()[-3:]
+    code, out, _ = run(capsys, "verify", certificate)
+    assert code == 0
+    assert "planned steps come to ε = 0.3" in out
+    assert json.loads(Path(certificate).read_text())["released"]["tops_up"] == (
+        read_release_file(path).id
+    )
+    assert [charge["epsilon"] for charge in spent(capsys)] == [0.1, 0.2]
+    assert read_release_file(second).guarantee.epsilon == 0.3
+    assert "give the later one alone" in refused(capsys, "search-again", path, second)
+    assert "added to before" in refused(capsys, "topup", path, *source(files), "--epsilon", "0.2")
+    # The later file is added to in its turn.
+    assert run(capsys, "topup", second, *source(files), "--epsilon", "0.7")[0] == 0
+    assert "0 is left" in refused(
+        capsys,
+        *("topup", str(newest(files)), *source(files), "--epsilon", "0.001"),
+    )
+
+
+def newest(files):
+    return max(
+        (files / "out").glob("release-*.json"), key=lambda p: read_release_file(p).guarantee.epsilon
+    )
+
+
+def test_without_the_option_no_numbers_are_written(files, capsys):
+    run(
+        *(capsys, "release", *source(files), "--algorithm", "moment-search"),
+        *("--budget-name", "clinic", "--epsilon", "0.1"),
+    )
+    assert {p.suffix for p in (files / "out").iterdir()} == {".json", ".html"}
+    assert not list((files / "out").glob("release-*"))
+
+
+def test_pairs_that_cannot_be_told_are_measured_alone(files, capsys):
+    path = first_release(files, capsys, "--set", "whole_table=0")
+    unsettled = json.loads(run(capsys, "search-again", path, "--json")[1])["cannot_be_told"]
+    assert unsettled
+    code, _, err = run(capsys, "topup", path, *source(files), "--epsilon", "0.5", "--open-pairs")
+    assert (code, err) == (0, "")
+    before, after = read_release_file(path), read_release_file(newest(files))
+    open_ = {tuple("abc".index(c) for c in entry["columns"]) for entry in unsettled}
+    for pair in ((0, 1), (0, 2), (1, 2)):
+        same = (before.kept.moments.sums(*pair) == after.kept.moments.sums(*pair)).all()
+        assert same == (pair not in open_)
+    assert (before.kept.moments.sums(0) == after.kept.moments.sums(0)).all()
+
+
+def test_what_counts_all_at_once_is_not_added_to_pair_by_pair(files, capsys):
+    path = first_release(files, capsys)
+    said = refused(capsys, "topup", path, *source(files), "--epsilon", "0.5", "--open-pairs")
+    assert "measured as a whole" in said
+    assert len(spent(capsys)) == 1
+
+
+def test_two_sites_are_searched_together(files, tmp_path, monkeypatch, capsys):
+    path = first_release(files, capsys)
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "other"))
+    run(capsys, "ledger", "total", "clinic", "--epsilon", "1", "--delta", "1e-5")
+    other = first_release(files, capsys, epsilon="0.25")
+    said = json.loads(run(capsys, "search-again", path, other, "--sites", "--json")[1])
+    assert said["guarantee"]["epsilon"] == 0.25
+    assert "number of rows (600)" in said["guarantee"]["public"][0]
+    said = json.loads(run(capsys, "search-again", path, other, "--json")[1])
+    assert said["guarantee"]["epsilon"] == pytest.approx(0.35)
+    assert "given twice" in refused(capsys, "search-again", path, path)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--epsilon", "5"),
+        ("--delta", "0.1"),
+        ("--set", "rows_per_unit=2"),
+        ("--calibration", "proven"),
+    ],
+)
+def test_what_was_spent_is_no_setting_of_a_search(files, capsys, option, value):
+    path = first_release(files, capsys)
+    assert "is spent already" in refused(capsys, "search-again", path, option, value)
+
+
+def test_wrong_files_and_settings_are_one_sentence(files, capsys):
+    path = first_release(files, capsys)
+    certificate = next((files / "out").glob("certificate-*.json"))
+    (files / "bad.json").write_text(
+        Path(path).read_text().replace('"epsilon": 0.1', '"epsilon": 0.01')
+    )
+    for command, more in (("search-again", ()), ("topup", (*source(files), "--epsilon", "0.1"))):
+        assert "no release file" in refused(capsys, command, str(certificate), *more)
+        assert "was changed" in refused(capsys, command, str(files / "bad.json"), *more)
+        for other in (files / "none", files):
+            assert "not a file that can be read" in refused(capsys, command, str(other), *more)
+        refused(capsys, command)
+    refused(capsys, "search-again", path, "--set", "nothing=1")
+    refused(capsys, "search-again", path, "--forbid", "a--nobody")
+    for epsilon in ("0", "-1", "nan", "much", "1e400"):
+        refused(capsys, "topup", path, *source(files), "--epsilon", epsilon)
+    assert "does not cover" in refused(capsys, "topup", path, *source(files), "--epsilon", "5")
+    run(capsys, "ledger", "total", "other", "--epsilon", "1", "--delta", "1e-5")
+    other = ("--epsilon", "0.1", "--budget-name", "other")
+    said = refused(capsys, "topup", path, *source(files), *other)
+    assert "charged to the budget 'clinic' before" in said
+    assert "no budget 'nobody'" in refused(
+        capsys, "topup", path, *source(files), *other[:3], "nobody"
+    )
+    assert len(spent(capsys)) == 1
+
+
+def test_a_file_of_somebody_else_or_of_another_table_is_not_added_to(files, capsys):
+    path = first_release(files, capsys)
+    document = json.loads(Path(path).read_text())
+    content = {k: v for k, v in document.items() if k != "signature"}
+    content["guarantee"] = {**content["guarantee"], "epsilon": 0.9}
+    (files / "forged.json").write_text(file_text(signed(content, Ed25519PrivateKey.generate())))
+    said = refused(capsys, "topup", str(files / "forged.json"), *source(files), "--epsilon", "0.01")
+    assert "not one of this table from this ledger" in said
+    # One row is another, and the number of rows as it was.
+    (files / "table.csv").write_text(TEXT.replace("0,0,0\n", "1,1,1\n", 1))
+    said = refused(capsys, "topup", path, *source(files), "--epsilon", "0.1")
+    assert "not one of this table from this ledger" in said
+    assert len(spent(capsys)) == 1
+
+
+def test_an_algorithm_that_keeps_nothing_is_refused_before_it_is_charged(files, capsys):
+    said = refused(
+        *(capsys, "release", *source(files), "--algorithm", "lapmech", "--keep-numbers"),
+        *("--budget-name", "clinic", "--epsilon", "0.1"),
+    )
+    assert "keeps no numbers" in said
+    assert spent(capsys) == []
+
+
+def test_every_command_is_fuzzed():
+    assert set(options_of(build_parser())) - {"app"} == set(USUAL)

@@ -1,0 +1,359 @@
+"""The release file: what it holds, that nobody changes it, and what several say together."""
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privcore.algorithms.moment_search.release.kept import kept_as_dict
+from privcore.data.domain import domain_of
+from privcore.effects import EffectPlan, Question
+from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
+from privcore.releases import release_file as module
+from privcore.releases.archive import kept_certificates
+from privcore.releases.ledger.ledger import Ledger
+from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.ledger.sums import _exact
+from privcore.releases.release import release
+from privcore.releases.release_file import (
+    file_text,
+    mark_of,
+    parsed_file,
+    put_together,
+    read_release_file,
+    search_files,
+)
+from privcore.releases.signing import fingerprint, public_bytes, signed
+from tests.releases.steps_of import (
+    SUMS,
+    kept_release,
+    ledger_in,
+    levels_table,
+    mixed_table,
+    numbers_table,
+)
+
+FORMS = {
+    "table": (levels_table, {}),
+    "sums": (levels_table, SUMS),
+    "numbers": (numbers_table, {}),
+    "cut": (mixed_table, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A ledger, its table, a release and its file, of counts."""
+    ledger = ledger_in(tmp_path_factory.mktemp("released"))
+    data = levels_table()
+    return ledger, data, *kept_release(ledger, data)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_written_is_read_back_and_says_what_was_released(tmp_path, form):
+    build, parameters = FORMS[form]
+    ledger, data = ledger_in(tmp_path), build()
+    made, file = kept_release(ledger, data, parameters=parameters)
+    (charge,) = ledger.charges()
+    assert file.id == made.certificate["id"] == charge.certificate
+    assert file.guarantee == made.guarantee
+    assert list(file.columns) == domain_of(data.columns)
+    assert file.names == data.names
+    assert file.parameters == made.certificate["algorithm"]["parameters"]
+    assert [event.as_dict() for event in file.planned] == made.certificate["mechanism"]["planned"]
+    assert (file.budget, file.time, file.holds) == ("clinic", charge.time, ())
+    assert file.signer == fingerprint(public_bytes(load_key(ledger.path.parent)))
+    assert file.kept.topped
+    # A copy lies beside the certificate, and is not taken for one.
+    path = ledger.certificates / f"release-{file.id}.json"
+    again = read_release_file(path)
+    assert kept_as_dict(again.kept) == kept_as_dict(file.kept)
+    assert [kept.path for kept in kept_certificates(ledger.certificates)] == [made.path]
+    # Searched again it is the release.
+    searched = search_files([file])
+    assert searched.graph == made.graph
+    assert dict(searched.findings) == dict(made.findings)
+    assert searched.guarantee == made.guarantee
+
+
+def test_without_the_wish_no_numbers_are_kept(tmp_path):
+    ledger = ledger_in(tmp_path)
+    made = release(levels_table(), "moment-search", {}, ledger=ledger, budget="clinic")
+    assert made.numbers is None
+    assert [p.name for p in ledger.certificates.iterdir()] == [made.path.name]
+
+
+def test_an_algorithm_that_keeps_nothing_is_refused_before_it_is_charged(tmp_path):
+    ledger = ledger_in(tmp_path)
+    with pytest.raises(ReleaseError, match="keeps no numbers"):
+        release(levels_table(), "lapmech", {}, ledger=ledger, budget="clinic", keep_numbers=True)
+    assert ledger.charges() == []
+
+
+def leaves(document, path=()):
+    below = document.items() if isinstance(document, dict) else enumerate(document)
+    for name, value in below:
+        if isinstance(value, dict | list) and value:
+            yield from leaves(value, (*path, name))
+        else:
+            yield (*path, name)
+
+
+def changed(document, path):
+    copied = json.loads(json.dumps(document))
+    inside = copied
+    for name in path[:-1]:
+        inside = inside[name]
+    value = inside[path[-1]]
+    if isinstance(value, bool) or value is None:
+        inside[path[-1]] = not value
+    elif isinstance(value, int | float):
+        inside[path[-1]] = value + 1
+    elif isinstance(value, str):
+        inside[path[-1]] = f"{value}0"
+    else:
+        inside[path[-1]] = [1]
+    return copied
+
+
+def test_whatever_is_changed_is_seen(released):
+    """Every number and text of the file, one after the other, and every field left out."""
+    document = released[2].numbers
+    every = [p for p in leaves(document) if p != ("schema",)]
+    assert len(every) > 50
+    for path in every:
+        with pytest.raises(CertificateError):
+            parsed_file(file_text(changed(document, path)).encode())
+    for name in document:
+        left = {key: value for key, value in document.items() if key != name}
+        with pytest.raises(CertificateError):
+            parsed_file(file_text(left).encode())
+    with pytest.raises(CertificateError, match="not complete"):
+        parsed_file(file_text({**document, "more": 1}).encode())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{", b"[]", b"null", b"[" * 5_000, b"\xff", b"1e999", b"NaN"),
+        b'{"schema": "causalveil-release/1"}',
+        b'{"schema": "causalveil-release/1", "id": NaN}',
+        b'{"schema": "causalveil-certificate/2"}',
+    ],
+)
+def test_other_files_are_none(content):
+    with pytest.raises(CertificateError):
+        parsed_file(content)
+
+
+def forged(document, **fields):
+    """The document with other fields, signed by somebody else."""
+    content = {k: v for k, v in document.items() if k != "signature"}
+    return signed({**content, **fields}, Ed25519PrivateKey.generate())
+
+
+BAD = {
+    "an infinite number": lambda d: {"numbers": {**d["numbers"], "scale": "inf"}},
+    "no ε": lambda d: {"guarantee": {**d["guarantee"], "epsilon": None}},
+    "a negative ε": lambda d: {"guarantee": {**d["guarantee"], "epsilon": -1.0}},
+    "ε of 0": lambda d: {"guarantee": {**d["guarantee"], "epsilon": 0}},
+    "δ of 1": lambda d: {"guarantee": {**d["guarantee"], "delta": 1}},
+    "nothing proven": lambda d: {"guarantee": {**d["guarantee"], "calibration": "published"}},
+    "one column less": lambda d: {"columns": d["columns"][:-1]},
+    "a level more": lambda d: {
+        "columns": [{**d["columns"][0], "levels": ["a", "b", "c"]}, *d["columns"][1:]]
+    },
+    "a name twice": lambda d: {"columns": [d["columns"][0], *d["columns"][:-1]]},
+    "no columns": lambda d: {"columns": None},
+    "columns of text": lambda d: {"columns": "abc"},
+    "no table": lambda d: {"table": None},
+    "no steps": lambda d: {"planned": [{"kind": "magic"}]},
+    "a number for what it holds": lambda d: {"holds": 1},
+    "parameters of text": lambda d: {"parameters": "abc"},
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_signed_file_that_is_not_whole_is_refused(released, name):
+    """Anyone can sign anything."""
+    document = released[2].numbers
+    assert parsed_file(file_text(forged(document)).encode())
+    with pytest.raises(CertificateError):
+        parsed_file(file_text(forged(document, **BAD[name](document))).encode())
+
+
+def test_numbers_that_json_writes_but_no_double_holds_are_refused(released):
+    text = file_text(released[2].numbers)
+    for word in ("NaN", "Infinity", "1e400"):
+        with pytest.raises(CertificateError):
+            parsed_file(text.replace('"scale": ', f'"scale": {word}, "x": ').encode())
+
+
+def test_a_file_that_cannot_be_read_or_is_too_large_is_refused(tmp_path, monkeypatch):
+    for path in (tmp_path, tmp_path / "none", "a\0b"):
+        with pytest.raises(DataError, match="not a file"):
+            read_release_file(path)
+    monkeypatch.setattr(module, "LARGEST", 10)
+    (tmp_path / "big").write_bytes(b"x" * 11)
+    with pytest.raises(CertificateError, match="too large"):
+        read_release_file(tmp_path / "big")
+
+
+def test_the_mark_is_known_by_its_own_ledger_and_differs_each_time(tmp_path, released):
+    ledger, data, _, file = released
+    _, second = kept_release(ledger, data, 0.5)
+    assert (second.nonce, second.mark) != (file.nonce, file.mark)
+    assert second.mark != file.mark
+    rows = [b"rows", b"of it"]
+    nonce, mark = mark_of(ledger, lambda: rows)
+    assert mark_of(ledger, lambda: rows, nonce) == (nonce, mark)
+    assert mark_of(ledger, lambda: [b"rows", b"of it", b"!"], nonce)[1] != mark
+    other = ledger_in(tmp_path)
+    assert mark_of(other, lambda: rows, nonce)[1] != mark
+    # It is none of the fingerprints by which the ledger knows the data.
+    assert ledger.budget_of([file.mark]) is None
+
+
+decimal = st.decimals("0.001", 1000, places=3).map(float)
+
+
+@given(decimal | st.floats(1e-6, 1e6), decimal | st.floats(1e-6, 1e6))
+def test_a_total_is_never_above_the_exact_sum_of_what_is_written(first, more):
+    """What the ledger adds up is what is written, so that both charges fit the total."""
+    total = _EMPTY(first).total(more)
+    exact = Fraction(repr(first)) + Fraction(repr(more))
+    assert Fraction(repr(total)) <= exact
+    assert float(exact) - total <= math.ulp(total)
+    assert _exact([total]) <= _exact([first, more])
+
+
+class _EMPTY:
+    """A file of which only its ε is known."""
+
+    def __init__(self, epsilon):
+        self.guarantee = type("Promise", (), {"epsilon": epsilon})
+
+    total = module.ReleaseFile.total
+
+
+def test_three_tenths_are_three_tenths():
+    assert _EMPTY(0.1).total(0.2) == 0.3
+    assert 0.1 + 0.2 != 0.3
+
+
+def at_site(folder, seed, epsilon=1.0, **more):
+    folder.mkdir()
+    return kept_release(ledger_in(folder), levels_table(seed=seed), epsilon, **more)[1]
+
+
+@pytest.fixture(scope="module")
+def sites(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sites")
+    return [at_site(folder / f"s{k}", k, epsilon) for k, epsilon in ((1, 1.0), (2, 2.0))]
+
+
+def test_sites_add_up_and_promise_the_largest(sites):
+    kept, promise = put_together(sites, sites=True)
+    assert (kept.counts == sites[0].kept.counts + sites[1].kept.counts).all()
+    assert kept.n == 600
+    assert not kept.topped
+    assert (promise.epsilon, promise.delta) == (2.0, 0.0)
+    assert "one site alone" in promise.public[-1]
+    result = search_files(sites, sites=True)
+    assert result.guarantee == promise
+
+
+def test_the_same_rows_promise_the_sum(released):
+    ledger, data, _, file = released
+    _, second = kept_release(ledger, data, 0.7)
+    kept, promise = put_together([file, second], sites=False)
+    assert kept.n == data.n
+    assert promise.epsilon >= 1.7
+    assert promise.epsilon == pytest.approx(1.7, rel=1e-12)
+    with pytest.raises(ReleaseError, match="same rows; leave --sites out"):
+        put_together([file, second], sites=True)
+
+
+@given(st.lists(decimal, min_size=2, max_size=6))
+@settings(max_examples=30)
+def test_what_is_promised_of_the_same_rows_is_no_less_than_the_sum(released, epsilons):
+    file = released[3]
+    files = [
+        replace(file, id=str(k), guarantee=replace(file.guarantee, epsilon=e, delta=e * 1e-9))
+        for k, e in enumerate(epsilons)
+    ]
+    promise = put_together(files, sites=False)[1]
+    assert Fraction(promise.epsilon) >= sum(map(Fraction, epsilons))
+    assert Fraction(promise.delta) >= sum(Fraction(f.guarantee.delta) for f in files)
+
+
+def test_what_does_not_go_together_is_refused(released, sites):
+    file = released[3]
+    with pytest.raises(ReleaseError, match="given twice"):
+        put_together([file, file], sites=False)
+    columns = ({**file.columns[0], "name": "other"}, *file.columns[1:])
+    for other in (replace(sites[0], columns=columns), replace(sites[0], algorithm="lapmech")):
+        with pytest.raises(ReleaseError, match="different columns"):
+            put_together([file, other], sites=True)
+    short = replace(sites[0], kept=replace(sites[0].kept, n=9))
+    with pytest.raises(ReleaseError, match="rows, so they do not hold the same"):
+        put_together([file, short], sites=False)
+
+
+def test_a_promise_to_a_person_does_not_cover_one_of_a_row(tmp_path, sites):
+    """Who has three rows at the second site is protected less there."""
+    three = at_site(tmp_path / "three", 5, parameters={"rows_per_unit": 3})
+    for order in ([sites[0], three], [three, sites[0]]):
+        for different in (True, False):
+            with pytest.raises(ReleaseError, match="no promise covers both"):
+                put_together(order, sites=different)
+
+
+def test_later_releases_of_a_chain_hold_the_earlier_ones(tmp_path):
+    ledger, data = ledger_in(tmp_path), levels_table()
+    files = [kept_release(ledger, data, 1.0)[1]]
+    for epsilon in (2.0, 3.0):
+        files.append(kept_release(ledger, data, epsilon, adds_to=files[-1])[1])
+    first, second, third = files
+    assert third.holds == (second.id, first.id)
+    for pair in ([first, second], [second, third], [first, third], [third, first]):
+        with pytest.raises(ReleaseError, match="give the later one"):
+            put_together(pair, sites=False)
+
+
+def test_two_chains_of_one_budget_are_no_two_sites(tmp_path):
+    """Both were topped up; they are of the same rows all the same, and the promise is the sum."""
+    ledger, data = ledger_in(tmp_path), levels_table()
+    chains = []
+    for _ in range(2):
+        _, first = kept_release(ledger, data, 1.0)
+        chains.append(kept_release(ledger, data, 2.0, adds_to=first)[1])
+    with pytest.raises(ReleaseError, match="leave --sites out"):
+        put_together(chains, sites=True)
+    assert put_together(chains, sites=False)[1].epsilon == 4.0
+
+
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_numbers_beside_an_effect_are_added_to_only_if_they_were_all_that_was_paid(tmp_path, share):
+    """A second table for the effect took a part of ε, which a top-up would spend once more."""
+    ledger, data = ledger_in(tmp_path), levels_table()
+    effect = EffectPlan(Question("c0", "c1"), share)
+    _, file = kept_release(ledger, data, effect=effect)
+    assert file.kept.topped == (share == 0)
+    assert search_files([file]).guarantee == file.guarantee
+    if share:
+        with pytest.raises(ParameterError, match="cannot be added to"):
+            kept_release(ledger, data, 2.0, adds_to=file)
+        assert len(ledger.charges()) == 1
+
+
+def test_a_ledger_is_opened_again_and_still_knows_its_table(released):
+    ledger, data, _, _ = released
+    again = Ledger(ledger.path)
+    _, file = kept_release(again, data, 0.25)
+    assert kept_release(Ledger(ledger.path), data, 0.5, adds_to=file)[0].guarantee.epsilon == 0.5
