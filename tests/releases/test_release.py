@@ -74,7 +74,6 @@ def test_only_what_is_covered_is_kept():
         "effects",
         "numbers",
         "path",
-        "numbers",
     }
 
 
