@@ -117,7 +117,7 @@ def discover(
     seconds = time.perf_counter() - start
     check_outcome(chosen, run, outcome)
     if not protection.plain:
-        outcome = protection.promised(outcome, checked, source.n)
+        outcome = protection.promised(outcome, checked, source.n, counted.unit.rows)
     guarantee = outcome.guarantee
     if chosen.private:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
@@ -133,7 +133,7 @@ def discover(
     return _discovery(
         chosen,
         outcome._replace(guarantee=guarantee),
-        checked,
+        protection.stated(checked),
         seconds,
         noise=noise.kind if chosen.private else "none",
         planned=planned,

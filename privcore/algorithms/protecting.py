@@ -65,6 +65,12 @@ class Protection:
             )
         return cls(Unit(unit.noun, rows), checked["neighbours"])
 
+    def stated(self, checked: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters that say how many rows are protected, where the table said it."""
+        if self.unit.rows == 1:
+            return dict(checked)
+        return {**checked, "rows_per_unit": self.unit.rows}
+
     @property
     def plain(self) -> bool:
         """Whether it is what algorithms promise by themselves."""
@@ -124,10 +130,12 @@ class Protection:
         size = max(int(counted[0] - np.ceil(_BELOW * scale)), _LEAST_ROWS)
         return resized(source, size, noise)
 
-    def promised(self, outcome: Outcome, checked: Mapping[str, Any], size: int) -> Outcome:
+    def promised(
+        self, outcome: Outcome, checked: Mapping[str, Any], size: int, bounded: int
+    ) -> Outcome:
         """The outcome of a run on rows, with what it promises and costs the unit.
 
-        size: rows that the run saw.
+        size: rows that the run saw.  bounded: how many rows of a unit the table was left with.
         """
         told, rows = outcome.guarantee, self.unit.rows
         public, accountant = told.public, told.accountant
@@ -140,6 +148,12 @@ class Protection:
                 if fact.startswith(_NUMBER_OF_ROWS)
                 else fact
                 for fact in public
+            )
+        if rows > bounded:
+            name = self.unit.name
+            public = (
+                *public,
+                f"no {name} has more than {rows:,} rows: said by the owner, not checked",
             )
         guarantee = replace(
             told,

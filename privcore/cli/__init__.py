@@ -121,5 +121,5 @@ def _answer(arguments: Sequence[str] | None) -> int:
         return 2
     # Of data, and so of no result; and no second sentence beside a refusal.
     if told := getattr(options, "kept_rows", ""):
-        print(told, file=sys.stderr)
+        print(f"{told} That is an exact figure, for you alone.", file=sys.stderr)
     return 0

@@ -144,8 +144,8 @@ def _run(options: argparse.Namespace) -> None:
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),
         reference_sentence(result, reference),
-        large_delta_sentence(result.guarantee, dataset.n),
-        effect_sentence(result, dataset.n),
+        large_delta_sentence(result.guarantee, result.rows or dataset.n),
+        effect_sentence(result, result.rows or dataset.n),
     ]
     print("\n".join([_words(report), *filter(None, notes)]))
 

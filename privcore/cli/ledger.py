@@ -6,8 +6,9 @@ import argparse
 
 from privcore.errors import ParameterError
 from privcore.releases.archive import kept_certificates
+from privcore.releases.ledger.entries import TOPS_UP
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.sums import Budget, Spending
+from privcore.releases.ledger.sums import Budget, Charge, Spending, protected_by
 from privcore.text import short
 
 
@@ -64,8 +65,15 @@ def _list(options: argparse.Namespace) -> None:
         for charge in ledger.charges(budget.name):
             print(
                 f"  {charge.sequence:>4} {charge.time} {charge.algorithm} epsilon "
-                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}"
+                f"{charge.epsilon:g} delta {charge.delta:g} {charge.state}{_beside(charge)}"
             )
+
+
+def _beside(charge: Charge) -> str:
+    """Whom a charge protects where that is not one row, and the release that it adds to."""
+    protects, earlier = protected_by(charge), charge.parameters.get(TOPS_UP)
+    words = f" for {protects}" if protects != "one row" else ""
+    return words + (f", with the release {earlier}" if earlier else "")
 
 
 def describe(budget: Budget, spending: Spending) -> str:

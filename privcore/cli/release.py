@@ -167,4 +167,5 @@ def _words(made: Release) -> str:
     lines += [] if made.effects is None else [effects_sentence(made.effects)]
     lines += [made.note] if made.note else []
     lines += made.warnings
+    lines.append(f"signed by the key {made.certificate['signature']['fingerprint']}")
     return "\n".join(lines)

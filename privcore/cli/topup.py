@@ -43,7 +43,8 @@ def _topup(options: argparse.Namespace) -> None:
     file = read_release_file(options.file)
     more = float(EPSILON.parse(options.epsilon))
     directory = release_directory(options.out)
-    options.rows_per_unit = file.parameters.get("rows_per_unit")
+    if options.rows_per_unit is None:
+        options.rows_per_unit = file.parameters.get("rows_per_unit")
     seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
     dataset = load(options, seed)
     ledger, name = open_ledger(options), options.budget_name or file.budget

@@ -50,9 +50,11 @@ def limits(guarantee: Guarantee) -> list[str]:
     unit, relation = understood(guarantee.neighbours)
     if unit.rows > 1:
         first = (
-            f"Protected is {unit.words}: a {unit.name} with more rows, such as under several "
-            "names, is protected less."
+            f"Protected is {unit.words}: a {unit.name} with more rows in the table that was "
+            "counted, such as under several identifiers, is protected less."
         )
+        if relation != ADDED:
+            first += f" How many rows a {unit.name} has is not protected."
     elif relation == ADDED:
         first = LIMITS[0].replace("One record is one row", "One record, there or not, is one row")
     else:
@@ -183,7 +185,10 @@ def _who(neighbours: str) -> tuple[str, str]:
             f"all other rows, and suspects that this {unit.name} is among them",
         )
     if unit.rows > 1:
-        known = f"every row of every other {unit.name}, and suspects something about this one"
+        known = (
+            f"every row of every other {unit.name}, and suspects something that the rows of this "
+            "one say"
+        )
     else:
         known = "every other record, and suspects something about this one"
     return f"that differ in {unit.words}", known

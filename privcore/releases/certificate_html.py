@@ -67,8 +67,8 @@ def certificate_html(document: Mapping[str, Any]) -> str:
             )
         ),
         "<h2>The public domain</h2>",
-        f"<p>{_rows(document)}, and every level, bound and cut point of the "
-        f"columns: {_text(document['domain']['basis'])}.</p>",
+        f"<p>{_rows(document)}. Every level, bound and cut point of the columns is "
+        f"{_text(document['domain']['basis'])}.</p>",
         _table(
             (
                 *domain_lines(document["domain"]["columns"]),
@@ -146,6 +146,12 @@ def _released(released: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "Pairs", " ".join(filter(None, [verdict_counts(released["pairs"]), settled]))
     if "effects" in released:
         yield "Effect", effects_sentence(released["effects"])
+    if "tops_up" in released:
+        yield (
+            "Earlier release",
+            f"this one adds to certificate {released['tops_up']} and takes its place; ε and δ are "
+            "of both together, not to be added",
+        )
     if released["note"]:
         yield "Note", released["note"]
 

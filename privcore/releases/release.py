@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms import Discovery, discover
 from privcore.algorithms.engine import checked_parameters, planned_events, source_of
+from privcore.algorithms.protecting import Protection
 from privcore.algorithms.search.result import Iteration, PairFinding
 from privcore.counts import CountSource, InMemoryCounts, own_level_of
 from privcore.data import Dataset
@@ -37,6 +38,7 @@ from privcore.releases.archive import keep
 from privcore.releases.certificate import certificate
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.signing_key import load_key
+from privcore.releases.ledger.sums import Charge, protected_by
 from privcore.releases.private_domain import bought_dataset, with_purchase
 from privcore.releases.release_check import Check, check_release, size_warnings
 from privcore.releases.release_file import (
@@ -150,6 +152,8 @@ def release(
             )
     fingerprints = [ledger.fingerprint(pieces) for pieces in _contents(dataset, content)]
     settings = checked_parameters(algorithm, parameters)
+    if isinstance(dataset, Dataset):
+        settings = Protection.of(settings, dataset.unit).stated(settings)
     checkpoint("checked")
     charge, spending = ledger.reserve(
         budget,
@@ -221,6 +225,7 @@ def release(
         ledger.finish(charge.sequence, "released")
     except LedgerError as error:
         warnings = (*warnings, f"The release is paid for, but not marked as made: {error}")
+    warnings = (*warnings, *_mixed(ledger, charge))
     checkpoint("released")
     return Release(
         graph=result.graph,
@@ -236,6 +241,20 @@ def release(
         effects=None if said is None else said.as_dict(),
         path=path,
         numbers=numbers,
+    )
+
+
+def _mixed(ledger: Ledger, charge: Charge) -> tuple[str, ...]:
+    """A sentence where the charges of a budget protect different units: sums hold for neither."""
+    try:
+        others = {protected_by(other) for other in ledger.charges(charge.budget)}
+    except LedgerError:
+        return ()
+    if len(others) < 2:
+        return ()
+    return (
+        f"The charges of this budget protect different things ({', '.join(sorted(others))}): its "
+        "sums hold only for whoever all of them protect.",
     )
 
 

@@ -50,7 +50,8 @@ def check_adding(
     protection = Protection.of(checked, source.unit)
     if protection.sentence != file.guarantee.neighbours:
         raise ParameterError(
-            f"The earlier release protects this: {file.guarantee.neighbours}; choose the same."
+            f"The earlier release protects this: {file.guarantee.neighbours}; choose the same, "
+            "with --unit and --rows-per-unit as they were."
         )
     delta = planned_delta(algorithm, checked, source)
     if file.guarantee.delta not in (0.0, delta):

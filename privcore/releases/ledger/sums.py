@@ -10,6 +10,7 @@ from typing import Any, Literal
 from privcore.errors import BudgetError
 from privcore.privacy.accounting import composition
 from privcore.text import short
+from privcore.unit import REPLACED
 
 Unit = Literal["basic", "zcdp"]
 State = Literal["charged", "released", "failed"]
@@ -50,6 +51,14 @@ class Charge:
     rho: float | None
     state: State
     certificate: str
+
+
+def protected_by(charge: Charge) -> str:
+    """Whom a charge protects, in words: "one row", "up to 5 rows, added or removed"."""
+    rows = charge.parameters.get("rows_per_unit") or 1
+    words = "one row" if rows == 1 else f"up to {rows} rows of a person"
+    relation = charge.parameters.get("neighbours", REPLACED)
+    return words if relation == REPLACED else f"{words}, {relation}"
 
 
 @dataclass(frozen=True)
