@@ -36,9 +36,9 @@ def test_rows_of_a_person_are_bounded_and_protected_together(table, capsys):
     assert report["guarantee"]["neighbours"] == (
         "one patient with at most 4 rows, replaced by as many others; number of rows public"
     )
-    assert (
-        err
-        == "At most 4 rows of each patient are kept: 360 of 600 rows are left out. That is an exact figure, for you alone.\n"
+    assert err == (
+        "At most 4 rows of each patient are kept: 360 of 600 rows are left out. "
+        "That is an exact figure, for you alone.\n"
     )
 
 
