@@ -166,12 +166,14 @@ def test_precisions_of_sums_add_up():
         assert after.variance(*columns) <= variance
 
 
-def test_units_of_numbers_stay():
+@pytest.mark.parametrize("total", [2.0, 1e4])
+def test_units_of_numbers_stay(total):
+    """Also where a run at the total would have had longer rows."""
     data, asked, result = first_run("numbers", 0.5)
     first = result.released.kept
     noise = Recording(2)
     second = discover(
-        data, "moment-search", {**asked, "epsilon": 2.0}, noise=noise, before=first
+        data, "moment-search", {**asked, "epsilon": total}, noise=noise, before=first
     ).released.kept
     for name in ("centre", "scale", "half"):
         assert (getattr(second, name) == getattr(first, name)).all()
@@ -179,6 +181,9 @@ def test_units_of_numbers_stay():
     ((_, _, sigma),) = noise.calls
     assert 1 / second.sigma**2 == pytest.approx(1 / first.sigma**2 + 1 / sigma**2)
     assert second.mu > first.mu
+    if total > 100:
+        alone = discover(data, "moment-search", {**asked, "epsilon": total}, seed=2)
+        assert alone.released.kept.radius > first.radius
 
 
 def test_points_of_numbers_that_were_cut_stay():

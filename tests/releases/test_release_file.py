@@ -5,12 +5,14 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms.moment_search.release.kept import kept_as_dict
+from privcore.data import Column, Dataset
 from privcore.data.domain import domain_of
 from privcore.effects import EffectPlan, Question
 from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
@@ -37,6 +39,7 @@ from tests.releases.steps_of import (
     mixed_table,
     numbers_table,
 )
+from tests.releases.test_bought_release import table as bought_table
 
 FORMS = {
     "table": (levels_table, {}),
@@ -357,3 +360,35 @@ def test_a_ledger_is_opened_again_and_still_knows_its_table(released):
     again = Ledger(ledger.path)
     _, file = kept_release(again, data, 0.25)
     assert kept_release(Ledger(ledger.path), data, 0.5, adds_to=file)[0].guarantee.epsilon == 0.5
+
+
+def test_numbers_of_a_bought_domain_are_searched_again_and_not_added_to(tmp_path):
+    """The domain took a part of ε; a table that states what was bought as its own would spend that
+    part once more."""
+    ledger = ledger_in(tmp_path)
+    more = {"parameters": {"delta": 1e-6}}
+    made, file = kept_release(ledger, bought_table(), 1.0, **more)
+    assert not file.kept.topped
+    assert file.guarantee == made.guarantee
+    assert search_files([file]).graph == made.graph
+    with pytest.raises(ReleaseError, match="bought domain"):
+        kept_release(ledger, bought_table(), 2.0, adds_to=file, **more)
+    columns = tuple(
+        Column(
+            c["name"],
+            c["kind"],
+            tuple(c["levels"]),
+            cut_points=tuple(c["cut_points"]),
+            bounds=None if c["bounds"] is None else tuple(c["bounds"]),
+            declared=True,
+        )
+        for c in file.columns
+    )
+    rows = file.guarantee.public[0]
+    assert "3,000" in rows
+    drawn = np.random.default_rng(1)
+    codes = tuple(drawn.integers(0, len(c.levels), 3_000).astype(np.uint16) for c in columns)
+    stated = Dataset("stated", columns, codes)
+    with pytest.raises((ParameterError, ReleaseError), match=r"added to|choose"):
+        kept_release(ledger, stated, 2.0, adds_to=file, **more)
+    assert len(ledger.charges()) == 1
