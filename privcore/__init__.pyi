@@ -7,6 +7,7 @@ from .api import effect as effect
 from .api import load_sample as load_sample
 from .api import read_table as read_table
 from .api import release as release
+from .api import search_again as search_again
 from .api import sweep as sweep
 from .api import triage as triage
 from .data.model import Dataset as Dataset

@@ -1,4 +1,4 @@
-"""What `import privcore` offers: seven functions over the engine.
+"""What `import privcore` offers: eight functions over the engine.
 
 >>> import privcore
 >>> data = privcore.load_network("asia").sample(20_000, seed=1)
@@ -21,7 +21,7 @@ import pandas as pd
 
 from privcore.algorithms import engine, get_algorithm
 from privcore.algorithms.registry import RECOMMENDED
-from privcore.algorithms.search.parameters import ROWS_PER_UNIT
+from privcore.algorithms.search.parameters import EPSILON, ROWS_PER_UNIT
 from privcore.algorithms.search.result import Discovery
 from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset, reading
 from privcore.data.samples import get_sample
@@ -37,6 +37,7 @@ from privcore.privacy.mechanisms import SecureNoise
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import Release
 from privcore.releases.release import release as charged_release
+from privcore.releases.release_file import SPENT, read_release_file, search_files
 from privcore.text import short
 from privcore.unit import noun_of
 
@@ -265,6 +266,8 @@ def release(
     ledger: Ledger | Path | str | None = None,
     accepted: Sequence[str] = (),
     effect: EffectPlan | None = None,
+    keep_numbers: bool = False,
+    adds_to: Path | str | None = None,
     **parameters: Any,
 ) -> Release:
     """Charge a budget, run once with secure noise, and sign a certificate.
@@ -278,13 +281,21 @@ def release(
             levels were read from the rows.
         effect: what is released with the graph, from the same ε, such as
             `EffectPlan(Question("smoke", "lung"))` of `privcore.effects`.
-        **parameters: of the algorithm.
+        keep_numbers: whether the released numbers are handed back (`Release.numbers`) and kept
+            beside the certificate, as a file for `search_again`.
+        adds_to: such a file of an earlier release of the same table.  Both together are as one
+            release at the sum of their ε, and epsilon is what is spent more.
+        **parameters: of the algorithm; beside adds_to, as they were but for those given.
 
     Raises:
         ReleaseError: if there are caveats that are not accepted, with their texts.
         BudgetError: if too little is left.  Nothing is charged then.
     """
     kept = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    earlier = None if adds_to is None else read_release_file(adds_to)
+    if earlier is not None:
+        more = float(EPSILON.parse(parameters.get("epsilon", EPSILON.default)))
+        parameters = {**earlier.parameters, **parameters, "epsilon": earlier.total(more)}
     return charged_release(
         _dataset(data),
         algorithm,
@@ -293,7 +304,34 @@ def release(
         budget=budget,
         accepted=accepted,
         effect=effect,
+        keep_numbers=keep_numbers or earlier is not None,
+        adds_to=earlier,
     )
+
+
+def search_again(*files: Path | str, sites: bool = False, **parameters: Any) -> Discovery:
+    """Search the numbers of release files with other settings; it costs nothing.
+
+    Args:
+        *files: as `release` keeps them, beside the certificate.  Several are put together.
+        sites: whether they hold different rows of the same columns, each person in one of them;
+            otherwise they are releases of the same rows.
+        **parameters: of the search; those left out are as in the first file.
+
+    Returns:
+        A graph, with the guarantee of what was released.
+
+    Raises:
+        CertificateError: for a file that is no release file, or was changed.
+        ReleaseError: for files that do not go together.
+        ParameterError: for what was spent, such as epsilon, or a bad parameter.
+    """
+    if not files:
+        raise ParameterError("Give at least one release file.")
+    for name in SPENT:
+        if name in parameters:
+            raise ParameterError(f"{name} is spent already and stays as it was; leave it out.")
+    return search_files([read_release_file(file) for file in files], parameters, sites=sites)
 
 
 def sweep(

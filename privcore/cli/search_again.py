@@ -13,10 +13,8 @@ from privcore.errors import ParameterError
 from privcore.evaluation.planning.open_pairs import OpenPair, open_pairs
 from privcore.graphs.exports import to_json_dict
 from privcore.releases.findings import described_pairs
-from privcore.releases.release_file import put_together, read_release_file, search_files
+from privcore.releases.release_file import SPENT, put_together, read_release_file, search_files
 
-# What was spent stays as it was.
-_SPENT = ("epsilon", "delta", "calibration", "rows_per_unit", "neighbours")
 # Pairs that are listed in words.
 _LISTED = 10
 
@@ -40,7 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> None:
     files = [read_release_file(name) for name in options.files]
     parameters = parameters_of(options, get_algorithm(files[0].algorithm))
-    for name in _SPENT:
+    for name in SPENT:
         if name in parameters:
             raise ParameterError(
                 f"{name} is spent already and stays as it was; leave it out, or add to the release "

@@ -37,6 +37,8 @@ from privcore.releases.signing import check_signature
 from privcore.text import short
 
 SCHEMA = "causalveil-release/1"
+# Parameters of a release that no later search changes.
+SPENT = ("epsilon", "delta", "calibration", "rows_per_unit", "neighbours")
 # Bytes that a file may have.
 LARGEST = 500_000_000
 _FIELDS = {

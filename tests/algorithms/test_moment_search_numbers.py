@@ -263,7 +263,7 @@ class OnlyTables:
 
     def __init__(self, source):
         self.names, self.n, self.levels = source.names, source.n, source.levels
-        self.caveats = source.caveats
+        self.caveats, self.unit = source.caveats, source.unit
         self._source, self.asked = source, []
 
     def table(self, columns):
@@ -293,6 +293,7 @@ class OnlyMoments:
 
     def __init__(self, source):
         self.names, self.n, self.caveats = source.names, source.n, source.caveats
+        self.unit = source.unit
         self.moments, self.moments_about = source.moments, source.moments_about
         self.rows, self.own_levels, self.bounds = source.rows, source.own_levels, source.bounds
 

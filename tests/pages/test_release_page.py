@@ -10,6 +10,7 @@ from privcore.releases.archive import kept_certificates
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
+from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
 from tests.pages.opening import open_page
 
@@ -60,6 +61,10 @@ def test_a_release_is_charged_shown_and_certified(ledger):
     text = certificate_json(dict(shown.made.certificate))
     assert verify(text).verified
     assert json.loads(text)
+    # The numbers are kept with it, by default.
+    file = parsed_file(file_text(shown.made.numbers).encode())
+    assert file.id == shown.made.certificate["id"]
+    assert (ledger.certificates / f"release-{file.id}.json").is_file()
     # The box is empty again: one more click releases nothing.
     assert button(app, "Release").disabled
 

@@ -62,7 +62,8 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
             continue
         at_once = visible(pair, spent)
         # As much smaller as the plan has to see, so much smaller must be what this pair shows.
-        share = 1.0 if not (said.visible and at_once) else min(at_once / said.visible, 1.0)
+        # Of a pair of which not even a perfect dependence would be seen, that is the least.
+        share = 1.0 if at_once is None else min(at_once / (said.visible or 1.0), 1.0)
         kind = (tuple(sorted(levels[c] for c in pair)) if levels else (), round(share, 2))
         if kind not in prices:
             prices[kind] = _price(partial(visible, pair), wanted * kind[1], spent)
