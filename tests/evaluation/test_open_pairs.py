@@ -66,23 +66,26 @@ def test_at_the_price_the_plan_sees_the_reference_size():
     data = levels_table(rows=20_000)
     result = discover(data, "moment-search", {"epsilon": 0.004}, seed=2)
     kept = result.released.kept
-    findings = {p: f._replace(visible=None) for p, f in result.findings.items()}
-    (first, *_) = open_pairs(replace(result, findings=findings), kept)
     shape = PublicShape(kept.n, kept.levels, 3)
 
     def visible(epsilon):
         checked = MomentSearchParameters(**{**result.parameters, "epsilon": epsilon})
         return visible_effects(shape, checked, (2, 2)).alone
 
-    size = result.parameters["reference_effect"]
+    def cheapest(least):
+        findings = {p: f._replace(visible=least) for p, f in result.findings.items()}
+        return open_pairs(replace(result, findings=findings), kept)[0]
+
+    size, seen = result.parameters["reference_effect"], visible(0.004)
+    first = cheapest(seen)
     assert visible(first.epsilon) <= size
     assert visible(first.epsilon / 1.02) is None or visible(first.epsilon / 1.02) > size
     # What sees less than the plan says has to pay more.
-    seen = visible(0.004)
-    worse = {p: f._replace(visible=1.25 * seen) for p, f in findings.items()}
-    dearer = open_pairs(replace(result, findings=worse), kept)[0]
+    dearer = cheapest(1.25 * seen)
     assert dearer.epsilon > 1.1 * first.epsilon
     assert visible(dearer.epsilon) <= 0.8 * size
+    # Of what sees nothing at all, the least is known.
+    assert cheapest(None).epsilon is None or cheapest(None).epsilon >= dearer.epsilon
 
 
 @pytest.mark.parametrize("epsilon", [5_000.0, 1e6])
