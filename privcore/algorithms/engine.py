@@ -162,7 +162,7 @@ def search_again(
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     if chosen.again is None:
         raise ParameterError(f"{chosen.name} keeps nothing that could be searched again.")
-    source = PublicColumns(tuple(columns), kept.n, tuple(getattr(kept, "levels", ())))
+    source = PublicColumns(tuple(columns), kept.n, kept.levels)
     if len(source.own_levels) != len(columns):
         raise DataError("The release has another number of columns than the file names.")
     run = Run(

@@ -365,7 +365,7 @@ def raw_table(options: argparse.Namespace) -> RawTable:
 
     How many are left out goes to `options.kept_rows`, as it is no part of any result.
     """
-    unit: str | None = getattr(options, "unit", None)
+    unit: str | None = vars(options).get("unit")
     bound = getattr(options, "rows_per_unit", None)
     if unit is not None and bound is None:
         raise ParameterError(

@@ -78,7 +78,7 @@ def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str
     }
     # The data options have this one: with --unit it is the table's, and parameters follow that.
     bound = getattr(options, "rows_per_unit", None)
-    if bound is not None and getattr(options, "unit", None) is None:
+    if bound is not None and vars(options).get("unit") is None:
         parameters["rows_per_unit"] = bound
     known = {parameter.name for parameter in algorithm.parameters}
     # So that one script can run every algorithm with the same options.

@@ -74,14 +74,16 @@ def test_every_algorithm_is_released_and_verified(visits, ledger, name, relation
 def test_the_words_follow_the_unit(visits, ledger):
     replaced = release(visits, "lapmech", ledger=ledger, budget="clinic").certificate
     assert replaced["limits"][0] == (
-        "Protected is one patient with at most 5 rows: a patient with more rows, such as under "
-        "several names, is protected less."
+        "Protected is one patient with at most 5 rows: a patient with more rows in the table that "
+        "was counted, such as under several identifiers, is protected less. How many rows a "
+        "patient has is not protected."
     )
     assert replaced["meaning"][0].startswith(
         "For any two tables that differ in one patient with at most 5 rows, any set"
     )
     assert replaced["meaning"][1].startswith(
-        "Whoever knows every row of every other patient, and suspects something about this one,"
+        "Whoever knows every row of every other patient, and suspects something that the rows of "
+        "this one say,"
     )
     added = release(visits, "lapmech", {"neighbours": ADDED}, ledger=ledger, budget="clinic")
     assert added.certificate["meaning"][0].startswith(

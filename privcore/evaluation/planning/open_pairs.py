@@ -41,7 +41,7 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
     The price supposes that the smallest visible dependence of the pair falls with ε as that of two
     columns of its levels does, by the plan (`power`).
     """
-    levels = tuple(getattr(kept, "levels", ()))
+    levels = kept.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
     shape = PublicShape(kept.n, levels, len(result.graph.nodes), named)
     columns = PublicColumns(result.graph.nodes, kept.n, levels)

@@ -205,10 +205,14 @@ def discrete_laplace_variance(scale: float) -> float:
     return 2 * math.exp(-1 / scale) / (stop * stop)
 
 
+_LEAST_VARIANCE = 1e-300
+
+
 def discrete_laplace_scale(variance: float) -> float:
     """The scale of the discrete Laplace noise that has this variance.
 
     >>> round(discrete_laplace_scale(7.835), 3)
     2.0
     """
-    return 1 / math.acosh(1 + 1 / variance)
+    # The variance is 1/(2 sinh²(1/(2 scale))), and 0 in floating point below some scale.
+    return 1 / (2 * math.asinh(1 / math.sqrt(2 * max(variance, _LEAST_VARIANCE))))

@@ -16,7 +16,6 @@ from privcore.algorithms.moment_search.release.kept import (
     KeptNumbers,
     KeptSums,
     KeptTable,
-    _scale,
     kept_as_dict,
     read_kept,
     together,
@@ -28,7 +27,7 @@ from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.graphs.knowledge import Knowledge
 from privcore.privacy.mechanisms import SimulatedNoise
-from privcore.privacy.mechanisms.noise import discrete_laplace_variance
+from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 
 LEVELS = (2, 3, 2)
 
@@ -178,7 +177,9 @@ def test_points_that_cut_into_other_levels_are_refused(points):
 
 @given(st.floats(0.002, 1e6))
 def test_the_scale_of_a_variance_is_inverted(scale):
-    assert math.isclose(_scale(discrete_laplace_variance(scale)), scale, rel_tol=1e-9)
+    assert math.isclose(
+        discrete_laplace_scale(discrete_laplace_variance(scale)), scale, rel_tol=1e-9
+    )
 
 
 @given(st.floats(0.005, 1e3), st.floats(0.005, 1e3))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,12 +19,11 @@ from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import counts_levels
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.errors import DataError
-from privcore.privacy.mechanisms.noise import discrete_laplace_variance
+from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 
 _ONE_TABLE = "The files hold different kinds of releases, which cannot be put together."
 _NOT_WHOLE = "The release file is not complete; get the original."
 _MOST_CELLS = 10**8
-_LEAST_VARIANCE = 1e-300
 
 # Per column, where it is cut, increasing.
 Points = tuple[tuple[float, ...], ...]
@@ -69,17 +68,19 @@ class KeptTable:
 
     def same_rows(self, other: KeptTable) -> KeptTable:
         """With another release of the same rows; counts weighed by their noise."""
-        scales = (self.scale, other.scale)
-        one, two = (max(discrete_laplace_variance(s), _LEAST_VARIANCE) for s in scales)
-        share = two / (one + two)
+        one, two = map(discrete_laplace_variance, (self.scale, other.scale))
+        # Of noise that is 0 in floating point, either count will do.
+        share = two / (one + two) if one + two > 0 else 1.0
         counts = share * self.counts + (1 - share) * other.counts
-        return KeptTable(self.n, counts, _scale(one * share), topped=False)
+        return KeptTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
 
     def other_rows(self, other: KeptTable) -> KeptTable:
         """With a release of other rows of the same columns."""
         variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
         total = self.n + other.n
-        return KeptTable(total, self.counts + other.counts, _scale(variance), topped=False)
+        return KeptTable(
+            total, self.counts + other.counts, discrete_laplace_scale(variance), topped=False
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -229,6 +230,8 @@ class KeptNumbers:
     mu: float
 
     form = "numbers"
+    # Of columns that hold numbers there are none.
+    levels: ClassVar[tuple[int, ...]] = ()
 
     @property
     def topped(self) -> bool:
@@ -339,16 +342,6 @@ def together(parts: Sequence[Kept], *, same_rows: bool) -> Kept:
 
 def _shape(kept: Kept) -> tuple[int, ...]:
     return (len(kept.centre),) if isinstance(kept, KeptNumbers) else kept.levels
-
-
-def _scale(variance: float) -> float:
-    """The scale of discrete Laplace noise with that variance; `discrete_laplace_variance` inverted.
-
-    >>> round(_scale(discrete_laplace_variance(3.0)), 9)
-    3.0
-    """
-    # The variance is 1/(2 sinh²(1/(2 scale))), and 0 in floating point below some scale.
-    return 1 / (2 * math.asinh(1 / math.sqrt(2 * max(variance, _LEAST_VARIANCE))))
 
 
 def _require(holds: bool) -> None:
