@@ -84,7 +84,8 @@ def test_the_place_decides_by_the_exact_conditional_law(noise, before, scale):
     noise=st.integers(-(10**9), 10**9),
     before=st.floats(1e-2, 1e12),
     part=st.floats(1e-6, 1 - 1e-15),
-    uniform=st.floats(0, 1, exclude_max=True),
+    # Nearer to 1 a double has no digits left for how far the tail goes.
+    uniform=st.floats(0, 1 - 1e-12),
 )
 def test_doubles_do_for_any_scales_and_noise(noise, before, part, uniform):
     """A rehearsal takes doubles: they end in a number, next to that of many digits."""
