@@ -35,7 +35,7 @@ KINDS = {
     "algorithms": AUDITS,
     "released numbers": RELEASES,
     "mechanisms": MECHANISMS,
-    "persons with several rows": UNITS,
+    "several rows each": UNITS,
     "cause and effect": PAIRWISE,
     "planted bugs": PLANTED,
 }

@@ -13,7 +13,7 @@ ALL = [
     *(("algorithms", name) for name in AUDITS),
     *(("released numbers", name) for name in RELEASES),
     *(("mechanisms", name) for name in MECHANISMS),
-    *(("persons with several rows", name) for name in UNITS),
+    *(("several rows each", name) for name in UNITS),
     *(("planted bugs", name) for name in PLANTED),
 ]
 
