@@ -6,6 +6,27 @@ import os
 import secrets
 from pathlib import Path
 
+from privcore.errors import DataError
+from privcore.text import short
+
+
+def read_most(name: Path | str, most: int) -> bytes:
+    """A file's bytes, one more than `most` at most: who reads them sees that there are too many.
+
+    Raises DataError for what is no file, or cannot be read.
+    """
+    path = Path(name)
+    try:
+        # A pipe or a device may never end, or never begin.
+        if not path.is_file():
+            raise OSError
+        with path.open("rb") as file:
+            return file.read(most + 1)
+    except (OSError, ValueError):
+        raise DataError(
+            f"{short(name)!r} is not a file that can be read; check its name."
+        ) from None
+
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file, on the disk when this returns; raises OSError, and changes nothing, if it

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from privcore.errors import CertificateError, DataError
+from privcore.errors import CertificateError
+from privcore.files import read_most
 from privcore.releases.verification import LARGEST, verify
-from privcore.text import short
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -31,17 +30,7 @@ def _verify(options: argparse.Namespace) -> None:
 
 def _text(name: str) -> str:
     """The text of a file, no more of it than a certificate can have."""
-    path = Path(name)
-    try:
-        # A pipe or a device may never end, or never begin.
-        if not path.is_file():
-            raise OSError
-        with path.open("rb") as file:
-            content = file.read(LARGEST + 1)
-    except (OSError, ValueError):
-        raise DataError(
-            f"{short(name)!r} is not a file that can be read; check its name."
-        ) from None
+    content = read_most(name, LARGEST)
     if len(content) > LARGEST:
         raise CertificateError("The file is too large for a certificate.")
     try:

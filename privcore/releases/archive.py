@@ -31,9 +31,14 @@ class Kept(NamedTuple):
 
 def keep(folder: Path, document: Mapping[str, Any]) -> Path:
     """Write a certificate into the folder; raises OSError as `write_whole`."""
+    return keep_text(folder, f"certificate-{document['id']}.json", certificate_json(document))
+
+
+def keep_text(folder: Path, name: str, text: str) -> Path:
+    """Write a file into the folder, which is made if need be; raises OSError as `write_whole`."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"certificate-{document['id']}.json"
-    write_whole(path, certificate_json(document))
+    path = folder / name
+    write_whole(path, text)
     return path
 
 

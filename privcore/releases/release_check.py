@@ -49,8 +49,7 @@ class Check:
     those of the run, as they are for as many levels as can be bought.  caveats: sentences that
     limit the promise, each accepted.  warnings: to be read before going on.  split: between a
     domain that is to be bought and the run.  effect: what is released with the graph.
-    rows_private: whether the number of rows is; the steps of the run may then differ from those
-    planned, which are of the exact number: they are for the owner, and for no certificate.
+    rows_private: whether the number of rows is.
     adds_to: the release that this one adds to, and only: the pairs that it measures, none for all;
     epsilon, delta and rho are then what it costs beside the earlier one.
     promised: ε and δ that the result states; of both releases where there was an earlier one.

@@ -27,14 +27,14 @@ from privcore.algorithms.search.result import Discovery
 from privcore.data.domain import domain_of
 from privcore.data.model import Described
 from privcore.errors import CertificateError, DataError, ParameterError, ReleaseError
-from privcore.files import write_whole
+from privcore.files import read_most
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import basic
 from privcore.privacy.accounting.events import Event
+from privcore.releases.archive import keep_text
 from privcore.releases.certificate import planned_of
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.signing import check_signature
-from privcore.text import short
 
 SCHEMA = "causalveil-release/1"
 # Parameters of a release that no later search changes.
@@ -167,10 +167,7 @@ def file_text(document: Mapping[str, Any]) -> str:
 
 def keep_file(folder: Path, document: Mapping[str, Any]) -> Path:
     """Write a release file into a folder; raises OSError as `write_whole`."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"release-{document['id']}.json"
-    write_whole(path, file_text(document))
-    return path
+    return keep_text(folder, f"release-{document['id']}.json", file_text(document))
 
 
 def read_release_file(path: Path | str) -> ReleaseFile:
@@ -179,13 +176,7 @@ def read_release_file(path: Path | str) -> ReleaseFile:
     Raises DataError for a file that cannot be read, CertificateError for one that is no release
     file or was changed.
     """
-    try:
-        with Path(path).open("rb") as stream:
-            content = stream.read(LARGEST + 1)
-    except (OSError, ValueError):
-        raise DataError(
-            f"{short(path)!r} is not a file that can be read; check its name."
-        ) from None
+    content = read_most(path, LARGEST)
     if len(content) > LARGEST:
         raise CertificateError("The file is too large for a release file.")
     return parsed_file(content)

@@ -1,6 +1,7 @@
 """Spending in steps from a shell: release, search again, top up, verify."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -205,3 +206,10 @@ def test_an_algorithm_that_keeps_nothing_is_refused_before_it_is_charged(files, 
 
 def test_every_command_is_fuzzed():
     assert set(options_of(build_parser())) - {"app"} == set(USUAL)
+
+
+def test_a_pipe_is_no_release_file(tmp_path, capsys):
+    """It may never end: nobody writes into this one."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert "is not a file that can be read" in refused(capsys, "search-again", str(pipe))
