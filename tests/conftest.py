@@ -21,10 +21,16 @@ settings.load_profile("quick")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser journeys first and in one process, so that they share a browser and a server; while
-    they wait for pages, the other process computes.  Other tests stay with those of their file."""
+    they wait for pages, the other process computes.  Other tests stay with those of their file.
+
+    A journey that fails is walked once more, which the summary shows: on a busy machine a page may
+    move under the mouse.
+    """
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
     for item in items:
         browser = item.get_closest_marker("browser")
+        if browser:
+            item.add_marker(pytest.mark.flaky(reruns=1))
         group = "browser" if browser else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
 
