@@ -43,9 +43,19 @@ def plain_main():
         yield
 
 
+def local_cluster(**settings):
+    """Asked again where its thread does not start within its ten seconds, on a busy machine."""
+    for left in (2, 1, 0):
+        try:
+            return LocalCluster(threads_per_worker=1, dashboard_address=":0", **settings)
+        except AssertionError:
+            if not left:
+                raise
+
+
 @pytest.fixture(scope="module")
 def cluster(plain_main):
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+    with local_cluster(n_workers=2) as cluster:
         yield cluster
 
 
@@ -85,7 +95,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch):
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
     monkeypatch.setattr("privcore.evaluation.sweeps.dask.JOIN_SECONDS", 0.5)
     with (
-        LocalCluster(n_workers=0, dashboard_address=":0") as empty,
+        local_cluster(n_workers=0) as empty,
         pytest.raises(SweepError, match="has no workers"),
     ):
         list(run_sweep(PLAN, scheduler=empty.scheduler_address))
