@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from privcore.evaluation.audits import (
+from privcore.extras.audits import (
     AUDITS,
     MECHANISMS,
     PAIRWISE,
@@ -26,8 +26,8 @@ from privcore.evaluation.audits import (
     audit,
     runs_to_catch,
 )
-from privcore.evaluation.audits.bounds import clopper_pearson_high
-from privcore.evaluation.audits.settings import PROCESSES, RUNS, SEED
+from privcore.extras.audits.bounds import clopper_pearson_high
+from privcore.extras.audits.settings import PROCESSES, RUNS, SEED
 
 # Some event of theirs is exactly e^ε times likelier on one data set.
 _ALL_OF_EPSILON = ("laplace", "randomised-response")

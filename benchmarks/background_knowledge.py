@@ -12,7 +12,7 @@ non-edges ruled out, drawn at random.  CPDAGs are compared with the true one, co
 known.
 Data seeds from 1000, noise seeds from 500.
 worth: the ε that knowledge saves on random models of 8 and 20 columns that obey it, by
-`privcore.evaluation.planning.worth`.  sensitivity: that of the counts of all pairs, and of the
+`privcore.extras.lab.planning.worth`.  sensitivity: that of the counts of all pairs, and of the
 pairs that a tenth of them, or half, ruled out would leave.
 """
 
@@ -30,12 +30,12 @@ from privcore.algorithms.moment_search.release.features import pair_features_sen
 from privcore.data import Dataset, load_network
 from privcore.data.network_tiers import TIERS
 from privcore.errors import PrivcoreError
-from privcore.evaluation import cpdag_metrics, skeleton_metrics
-from privcore.evaluation.planning.surrogate import Shape, Surrogates
-from privcore.evaluation.planning.worth import worth_of
-from privcore.evaluation.references import true_graph
+from privcore.extras.lab.planning.surrogate import Shape, Surrogates
+from privcore.extras.lab.planning.worth import worth_of
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge, statement
+from privcore.measures import cpdag_metrics, skeleton_metrics
+from privcore.measures.references import true_graph
 
 KINDS = ("nothing", "two tiers", "three tiers", "a tenth of the non-edges")
 

@@ -19,8 +19,8 @@ from statistics import mean, median
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import load_network
 from privcore.errors import PrivcoreError
-from privcore.evaluation import skeleton_metrics
 from privcore.graphs import cpdag_of_names
+from privcore.measures import skeleton_metrics
 
 _NETWORKS = "cancer,earthquake,survey,asia,sachs,child"
 

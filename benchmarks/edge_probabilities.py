@@ -11,7 +11,7 @@ is stated: how many there are and the share with one in the truth; the expected 
 and the Brier score; of the arrows that are drawn the same, an arrow being true where the true DAG
 has it.  --numbers: of linear-Gaussian graphs in place of networks, of 6 to 20 columns and density
 0.1 to 0.3, where runs by second moments and on intervals are counted alike.  --write ships the
-result with the product (`privcore.evaluation.reliability`); --figure draws what is shipped.
+result with the product (`privcore.extras.lab.reliability`); --figure draws what is shipped.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ import numpy as np
 from benchmarks.random_networks import networks_from, random_network
 from privcore.algorithms import count, discover
 from privcore.data import StructuralExample
-from privcore.evaluation import reliability as shipped
-from privcore.evaluation.reliability import (
+from privcore.extras.lab.reliability import (
     Reliability,
     reliability,
     reliability_json,
     shipped_reliability,
 )
+from privcore.extras.lab import reliability as shipped
 from privcore.threads import one_thread
 
 

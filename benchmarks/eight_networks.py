@@ -27,17 +27,17 @@ from playwright.sync_api import ViewportSize, sync_playwright
 
 from pages.ui.papers import charts as paper_charts
 from pages.ui.theme import PALETTES
-from privcore.cli.sweep import plan_of
 from privcore.data import load_network
-from privcore.evaluation.sweeps.cells import Runner, compared, graph_of
-from privcore.evaluation.sweeps.eight_networks import (
+from privcore.extras.cli.sweep import plan_of
+from privcore.extras.lab.sweeps.cells import Runner, compared, graph_of
+from privcore.extras.lab.sweeps.eight_networks import (
     NETWORKS,
     PATH,
     best_on_average,
     eight_networks,
     eight_networks_means,
 )
-from privcore.evaluation.sweeps.sweep import Journal, read_sweep, run_sweep, write_rows
+from privcore.extras.lab.sweeps.sweep import Journal, read_sweep, run_sweep, write_rows
 
 _WIDTH = 1200
 

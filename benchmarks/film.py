@@ -19,8 +19,8 @@ from pages.ui.controls.data import layout_of
 from pages.ui.pictures import RunPictures, graph_picture
 from privcore.algorithms import count, discover
 from privcore.data import load_network
-from privcore.evaluation import compare
 from privcore.graphs import PDAG, cpdag_of_names
+from privcore.measures import compare
 
 EPSILONS = (0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 5.0, 10.0)
 ROWS, DATA_SEED, SEED = 20_000, 1, 6

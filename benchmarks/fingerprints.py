@@ -192,7 +192,17 @@ def printed(*words: str) -> str:
 
 def commands() -> Iterator[tuple[str, str]]:
     asked = {
-        "effect": ("effect", "--cause", "smoke", "--outcome", "lung", "--network", "asia", "--seed", "3"),
+        "effect": (
+            "effect",
+            "--cause",
+            "smoke",
+            "--outcome",
+            "lung",
+            "--network",
+            "asia",
+            "--seed",
+            "3",
+        ),
         "discover": ("discover", "--network", "sachs", "--rows", "5000", "--seed", "3"),
         "known": ("discover", "--network", "asia", "--seed", "3", "--forbid", "smoke--lung"),
         "example": ("discover", "--example", "linear-gaussian", "--seed", "3"),

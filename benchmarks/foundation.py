@@ -14,8 +14,8 @@ from statistics import mean, median
 
 from privcore.algorithms import count, discover
 from privcore.data import NETWORKS, load_network
-from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import cpdag_of_names
+from privcore.measures import cpdag_metrics, skeleton_metrics
 
 
 def main() -> None:

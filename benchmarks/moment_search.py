@@ -30,8 +30,8 @@ from benchmarks.random_networks import networks_from
 from privcore.algorithms import count, discover
 from privcore.counts import MomentSource
 from privcore.data import Dataset, load_network
-from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG, cpdag_of_names
+from privcore.measures import cpdag_metrics, skeleton_metrics
 
 _DATA = "cancer,earthquake,survey,asia,sachs,child,alarm,insurance"
 _PC = {"score": "g2", "threshold": 0.01}

@@ -41,9 +41,9 @@ from privcore.algorithms.search.parameters import COLLIDER_RULE, CONFLICT_RULE
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
-from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG, orient
 from privcore.kernels import compiled
+from privcore.measures import cpdag_metrics, skeleton_metrics
 
 Matrix = NDArray[Any]
 

@@ -19,11 +19,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
 import privcore
-from privcore.evaluation.metrics import skeleton_metrics
-from privcore.evaluation.sweeps.eight_networks import (
+from privcore.extras.lab.sweeps.eight_networks import (
     eight_networks_means,
 )
 from privcore.graphs.layout import shared_layout
+from privcore.measures.metrics import skeleton_metrics
 
 TRUE, WRONG, MISSING = "#1b7f5c", "#c2410c", "#9aa3ad"
 # The private algorithms that run on all eight networks; the two baselines of the field in colour.

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.counts import MomentSource
 from privcore.data import EXAMPLES, StructuralExample, load_network
-from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG
+from privcore.measures import cpdag_metrics, skeleton_metrics
 
 _DATA = "cancer,earthquake,survey,asia,sachs,child,linear-gaussian"
 

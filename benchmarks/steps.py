@@ -23,9 +23,9 @@ from privcore.algorithms.engine import count, discover, search_again
 from privcore.algorithms.moment_search.release.kept import together
 from privcore.algorithms.search.result import Discovery
 from privcore.data import Dataset
-from privcore.evaluation.metrics import cpdag_metrics, skeleton_metrics
-from privcore.evaluation.stability import halves
 from privcore.graphs import cpdag_of_dag
+from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
+from privcore.measures.stability import halves
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.threads import one_thread
 

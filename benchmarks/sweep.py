@@ -17,7 +17,7 @@ import time
 import numpy as np
 import pandas as pd
 
-from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan, processors, run_sweep
+from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan, processors, run_sweep
 
 _NETWORKS = "cancer,earthquake,survey,asia,sachs,child"
 _ALGORITHMS = "laplace-pc,svt-pc,priv-pc,sg-pc,em-pc,lapmech,privpc-star,curate"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from privcore.algorithms import ALGORITHMS, Algorithm
-from privcore.evaluation.sweeps.eight_networks import eight_networks_means
+from privcore.extras.lab.sweeps.eight_networks import eight_networks_means
 from privcore.independence.registry import SCORES
 from privcore.parameter import Parameter
 

@@ -14,7 +14,7 @@ from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, kept, settings_key
 from pages.ui.texts import percent, plain
 from privcore.errors import PrivcoreError
-from privcore.evaluation.audits import (
+from privcore.extras.audits import (
     AUDITS,
     MECHANISMS,
     PAIRWISE,
@@ -28,7 +28,7 @@ from privcore.evaluation.audits import (
     find_audit,
     simulate,
 )
-from privcore.evaluation.audits.plain_words import thing
+from privcore.extras.audits.plain_words import thing
 
 require_frame("pages/audit.py")
 KINDS = {

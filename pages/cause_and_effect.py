@@ -13,7 +13,7 @@ from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
 from privcore.errors import PrivcoreError
-from privcore.pairwise import PARAMETERS, Pair, infer
+from privcore.extras.pairs import PARAMETERS, Pair, infer
 
 require_frame("pages/cause_and_effect.py")
 # Of the tabs below the pictures, in order.

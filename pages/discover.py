@@ -41,8 +41,8 @@ from privcore.algorithms.search.parameters import DELTA
 from privcore.algorithms.work import large_work_sentence
 from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
-from privcore.evaluation import CLASSES, Comparison, compare, skeleton_metrics
 from privcore.graphs import PDAG
+from privcore.measures import CLASSES, Comparison, compare, skeleton_metrics
 from privcore.releases import (
     one_level_sentence,
     overruled_sentence,

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui.frame import require_frame
 from pages.ui.glossary import body, heading
 from pages.ui.texts import plain
-from privcore.teaching.glossary import Term, glossary, is_written
+from privcore.extras.teaching.glossary import Term, glossary, is_written
 from privcore.text import short
 
 require_frame("pages/glossary.py")

@@ -13,9 +13,9 @@ from pages.ui.mechanisms.panels import class_address, controls, explain, show_pi
 from pages.ui.mechanisms.parts import within
 from pages.ui.messages import problem
 from privcore.errors import PrivcoreError
-from privcore.teaching.lesson import ChoiceAnswer, Lesson, Task
-from privcore.teaching.lessons import LESSONS
-from privcore.teaching.panel import Panel
+from privcore.extras.teaching.lesson import ChoiceAnswer, Lesson, Task
+from privcore.extras.teaching.lessons import LESSONS
+from privcore.extras.teaching.panel import Panel
 
 require_frame("pages/lessons.py")
 # Pixels of the pictures: with the task beside them they fit on a screen of 1280 × 800.

@@ -8,7 +8,7 @@ from pages.ui.glossary import term_link, terms_of_panel
 from pages.ui.mechanisms.panels import controls, show_panel
 from pages.ui.messages import problem
 from privcore.errors import PrivcoreError
-from privcore.teaching import PANELS
+from privcore.extras.teaching import PANELS
 
 require_frame("pages/mechanisms.py")
 st.title("Mechanisms")

@@ -5,15 +5,7 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from pages.ui import charts
-from pages.ui.controls.address import chosen
-from pages.ui.frame import require_frame
-from pages.ui.messages import problem
-from pages.ui.papers import charts as paper_charts
-from pages.ui.running import LiveHooks, kept
-from pages.ui.texts import plain
-from privcore.errors import PrivcoreError
-from privcore.evaluation.papers import (
+from benchmarks.papers import (
     PAPERS,
     REPRODUCTIONS,
     SERIES,
@@ -23,7 +15,7 @@ from privcore.evaluation.papers import (
     Work,
     reproduce,
 )
-from privcore.evaluation.papers.results import (
+from benchmarks.papers.results import (
     Shipped,
     as_csv,
     as_json,
@@ -32,7 +24,15 @@ from privcore.evaluation.papers.results import (
     series_of,
     shipped,
 )
-from privcore.evaluation.reliability import shipped_reliability
+from pages.ui import charts
+from pages.ui.controls.address import chosen
+from pages.ui.frame import require_frame
+from pages.ui.messages import problem
+from pages.ui.papers import charts as paper_charts
+from pages.ui.running import LiveHooks, kept
+from pages.ui.texts import plain
+from privcore.errors import PrivcoreError
+from privcore.extras.lab.reliability import shipped_reliability
 from privcore.text import short
 
 require_frame("pages/papers.py")

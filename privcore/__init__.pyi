@@ -2,14 +2,13 @@
 
 from .algorithms.registry import ALGORITHMS as ALGORITHMS
 from .algorithms.search.result import Discovery as Discovery
-from .api import discover as discover
-from .api import effect as effect
-from .api import load_sample as load_sample
-from .api import read_table as read_table
-from .api import release as release
-from .api import search_again as search_again
-from .api import sweep as sweep
-from .api import triage as triage
+from .api.effects import effect as effect
+from .api.releases import release as release
+from .api.releases import search_again as search_again
+from .api.runs import discover as discover
+from .api.tables import load_sample as load_sample
+from .api.tables import read_table as read_table
+from .api.tables import triage as triage
 from .data.model import Dataset as Dataset
 from .data.network import NETWORKS as NETWORKS
 from .data.network import load_network as load_network
@@ -30,12 +29,13 @@ from .estimators import MomentNOTEARS as MomentNOTEARS
 from .estimators import MomentSearch as MomentSearch
 from .estimators import PrivPC as PrivPC
 from .estimators import PrivPCStar as PrivPCStar
-from .evaluation.comparison import compare as compare
+from .extras.lab.api import sweep as sweep
 from .graphs.formats import export_graph as export_graph
 from .graphs.formats import import_graph as import_graph
 from .graphs.knowledge import Knowledge as Knowledge
 from .graphs.knowledge_files import read_knowledge as read_knowledge
 from .graphs.pdag import PDAG as PDAG
+from .measures.comparison import compare as compare
 from .privacy.accounting.guarantee import Guarantee as Guarantee
 from .releases.ledger.ledger import Ledger as Ledger
 from .version import __version__ as __version__

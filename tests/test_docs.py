@@ -28,7 +28,7 @@ from streamlit.testing.v1 import AppTest
 import privcore
 from docs import reference
 from privcore.cli import build_parser
-from privcore.evaluation.sweeps.eight_networks import eight_networks
+from privcore.extras.lab.sweeps.eight_networks import eight_networks
 from tests.test_floors import FLOORS
 
 ROOT = Path(__file__).parents[1]

@@ -46,7 +46,7 @@ def test_the_wheel_has_the_engine_and_the_dashboard_under_one_name_each(wheel):
         "privcore/__init__.pyi",
         "privcore/data/networks/asia.json",
         *(f"privcore/data/samples/{path.name}" for path in sample_files()),
-        "privcore/evaluation/results/eight_networks.parquet",
+        "privcore/extras/results/eight_networks.parquet",
         "causalveil_app/app.py",
         "causalveil_app/pages/discover.py",
         "causalveil_app/pages/ui/graphs/script.js",
@@ -107,6 +107,10 @@ EXAMPLES = (
     "privcore",
     "privcore.algorithms.search.skeleton",
     "privcore.api",
+    "privcore.api.effects",
+    "privcore.api.runs",
+    "privcore.api.tables",
+    "privcore.extras.lab.api",
     "privcore.graphs.meek",
     "privcore.graphs.pdag",
     "privcore.parameter",
@@ -134,7 +138,7 @@ def test_the_flat_interface_is_what_the_stub_says():
 
 def test_functions_stay_when_rooms_are_imported():
     importlib.import_module("privcore.releases.release")
-    importlib.import_module("privcore.evaluation.sweeps.sweep")
+    importlib.import_module("privcore.extras.lab.sweeps.sweep")
     assert callable(privcore.release)
     assert callable(privcore.sweep)
 

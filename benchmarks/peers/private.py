@@ -21,12 +21,12 @@ from collections.abc import Callable
 from math import inf
 from statistics import median
 
+from benchmarks.papers.wang import Recounted
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.search.model import NoHooks
 from privcore.counts import CountSource
 from privcore.data import Dataset, load_network
 from privcore.errors import Cancelled, PrivcoreError
-from privcore.evaluation.papers.wang import Recounted
 from privcore.kernels import compiled
 
 # Wang, Pang & Song's code on 100,000 rows of the same networks, 20 November 2026, another machine

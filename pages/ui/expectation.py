@@ -13,9 +13,9 @@ from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.errors import PrivcoreError
-from privcore.evaluation.planning.quality_target import epsilon_for_quality, most_runs
-from privcore.evaluation.planning.surrogate import Quality, Shape, Surrogates
-from privcore.evaluation.planning.targets import Reached, epsilon_for_noise
+from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
+from privcore.extras.lab.planning.surrogate import Quality, Shape, Surrogates
+from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:

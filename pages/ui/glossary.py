@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.ui.texts import plain
-from privcore.teaching.glossary import Term, get_term, glossary
+from privcore.extras.teaching.glossary import Term, get_term, glossary
 
 _PEOPLE = ("Gaussian", "Laplace")
 

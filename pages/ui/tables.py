@@ -8,10 +8,10 @@ import pandas as pd
 
 from privcore.algorithms import Discovery, Parameter
 from privcore.algorithms.search.result import PairFinding
-from privcore.evaluation import Comparison, Stability
-from privcore.evaluation.comparison import edge_text
-from privcore.evaluation.stability import often
 from privcore.graphs import PDAG
+from privcore.measures import Comparison, Stability
+from privcore.measures.comparison import edge_text
+from privcore.measures.stability import often
 from privcore.releases.findings import VERDICTS, share_text, sure_columns
 from privcore.text import percent
 

@@ -2,46 +2,67 @@
 
 from __future__ import annotations
 
-from privcore.algorithms.curate.algorithm import CURATE
-from privcore.algorithms.em_pc.algorithm import EM_PC
-from privcore.algorithms.gradients.curate_score import CURATE_SCORE
-from privcore.algorithms.gradients.moment_notears import MOMENT_NOTEARS
-from privcore.algorithms.gradients.noleaks import NOLEAKS
-from privcore.algorithms.gradients.notears import NOTEARS
-from privcore.algorithms.laplace_pc import LAPLACE_PC
-from privcore.algorithms.lapmech import LAPMECH
-from privcore.algorithms.moment_search.algorithm import MOMENT_SEARCH
-from privcore.algorithms.pc import PC
-from privcore.algorithms.priv_pc import PRIV_PC
-from privcore.algorithms.privpc_star import PRIVPC_STAR
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+
 from privcore.algorithms.search.model import Algorithm
-from privcore.algorithms.sg_pc import SG_PC
-from privcore.algorithms.svt_pc import SVT_PC
 from privcore.errors import ParameterError
 from privcore.text import short
 
-ALGORITHMS: dict[str, Algorithm] = {
-    algorithm.name: algorithm
-    for algorithm in (
-        PC,
-        MOMENT_SEARCH,
-        LAPLACE_PC,
-        SVT_PC,
-        PRIV_PC,
-        SG_PC,
-        EM_PC,
-        LAPMECH,
-        PRIVPC_STAR,
-        CURATE,
-        NOTEARS,
-        NOLEAKS,
-        CURATE_SCORE,
-        MOMENT_NOTEARS,
-    )
+# By name: where it is declared.  In this order they are listed everywhere.
+_PLACES = {
+    "pc": "pc:PC",
+    "moment-search": "moment_search.algorithm:MOMENT_SEARCH",
+    "laplace-pc": "laplace_pc:LAPLACE_PC",
+    "svt-pc": "svt_pc:SVT_PC",
+    "priv-pc": "priv_pc:PRIV_PC",
+    "sg-pc": "sg_pc:SG_PC",
+    "em-pc": "em_pc.algorithm:EM_PC",
+    "lapmech": "lapmech:LAPMECH",
+    "privpc-star": "privpc_star:PRIVPC_STAR",
+    "curate": "curate.algorithm:CURATE",
+    "notears": "gradients.notears:NOTEARS",
+    "noleaks": "gradients.noleaks:NOLEAKS",
+    "curate-score": "gradients.curate_score:CURATE_SCORE",
+    "moment-notears": "gradients.moment_notears:MOMENT_NOTEARS",
 }
-
 # What is run where nobody says otherwise: docs/experiments has the measurements.
-RECOMMENDED = MOMENT_SEARCH.name
+RECOMMENDED = "moment-search"
+
+
+class _Registry(MutableMapping[str, Algorithm]):
+    """Algorithms by name, each loaded when it is first asked for."""
+
+    def __init__(self, places: dict[str, str]) -> None:
+        self._held: dict[str, str | Algorithm] = dict(places)
+
+    def __getitem__(self, name: str) -> Algorithm:
+        held = self._held[name]
+        if isinstance(held, str):
+            module, _, constant = held.partition(":")
+            held = getattr(import_module(f"privcore.algorithms.{module}"), constant)
+            assert isinstance(held, Algorithm)
+            assert held.name == name
+            self._held[name] = held
+        return held
+
+    def __setitem__(self, name: str, algorithm: Algorithm) -> None:
+        self._held[name] = algorithm
+
+    def __delitem__(self, name: str) -> None:
+        del self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._held
+
+
+ALGORITHMS: MutableMapping[str, Algorithm] = _Registry(_PLACES)
 
 
 def get_algorithm(name: str) -> Algorithm:

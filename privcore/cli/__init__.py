@@ -16,8 +16,8 @@ from privcore.errors import PrivcoreError
 from privcore.text import short
 from privcore.version import __version__
 
-# By name: what each is for.  A command is a module of this package, of its own name, whose
-# `add_options` gives its parser the options and what runs it.
+# By name: what each is for.  A command is a module of its own name here or in `extras.cli`,
+# whose `add_options` gives its parser the options and what runs it.
 COMMANDS = {
     "networks": "list the built-in Bayesian networks",
     "examples": "list the structural examples and their parameters",
@@ -39,6 +39,8 @@ COMMANDS = {
     "reproduce": "make a table or figure of a paper again, beside what the paper prints",
     "app": "open the dashboard in a browser",
 }
+
+_OF_EXTRAS = ("direction", "sweep", "advise", "audit", "reproduce")
 
 # What a shell reports of a program that ended because nobody read on.
 _NOBODY_READS = 141
@@ -68,7 +70,9 @@ def build_parser(commands: Collection[str] = COMMANDS.keys()) -> argparse.Argume
     for name, text in COMMANDS.items():
         command = listed.add_parser(name, help=text, description=f"{text}.")
         if name in commands:
-            import_module(f"privcore.cli.{name.replace('-', '_')}").add_options(command)
+            package = "extras.cli" if name in _OF_EXTRAS else "cli"
+            module = f"privcore.{package}.{name.replace('-', '_')}"
+            import_module(module).add_options(command)
     return parser
 
 

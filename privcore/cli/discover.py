@@ -34,8 +34,8 @@ from privcore.counts import MixedRows
 from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.errors import ParameterError
-from privcore.evaluation.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.graphs.formats import TEXT_FORMATS, text_format
+from privcore.measures.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import (
     effect_sentence,

@@ -29,7 +29,7 @@ def add_parameter_options(group: argparse._ArgumentGroup) -> None:
     for name in _DIRECT:
         # Of several declarations, the one that offers most.
         parameter = max(
-            (p for a in reversed(ALGORITHMS.values()) for p in a.parameters if p.name == name),
+            (p for a in reversed([*ALGORITHMS.values()]) for p in a.parameters if p.name == name),
             key=lambda p: len(p.choices),
         )
         group.add_argument(

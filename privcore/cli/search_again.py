@@ -10,9 +10,9 @@ from privcore.algorithms import get_algorithm
 from privcore.algorithms.search.result import Discovery
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.errors import ParameterError
-from privcore.evaluation.planning.open_pairs import OpenPair, open_pairs
 from privcore.graphs.exports import to_json_dict
 from privcore.releases.findings import described_pairs
+from privcore.releases.open_pairs import OpenPair, open_pairs
 from privcore.releases.release_file import SPENT, put_together, read_release_file, search_files
 
 # Pairs that are listed in words.

@@ -11,8 +11,8 @@ from privcore.cli.data import add_data_options, load, whole
 from privcore.cli.ledger import open_ledger
 from privcore.cli.release import INTERRUPTED, print_release, release_directory, write_release
 from privcore.errors import ParameterError
-from privcore.evaluation.planning.open_pairs import open_pairs
 from privcore.graphs.pdag import Edge
+from privcore.releases.open_pairs import open_pairs
 from privcore.releases.release import release
 from privcore.releases.release_file import ReleaseFile, read_release_file, search_files
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 
 import pandas as pd
 
-from privcore import api
 from privcore.algorithms import Algorithm, Discovery, Parameter, get_algorithm
+from privcore.api.runs import discover
+from privcore.api.tables import Table
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import ordered
@@ -87,7 +88,7 @@ class Estimator:
             setattr(self, name, value)
         return self
 
-    def fit(self, X: api.Table, y: object = None) -> Self:
+    def fit(self, X: Table, y: object = None) -> Self:
         """Discover the graph of a table.
 
         Args:
@@ -103,7 +104,7 @@ class Estimator:
         """
         parameters = self.get_params()
         seed = RANDOM_STATE.parse(parameters.pop(RANDOM_STATE.name))
-        result = api.discover(X, self.algorithm, seed=seed, **parameters)
+        result = discover(X, self.algorithm, seed=seed, **parameters)
         self._fitted = Fitted(result, edge_frame(result))
         return self
 
@@ -142,7 +143,7 @@ def edge_frame(result: Discovery) -> pd.DataFrame:
     Example:
         >>> from privcore import load_network
         >>> data = load_network("cancer").sample(20_000, seed=1)
-        >>> print(edge_frame(api.discover(data, "pc")).to_string(index=False))
+        >>> print(edge_frame(discover(data, "pc")).to_string(index=False))
              from       to       kind
         Pollution   Cancer   directed
            Smoker   Cancer   directed

@@ -57,7 +57,7 @@ def interface_stub(before: str) -> str:
     names = [made.__name__ for made in ESTIMATORS.values()]
     # As ruff sorts imports: names in capitals are constants, and come first.
     names.sort(key=lambda name: (not name.isupper(), name.lower()))
-    place = next(i for i, line in enumerate(lines) if line.startswith("from .evaluation"))
+    place = next(i for i, line in enumerate(lines) if line.startswith("from .extras"))
     return "\n".join([*lines[:place], *map(_LINE.format, names), *lines[place:], ""])
 
 

@@ -6,8 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from privcore.algorithms import discover, get_algorithm
 from privcore.algorithms.engine import (
     checked_parameters,
@@ -17,7 +15,6 @@ from privcore.algorithms.engine import (
 )
 from privcore.algorithms.protecting import of_source
 from privcore.algorithms.search.result import Edge
-from privcore.counts import MixedRows
 from privcore.data import Dataset
 from privcore.data.model import Described
 from privcore.data.parquet import ParquetTable
@@ -26,19 +23,16 @@ from privcore.data.private_domain.table import StatedTable
 from privcore.effects.plan import ALGORITHM as EFFECTS
 from privcore.effects.plan import EffectPlan
 from privcore.errors import DataError, ParameterError, ReleaseError
-from privcore.evaluation.planning.surrogate import Shape, surrogate
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.composition import rho_of_pure
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.releases.effect import large_delta_sentence
 from privcore.releases.private_domain import Split, split
+from privcore.releases.rehearsal import rehearsal_rows
 from privcore.releases.release_file import ReleaseFile
 from privcore.releases.topping_up import beside, check_adding
 from privcore.text import short
 from privcore.unit import ADDED
-
-# Of a number in the surrogate of a mixed table.
-_VALUES = 4
 
 
 @dataclass(frozen=True)
@@ -90,8 +84,8 @@ def check_release(
     is to be released together with the graph, of moment search's own numbers.
     adds_to: an earlier release of the same table, which is added to; parameters then have the
     total ε of both, and delta as it was.  only: pairs that are measured, none for all.  The run is
-    rehearsed on a public surrogate, so that settings that it refuses are refused before they are
-    paid for.
+    rehearsed on rows drawn from the public domain, so that settings that it refuses are refused
+    before they are paid for.
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
     parameters, ReleaseError for columns that are not declared and for caveats that are not
@@ -135,11 +129,15 @@ def check_release(
     kept = None if adds_to is None else adds_to.kept
     planned = planned_events(algorithm, of_graph, source, kept, only)
     planned += () if effect is None else effect.second_events(checked)
-    if isinstance(source, MixedRows) and isinstance(dataset, Dataset):
-        tried = _mixed_surrogate(dataset, source.own_levels)
-    else:
-        tried = surrogate(Shape.of(dataset), 1)
-    discover(tried, algorithm, of_graph, seed=1, keep_trace=False, before=kept, only=only)
+    discover(
+        rehearsal_rows(dataset),
+        algorithm,
+        of_graph,
+        seed=1,
+        keep_trace=False,
+        before=kept,
+        only=only,
+    )
     delta = planned_delta(algorithm, of_graph, source)
     epsilon = float(checked["epsilon"])
     warnings = size_warnings(epsilon, delta, dataset.n)
@@ -192,17 +190,6 @@ def _check_effect(
         )
     effect.check(dataset)
     effect.check_protection(dataset, parameters)
-
-
-def _mixed_surrogate(dataset: Dataset, own_levels: Sequence[int]) -> Dataset:
-    """A surrogate with levels, of which those of numbers are values between the bounds."""
-    drawn = surrogate(Shape(dataset.n, tuple(r or _VALUES for r in own_levels)), 1)
-    columns, values = list(drawn.columns), list(drawn.values)
-    for k, column in enumerate(dataset.columns):
-        if column.bounds is not None and not column.is_categorical:
-            columns[k] = replace(column, name=columns[k].name)
-            values[k] = np.linspace(*column.bounds, _VALUES)[values[k]]
-    return Dataset(drawn.name, tuple(columns), tuple(values), unit=dataset.unit)
 
 
 def size_warnings(epsilon: float, delta: float, rows: int) -> tuple[str, ...]:

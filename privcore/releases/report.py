@@ -10,11 +10,11 @@ from typing import Any
 from privcore.algorithms import Discovery, Hooks, discover, get_algorithm
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.data.model import Described
-from privcore.evaluation import evaluate
-from privcore.evaluation.references import non_private_settings, true_graph
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
+from privcore.measures import evaluate
+from privcore.measures.references import non_private_settings, true_graph
 from privcore.releases.effect import one_level_columns
 from privcore.releases.findings import described_pairs
 from privcore.version import __version__

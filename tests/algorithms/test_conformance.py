@@ -22,11 +22,11 @@ from privcore.counts import InMemoryCounts, NumericRows, PublicColumns
 from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import Cancelled, DataError, ParameterError, PrivcoreError
 from privcore.estimators import ESTIMATORS, stub
-from privcore.evaluation.audits import AUDITS, RELEASES
-from privcore.evaluation.audits.release_trial import listened
-from privcore.evaluation.references import non_private_settings
-from privcore.evaluation.sweeps.data import NetworkData
-from privcore.evaluation.sweeps.plan import SweepPlan
+from privcore.extras.audits import AUDITS, RELEASES
+from privcore.extras.audits.release_trial import listened
+from privcore.extras.lab.sweeps.data import NetworkData
+from privcore.extras.lab.sweeps.plan import SweepPlan
+from privcore.measures.references import non_private_settings
 from privcore.parameter import Parameter
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
@@ -528,7 +528,7 @@ def test_it_has_an_audit(name):
         name in {case.make.algorithm for case in AUDITS.values()},
         name,
         "has no audit",
-        "privcore/evaluation/audits/algorithms.py",
+        "privcore/extras/audits/algorithms.py",
         f'to _ALL, audit_of_algorithm("{name}", …) with the neighbours on which it tells most',
     )
 
@@ -545,7 +545,7 @@ def test_what_it_releases_has_an_audit(audited):
         not releases or name in {case.make.algorithm for case in RELEASES.values()},
         name,
         "releases noisy numbers that have no audit of their own",
-        "privcore/evaluation/audits/releases.py",
+        "privcore/extras/audits/releases.py",
         f'to _ALL, _case("{name}-…", …) with neighbours that attain the sensitivity',
     )
 

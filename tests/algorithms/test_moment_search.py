@@ -11,8 +11,8 @@ from scipy.stats import binom
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.release.features import pair_features_sensitivity
 from privcore.data import Column, Dataset, load_network
-from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import cpdag_of_names
+from privcore.measures import cpdag_metrics, skeleton_metrics
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
 from tests.examples import examples
 

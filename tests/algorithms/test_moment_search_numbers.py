@@ -15,8 +15,8 @@ from privcore.algorithms.moment_search.power import PublicShape, visible_sentenc
 from privcore.counts import InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Column, Dataset, StructuralExample, discretise, load_network
 from privcore.errors import DataError
-from privcore.evaluation import cpdag_metrics, skeleton_metrics
 from privcore.graphs import cpdag_of_names
+from privcore.measures import cpdag_metrics, skeleton_metrics
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity

@@ -13,7 +13,7 @@ from privcore.counts import NumericRows, PublicColumns
 from privcore.data import Dataset, load_network
 from privcore.effects import Question, effects
 from privcore.errors import DataError, ParameterError
-from privcore.evaluation.audits.neighbours import TablePair
+from privcore.extras.audits.neighbours import TablePair
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.accounting.events import Event

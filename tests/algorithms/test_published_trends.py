@@ -11,8 +11,8 @@ import pytest
 
 from privcore.algorithms import count, discover
 from privcore.data import StructuralExample
-from privcore.evaluation import skeleton_metrics
 from privcore.graphs import cpdag_of_names
+from privcore.measures import skeleton_metrics
 
 GRAPHS = range(4)
 

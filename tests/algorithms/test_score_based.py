@@ -19,8 +19,8 @@ from privcore.data import load_network
 from privcore.data.equations import LinearGaussian, random_weights
 from privcore.data.random_graph import random_dag
 from privcore.errors import Cancelled, DataError, ParameterError
-from privcore.evaluation import skeleton_metrics
 from privcore.graphs import PDAG
+from privcore.measures import skeleton_metrics
 from privcore.parameter import parse_all
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu

@@ -18,11 +18,11 @@ from privcore.algorithms.search.v_structures import Answered, FreeDecision, with
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import Cancelled
-from privcore.evaluation import cpdag_metrics
 from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names, topological_order, unshielded
 from privcore.graphs.constraints import Constraints
 from privcore.independence import get_score, order_scan
 from privcore.independence.order_scan import scan_every
+from privcore.measures import cpdag_metrics
 from tests.counts.kernel_switch import counting_with
 from tests.graphs.random_dags import names, random_dag
 

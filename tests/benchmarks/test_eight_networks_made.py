@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.eight_networks import remake
 from privcore.cli import main
-from privcore.cli.sweep import plan_of
-from privcore.evaluation.sweeps.sweep import read_sweep, write_rows
+from privcore.extras.cli.sweep import plan_of
+from privcore.extras.lab.sweeps.sweep import read_sweep, write_rows
 
 SMALL = (
     "sweep",

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from privcore.teaching.lessons import LESSONS
+from privcore.extras.teaching.lessons import LESSONS
 from tests.browser.conftest import settle
 
 pytestmark = pytest.mark.browser

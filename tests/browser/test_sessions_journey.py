@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from privcore.evaluation.sweeps.sweep import processors
+from privcore.extras.lab.sweeps.sweep import processors
 from tests.browser.conftest import graph, settle
 
 pytestmark = pytest.mark.browser
@@ -124,7 +124,7 @@ def workers_of(server, kind):
 
 
 def _kind(command):
-    if "evaluation.worker" not in command:
+    if "extras.worker" not in command:
         return None
     return "beside" if "gently" in command else "sweeps"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from privcore.cli import main
-from privcore.evaluation.audits import UNITS, all_proven
+from privcore.extras.audits import UNITS, all_proven
 
 
 def test_one_audit_in_words(capsys):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from privcore.cli import main
-from privcore.pairwise import PARAMETERS, PairGenerator, infer
+from privcore.extras.pairs import PARAMETERS, PairGenerator, infer
 from tests.cli.schemas import confirmed
 
 
@@ -113,7 +113,7 @@ def test_secure_output_holds_no_exact_number(capsys, table, monkeypatch):
         made.append(infer(*arguments, **rest))
         return made[-1]
 
-    monkeypatch.setattr("privcore.cli.direction.infer", kept)
+    monkeypatch.setattr("privcore.extras.cli.direction.infer", kept)
     for data in (
         ("--generator", "sigmoidal", "--noise-law", "laplace"),
         ("--csv", table, "--x", "cause", "--y", "effect"),

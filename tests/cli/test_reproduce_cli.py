@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks.papers import REPRODUCTIONS, Work, get_reproduction, reproduce
 from privcore.cli import main
-from privcore.evaluation.papers import REPRODUCTIONS, Work, get_reproduction, reproduce
 from privcore.version import __version__
 
 

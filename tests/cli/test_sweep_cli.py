@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from privcore.cli import main
-from privcore.evaluation.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
+from privcore.extras.lab.sweeps.sweep import Journal, NetworkData, SweepPlan, read_sweep
 
 SMALL = (
     "sweep",
@@ -299,7 +299,7 @@ def test_another_plan_s_journal_is_refused(capsys, tmp_path):
 
 
 def test_a_scheduler_that_is_not_there(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("privcore.evaluation.sweeps.dask.JOIN_SECONDS", 0.5)
+    monkeypatch.setattr("privcore.extras.lab.sweeps.dask.JOIN_SECONDS", 0.5)
     path = tmp_path / "a.csv"
     says = refused(capsys, *SMALL, "--out", str(path), "--scheduler", "tcp://127.0.0.1:9")
     assert "There is no scheduler at tcp://127.0.0.1:9" in says
@@ -319,7 +319,7 @@ def test_many_budgets_make_a_short_table(capsys, tmp_path):
 
 def test_progress_on_a_terminal(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("privcore.cli.sweep._SHOWN_EVERY", 0.0)
+    monkeypatch.setattr("privcore.extras.cli.sweep._SHOWN_EVERY", 0.0)
     code, _, err = run(capsys, *SMALL, "--out", str(tmp_path / "a.csv"))
     assert code == 0
     lines = err.split("\r")

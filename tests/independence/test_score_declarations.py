@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from privcore.errors import ParameterError
-from privcore.evaluation.audits import MECHANISMS
+from privcore.extras.audits import MECHANISMS
 from privcore.independence import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +23,7 @@ def test_a_proven_score_has_its_proof_and_its_audit(name):
         pytest.fail(f"{name} has no proof.\nAdd {SCORES[name].proof}.", pytrace=False)
     if name not in {getattr(case.make, "score", None) for case in MECHANISMS.values()}:
         pytest.fail(
-            f"{name} has no audit.\nEdit privcore/evaluation/audits/mechanisms.py: to _ALL, "
+            f"{name} has no audit.\nEdit privcore/extras/audits/mechanisms.py: to _ALL, "
             f'_case("test-{name}", …, claims.NoisyTest("{name}", …)).',
             pytrace=False,
         )
@@ -57,7 +57,7 @@ from privcore.independence.registry import SCORES
 SCORES["toy"] = replace(SCORES["z-star"], name="toy")
 from privcore.algorithms import ALGORITHMS
 from privcore.cli import main
-from privcore.teaching.sensitivity import PRESETS, sensitivity_playground
+from privcore.extras.teaching.sensitivity import PRESETS, sensitivity_playground
 
 offered = {
     name: [choice for p in algorithm.parameters if p.name == "score" for choice in p.choices]

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from benchmarks.papers import REPRODUCTIONS
+from benchmarks.papers.results import shipped
 from pages.ui.audit import charts as audit
 from pages.ui.cause_and_effect import charts as pairs
 from pages.ui.data import charts as data
@@ -40,19 +42,17 @@ from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.likelihood.visible import Visible
 from privcore.algorithms.search.result import Iteration
 from privcore.data import load_network
-from privcore.evaluation.audits import AuditResult
-from privcore.evaluation.audits.events import TestedEvent
-from privcore.evaluation.papers import REPRODUCTIONS
-from privcore.evaluation.papers.results import shipped
-from privcore.evaluation.reliability import shipped_reliability
-from privcore.pairwise import ScoreRelease
+from privcore.extras.audits import AuditResult
+from privcore.extras.audits.events import TestedEvent
+from privcore.extras.lab.reliability import shipped_reliability
+from privcore.extras.pairs import ScoreRelease
+from privcore.extras.teaching import PANELS
+from privcore.extras.teaching.averaging import AVERAGING
+from privcore.extras.teaching.membership import MEMBERSHIP
+from privcore.extras.teaching.per_test import PER_TEST
+from privcore.extras.teaching.runs import compare_runs
+from privcore.extras.teaching.simpson import SIMPSON
 from privcore.privacy.accounting.events import Event
-from privcore.teaching import PANELS
-from privcore.teaching.averaging import AVERAGING
-from privcore.teaching.membership import MEMBERSHIP
-from privcore.teaching.per_test import PER_TEST
-from privcore.teaching.runs import compare_runs
-from privcore.teaching.simpson import SIMPSON
 
 ROOT = Path(__file__).parents[2]
 NASTY = "$x^2$ <b>bold</b> & _under_ \\frac{1}{2}\x07"

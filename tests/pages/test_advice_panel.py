@@ -1,6 +1,6 @@
 """The panel Advice of the page Discover."""
 
-from privcore.evaluation.planning.surrogate import Surrogates
+from privcore.extras.lab.planning.surrogate import Surrogates
 from tests.pages.test_app import clean, start, upload
 from tests.pages.test_findings_page import MIXED
 

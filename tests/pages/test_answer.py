@@ -12,8 +12,8 @@ from pages.ui.discover.answer import (
 )
 from privcore.algorithms import count, discover
 from privcore.data import load_network
-from privcore.evaluation import compare
 from privcore.graphs import PDAG
+from privcore.measures import compare
 
 NODES = tuple("abcd")
 TRUTH = PDAG(NODES, frozenset({(0, 1)}), frozenset({(1, 2), (2, 3)}))

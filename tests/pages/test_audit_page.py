@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from privcore.evaluation import audits as audit
-from privcore.evaluation.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS
+from privcore.extras.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS
+from privcore.extras import audits as audit
 from tests.examples import few
 from tests.pages.opening import open_page
 
@@ -33,8 +33,8 @@ def short(monkeypatch):
     def pictured(trial, runs, seed, processes):
         return simulated(trial, min(runs, 60), seed, processes)
 
-    monkeypatch.setattr("privcore.evaluation.audits.audit", shortened)
-    monkeypatch.setattr("privcore.evaluation.audits.simulate", pictured)
+    monkeypatch.setattr("privcore.extras.audits.audit", shortened)
+    monkeypatch.setattr("privcore.extras.audits.simulate", pictured)
 
 
 @pytest.mark.usefixtures("short")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pages.ui.cause_and_effect.charts import curves
-from privcore.pairwise import PairGenerator, infer
-from privcore.pairwise.report import undecided
+from privcore.extras.pairs import PairGenerator, infer
+from privcore.extras.pairs.report import undecided
 from tests.pages.opening import open_page
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from pages.ui.controls.params import preset
 from privcore.algorithms import ALGORITHMS
-from privcore.pairwise import GENERATORS, generator_parameters
-from privcore.pairwise.parameters import PARAMETERS
-from privcore.teaching import PANELS
+from privcore.extras.pairs import GENERATORS, generator_parameters
+from privcore.extras.pairs.parameters import PARAMETERS
+from privcore.extras.teaching import PANELS
 from tests.pages.opening import open_page
 
 DATA = {"data": "cancer", "rows": "1000"}

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from pages.ui.glossary import linked, term_link
-from privcore.teaching.glossary import glossary
+from privcore.extras.teaching.glossary import glossary
 from tests.pages.opening import open_page
 
 SMALL = {"data": "cancer", "rows": "1000"}

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pages.ui.graphs.view import graph_html, legend_html
 from pages.ui.theme import EDGES, PALETTES
 from privcore.data import NETWORKS, load_network
-from privcore.evaluation import CLASSES
 from privcore.graphs import PDAG
 from privcore.graphs.boxes import box_size
 from privcore.graphs.layout import shared_layout
+from privcore.measures import CLASSES
 from privcore.text import short
 from tests.examples import examples
 

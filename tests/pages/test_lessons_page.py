@@ -7,8 +7,8 @@ import pytest
 
 from pages.ui.controls.params import log_grid, number_text
 from pages.ui.mechanisms.panels import class_address
-from privcore.teaching.lesson import ChoiceAnswer
-from privcore.teaching.lessons import LESSONS
+from privcore.extras.teaching.lesson import ChoiceAnswer
+from privcore.extras.teaching.lessons import LESSONS
 from tests.pages.opening import open_page
 
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]

@@ -7,16 +7,16 @@ import pytest
 import streamlit
 
 from pages.ui.mechanisms.panels import picture
-from privcore.evaluation.audits import PLANTED
-from privcore.teaching import PANELS, Panel
-from privcore.teaching.averaging import AVERAGING
-from privcore.teaching.membership import MEMBERSHIP
-from privcore.teaching.panel import number
-from privcore.teaching.per_test import PER_TEST
-from privcore.teaching.runs import RUNS
-from privcore.teaching.sensitivity import PRESETS
-from privcore.teaching.simpson import SIMPSON
-from privcore.teaching.sparse_vector import BROKEN
+from privcore.extras.audits import PLANTED
+from privcore.extras.teaching import PANELS, Panel
+from privcore.extras.teaching.averaging import AVERAGING
+from privcore.extras.teaching.membership import MEMBERSHIP
+from privcore.extras.teaching.panel import number
+from privcore.extras.teaching.per_test import PER_TEST
+from privcore.extras.teaching.runs import RUNS
+from privcore.extras.teaching.sensitivity import PRESETS
+from privcore.extras.teaching.simpson import SIMPSON
+from privcore.extras.teaching.sparse_vector import BROKEN
 from tests.pages.opening import open_page
 
 MISSING = """{} has no picture.
@@ -61,7 +61,7 @@ def test_a_panel_is_one_declaration_and_its_picture(monkeypatch):
     def compute(values):
         return values["rows"]
 
-    compute.__module__ = "privcore.teaching.toy"
+    compute.__module__ = "privcore.extras.teaching.toy"
     rows = number("rows", "Rows", "n", 3, (1, 9), "How many.", "this test", kind="int")
     toy = Panel(
         name="toy",

@@ -2,9 +2,9 @@
 
 import pytest
 
+from benchmarks.papers import PAPERS, REPRODUCTIONS, TIMED
+from benchmarks.papers.results import shipped
 from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
-from privcore.evaluation.papers import PAPERS, REPRODUCTIONS, TIMED
-from privcore.evaluation.papers.results import shipped
 from tests.pages.opening import open_page
 
 

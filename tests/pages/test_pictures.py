@@ -35,9 +35,9 @@ from pages.ui.theme import PALETTES
 from privcore.algorithms import discover
 from privcore.data import build_dataset, load_network, read_table
 from privcore.data.triage import proposed_schema
-from privcore.evaluation import compare
 from privcore.graphs import PDAG
 from privcore.graphs.layout import shared_layout
+from privcore.measures import compare
 from privcore.releases import non_private_reference, references_of
 from tests.examples import few
 from tests.pages.charts_of_pages import CHARTS, defined

@@ -16,7 +16,7 @@ from pages.ui.tradeoff.quality import ready
 from pages.ui.tradeoff.styles import groups, style_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.search.parameters import EPSILON
-from privcore.evaluation.sweeps.sweep import NetworkData, SweepPlan
+from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from tests.pages.opening import open_page
 
 ROOT = __file__.rsplit("/tests/", 1)[0]

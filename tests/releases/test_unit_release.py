@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privcore import api
+import privcore
 from privcore.algorithms import ALGORITHMS
 from privcore.cli import main
 from privcore.data import Dataset, load_network
@@ -177,7 +177,7 @@ def test_a_second_release_for_an_effect_protects_one_row_alone(visits, ledger):
     with pytest.raises(ParameterError, match="protects one row that is replaced"):
         check_release(visits, "moment-search", effect=plan)
     with pytest.raises(ParameterError, match="protects one row that is replaced"):
-        api.effect(visits, "smoke", "lung", share=0.5, seed=1)
+        privcore.effect(visits, "smoke", "lung", share=0.5, seed=1)
     free = EffectPlan(Question("smoke", "lung"))
     made = release(
         visits, "moment-search", {"neighbours": ADDED}, ledger=ledger, budget="clinic", effect=free
@@ -281,8 +281,8 @@ def test_a_table_in_parquet_is_read_in_memory(files, capsys):
 
 
 def test_the_unit_of_a_data_set_is_not_lost_on_the_way(files):
-    data = api.read_table(files / "t.csv", unit="patient_id", rows_per_unit=5)
+    data = privcore.read_table(files / "t.csv", unit="patient_id", rows_per_unit=5)
     assert isinstance(data, Dataset)
     assert data.unit == PATIENT
     with pytest.raises(ParameterError, match="leaves each patient up to 5 rows"):
-        api.discover(data, "lapmech", seed=1, rows_per_unit=2)
+        privcore.discover(data, "lapmech", seed=1, rows_per_unit=2)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
-from privcore.evaluation.audits import AuditResult, TestedEvent
-from privcore.evaluation.audits.plain_words import thing
+from privcore.extras.audits import AuditResult, TestedEvent
+from privcore.extras.audits.plain_words import thing
 
 _BINS = 60
 

@@ -14,9 +14,9 @@ from pages.ui.cause_and_effect import charts as pair_charts
 from pages.ui.cause_and_effect.data import Key
 from pages.ui.cause_and_effect.texts import score_title
 from pages.ui.running import LiveHooks, kept, settings_key
-from privcore.evaluation.direction_results import shipped_accuracy
-from privcore.evaluation.directions import Share, against_epsilon, against_penalty
-from privcore.pairwise import Pair
+from privcore.extras.pairs import Pair
+from privcore.extras.pairs.direction_results import shipped_accuracy
+from privcore.extras.pairs.directions import Share, against_epsilon, against_penalty
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
 PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)

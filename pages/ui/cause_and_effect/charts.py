@@ -13,7 +13,7 @@ from pages.ui.cause_and_effect.texts import score_title
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from privcore.arrays import Vector
-from privcore.pairwise import ScoreRelease
+from privcore.extras.pairs import ScoreRelease
 
 SHOWN_POINTS = 2_000
 # Of the three pictures that stand side by side: one size, and as much room below each as the

@@ -18,7 +18,7 @@ from privcore.data import RawTable, build_dataset, read_table
 from privcore.data.reading import MAX_BYTES
 from privcore.data.triage import number_columns
 from privcore.errors import DataError
-from privcore.pairwise import (
+from privcore.extras.pairs import (
     GENERATORS,
     Pair,
     PairGenerator,

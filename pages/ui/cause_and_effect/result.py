@@ -18,8 +18,8 @@ from pages.ui.cause_and_effect.texts import (
 )
 from pages.ui.layout import LEAST_WIDTH, wrapping_columns
 from pages.ui.texts import odds_sentence, percent, plain
-from privcore.pairwise import Inference, Pair
-from privcore.pairwise.report import caution, undecided
+from privcore.extras.pairs import Inference, Pair
+from privcore.extras.pairs.report import caution, undecided
 
 
 def headline(result: Inference, pair: Pair) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pages.ui.texts import plain
-from privcore.pairwise import Inference, Pair, ScoreRelease
+from privcore.extras.pairs import Inference, Pair, ScoreRelease
 from privcore.text import short
 
 NOT_PRIVATE = "Points, residuals and exact fits are the data themselves: not private."

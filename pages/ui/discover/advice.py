@@ -16,9 +16,9 @@ from pages.ui.running import kept
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.errors import PrivcoreError
-from privcore.evaluation.planning.adviser import Advice, Candidate, advise, candidates, enough
-from privcore.evaluation.planning.quality_target import most_runs
-from privcore.evaluation.planning.surrogate import Spread
+from privcore.extras.lab.planning.adviser import Advice, Candidate, advise, candidates, enough
+from privcore.extras.lab.planning.quality_target import most_runs
+from privcore.extras.lab.planning.surrogate import Spread
 
 _KNOWS = (
     "Such a test knows the two columns and how they depend, and only decides whether they do: up "

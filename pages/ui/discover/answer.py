@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pages.ui.texts import for_whom, percent, plain, protected
-from privcore.evaluation import Comparison
+from privcore.measures import Comparison
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.unit import ADDED

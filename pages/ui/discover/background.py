@@ -18,8 +18,8 @@ import streamlit as st
 from pages.ui.controls.data import Loaded
 from pages.ui.running import presence, settings_key
 from privcore.algorithms import Discovery
-from privcore.evaluation.repeat import Repeat, Roll
-from privcore.evaluation.worker import Failed, ask, end, start
+from privcore.extras.lab.repeat import Repeat, Roll
+from privcore.extras.worker import Failed, ask, end, start
 
 # Settings whose runs are kept, each with its worker process until it has nothing to do.
 _KEPT = 3

@@ -21,9 +21,9 @@ from pages.ui.discover.answer import ReferenceKind, count_text, typical_sentence
 from pages.ui.discover.background import Background
 from pages.ui.theme import EDGES, PALETTES, current
 from privcore.algorithms import Algorithm, Discovery, Parameter
-from privcore.evaluation import compare
-from privcore.evaluation.repeat import Roll, spread
+from privcore.extras.lab.repeat import Roll, spread
 from privcore.graphs import PDAG
+from privcore.measures import compare
 
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
 # Re-rolls at the shown ε, and at each other ε of the strip.

@@ -13,8 +13,8 @@ from pages.ui.graphs import findings
 from pages.ui.graphs.view import graph_html, show_graph
 from pages.ui.theme import EDGES, current
 from privcore.algorithms import Discovery
-from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
+from privcore.measures import Comparison
 
 
 class Drawn(NamedTuple):

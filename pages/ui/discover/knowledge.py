@@ -19,7 +19,7 @@ from pages.ui.texts import plain
 from pages.ui.theme import PALETTES, current
 from privcore.data.network_tiers import TIERS
 from privcore.errors import ParameterError, PrivcoreError
-from privcore.evaluation.planning.worth import runs_of_worth, worth_of
+from privcore.extras.lab.planning.worth import runs_of_worth, worth_of
 from privcore.graphs.knowledge import Knowledge, Mark, Statement, statement
 from privcore.graphs.knowledge_files import parse_knowledge
 

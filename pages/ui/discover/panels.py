@@ -9,8 +9,8 @@ from pages.ui.controls.data import Loaded
 from pages.ui.discover import charts as run_charts
 from pages.ui.discover import exports
 from privcore.algorithms import ALGORITHMS, Discovery
-from privcore.evaluation import Comparison
 from privcore.graphs import PDAG
+from privcore.measures import Comparison
 
 
 def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:

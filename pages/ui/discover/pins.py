@@ -11,8 +11,8 @@ import streamlit as st
 from pages.ui.graphs.view import graph_html, legend_html, show_graph
 from pages.ui.texts import plain
 from pages.ui.theme import EDGES, current
-from privcore.evaluation import CLASSES, compare
 from privcore.graphs import PDAG
+from privcore.measures import CLASSES, compare
 
 _PINS = "_pins"
 _SHOWN = "_shown_run"

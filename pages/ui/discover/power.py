@@ -24,7 +24,7 @@ from privcore.algorithms.moment_search.power import (
     visible_sentence,
 )
 from privcore.counts import MixedRows
-from privcore.evaluation.planning.optimality_gap import optimality_gap
+from privcore.extras.lab.planning.optimality_gap import optimality_gap
 
 _EPSILONS = np.geomspace(0.01, 30, 36)
 _NO_NOISE = 1e4

@@ -14,9 +14,9 @@ from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
 from pages.ui.texts import plain
 from privcore.algorithms import Discovery
 from privcore.errors import DataError
-from privcore.evaluation import Stability, judge
-from privcore.evaluation.stability import NOT_PRIVATE, RUNS
 from privcore.graphs import PDAG
+from privcore.measures import Stability, judge
+from privcore.measures.stability import NOT_PRIVATE, RUNS
 
 TAB = "Stability"
 _RUNS = ["20", "50", "100", "200", "500"]

@@ -13,8 +13,8 @@ from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
-from privcore.evaluation import Comparison, Metrics, cpdag_metrics, skeleton_metrics
 from privcore.graphs import PDAG
+from privcore.measures import Comparison, Metrics, cpdag_metrics, skeleton_metrics
 from privcore.releases import effect_sentence, large_delta_sentence
 
 

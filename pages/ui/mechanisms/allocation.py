@@ -14,7 +14,7 @@ from pages.ui.mechanisms.parts import (
     side_by_side,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.allocation import Allocation
+from privcore.extras.teaching.allocation import Allocation
 
 
 def show(result: Allocation, values: Values, key: str) -> None:

@@ -18,7 +18,7 @@ from pages.ui.mechanisms.parts import (
 )
 from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.averaging import TRIALS, VALUE, Averaging, costs_by_release
+from privcore.extras.teaching.averaging import TRIALS, VALUE, Averaging, costs_by_release
 
 
 def show(result: Averaging, values: Values, key: str) -> None:

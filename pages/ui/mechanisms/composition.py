@@ -13,7 +13,7 @@ from pages.ui.mechanisms.parts import (
     log_axis,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.composition import CompositionCurves
+from privcore.extras.teaching.composition import CompositionCurves
 
 
 def show(result: CompositionCurves, values: Values, key: str) -> None:

@@ -15,8 +15,8 @@ from pages.ui.mechanisms.parts import (
     metric,
 )
 from pages.ui.theme import PALETTES, current
+from privcore.extras.teaching.equivalence import EquivalenceClass
 from privcore.graphs.pdag import Edge, ordered
-from privcore.teaching.equivalence import EquivalenceClass
 
 SHOWN = 11
 _ACROSS = 4

@@ -10,8 +10,8 @@ from pages.ui.mechanisms.parts import LEGEND, Values, draw, level_line, metric
 from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
+from privcore.extras.teaching.membership import Membership
 from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.teaching.membership import Membership
 
 
 def show(result: Membership, values: Values, key: str) -> None:

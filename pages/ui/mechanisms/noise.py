@@ -15,7 +15,7 @@ from pages.ui.mechanisms.parts import (
     side_by_side,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.noise import NoisePicture
+from privcore.extras.teaching.noise import NoisePicture
 
 _BINS = 50
 

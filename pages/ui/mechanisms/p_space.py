@@ -16,7 +16,7 @@ from pages.ui.mechanisms.parts import (
     upright,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.p_space import PAgainstZ
+from privcore.extras.teaching.p_space import PAgainstZ
 
 
 def show(result: PAgainstZ, values: Values, key: str) -> None:

@@ -11,8 +11,8 @@ import streamlit as st
 
 from pages.ui.controls.params import declared_controls, number_text
 from pages.ui.mechanisms.parts import Values
+from privcore.extras.teaching import Panel
 from privcore.parameter import Parameter
-from privcore.teaching import Panel
 
 # From the result, the values of the controls and a key for the elements to the picture; it gives
 # the code back where that is not the panel's own.
@@ -20,7 +20,7 @@ Picture = Callable[[Any, Values, str], str | None]
 
 
 def picture(panel: Panel) -> Picture:
-    """`show` of the module here that is called as the panel's own in `privcore.teaching`."""
+    """`show` of the module here that is called as the panel's own in `privcore.extras.teaching`."""
     module = panel.compute.__module__.rpartition(".")[2]
     # A panel needs no other line than its own in the registry.
     show: Picture = import_module(f"pages.ui.mechanisms.{module}").show

@@ -14,7 +14,7 @@ from pages.ui.mechanisms.parts import (
     upright,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.per_test import PerTestBudget
+from privcore.extras.teaching.per_test import PerTestBudget
 
 
 def show(result: PerTestBudget, values: Values, key: str) -> None:

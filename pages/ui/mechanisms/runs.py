@@ -14,7 +14,7 @@ from pages.ui.mechanisms.parts import (
 )
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
-from privcore.teaching.runs import NAIVE, SIEVING, Runs
+from privcore.extras.teaching.runs import NAIVE, SIEVING, Runs
 
 
 def show(result: Runs, values: Values, key: str) -> None:

@@ -14,7 +14,7 @@ from pages.ui.mechanisms.parts import (
     side_by_side,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.selection import Selections
+from privcore.extras.teaching.selection import Selections
 
 
 def show(result: Selections, values: Values, key: str) -> None:

@@ -12,7 +12,12 @@ from pages.ui.mechanisms.parts import (
     draw,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.sensitivity import LEVELS, Moves, playground_code, sensitivity_playground
+from privcore.extras.teaching.sensitivity import (
+    LEVELS,
+    Moves,
+    playground_code,
+    sensitivity_playground,
+)
 
 
 def show(result: Moves, values: Values, key: str) -> str:

@@ -14,7 +14,7 @@ from pages.ui.mechanisms.parts import (
     log_axis,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.sieve import SieveErrors
+from privcore.extras.teaching.sieve import SieveErrors
 
 
 def show(result: SieveErrors, values: Values, key: str) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui.mechanisms.parts import LEGEND, Values, draw, metric, side_by_side
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.simpson import NAMES, PAIRS, RUNS, Simpson
+from privcore.extras.teaching.simpson import NAMES, PAIRS, RUNS, Simpson
 
 _GROUPS = ("all patients", "mild cases", "severe cases")
 # Severity above, as in a textbook.

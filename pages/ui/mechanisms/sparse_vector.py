@@ -17,7 +17,7 @@ from pages.ui.mechanisms.parts import (
     metric,
 )
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.sparse_vector import CORRECT, Stream
+from privcore.extras.teaching.sparse_vector import CORRECT, Stream
 
 
 def show(result: Stream, values: Values, key: str) -> None:

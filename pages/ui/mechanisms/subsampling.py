@@ -14,7 +14,7 @@ from pages.ui.mechanisms.parts import (
 )
 from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
-from privcore.teaching.subsampling import SubsamplingCurves
+from privcore.extras.teaching.subsampling import SubsamplingCurves
 
 
 def show(result: SubsamplingCurves, values: Values, key: str) -> None:

@@ -10,12 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from benchmarks.papers import Line, Reproduction
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from pages.ui.tradeoff.charts import series_name
 from pages.ui.tradeoff.styles import DASHES, style_of
-from privcore.evaluation.papers import Line, Reproduction
-from privcore.evaluation.reliability import Reliability
+from privcore.extras.lab.reliability import Reliability
 
 _PANEL_HEIGHT = 270
 _DASH = {"proven": "solid", "published": "dash", "exact": "dot"}

@@ -82,7 +82,7 @@ def notebook(
             _text(f"## Without noise\n\n{NOT_PRIVATE}"),
             _code(
                 "from privcore.algorithms import count\n"
-                "from privcore.evaluation import compare\n"
+                "from privcore.measures import compare\n"
                 "from privcore.releases import non_private_reference\n\n"
                 "reference = non_private_reference(count(dataset), result)\n"
                 f"name = {'non-private ' + pictures.base_name!r}\n"

@@ -13,9 +13,9 @@ from pages.ui.texts import guarantee_sentence
 from pages.ui.theme import EDGES
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
-from privcore.evaluation import Comparison, compare
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions
+from privcore.measures import Comparison, compare
 from privcore.text import short
 
 NOT_PRIVATE = "The non-private graph and the metrics are not private."

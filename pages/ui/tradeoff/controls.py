@@ -18,8 +18,8 @@ from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.counts import NumericRows
 from privcore.data import StructuralExample
-from privcore.evaluation.sweeps.plan import Calibration
-from privcore.evaluation.sweeps.sweep import (
+from privcore.extras.lab.sweeps.plan import Calibration
+from privcore.extras.lab.sweeps.sweep import (
     ExampleData,
     NetworkData,
     SweepData,

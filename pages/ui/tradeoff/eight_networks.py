@@ -12,13 +12,13 @@ from pages.ui.tradeoff import charts as tradeoff_charts
 from pages.ui.tradeoff.styles import OURS, groups
 from privcore.algorithms import ALGORITHMS
 from privcore.data import load_network
-from privcore.evaluation.sweeps.eight_networks import (
+from privcore.extras.lab.sweeps.eight_networks import (
     NETWORKS,
     best_on_average,
     eight_networks,
     eight_networks_means,
 )
-from privcore.evaluation.sweeps.sweep import best_alike
+from privcore.extras.lab.sweeps.sweep import best_alike
 
 
 def pick_sentence(epsilon: float) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.ui.messages import problem
 from pages.ui.texts import plain
 from pages.ui.tradeoff.sweeping import BackgroundSweep
-from privcore.evaluation.sweeps.sweep import Row
+from privcore.extras.lab.sweeps.sweep import Row
 
 # A plan of at most so many runs begins by itself, where some of its rows are shipped.
 AT_ONCE = 1_500

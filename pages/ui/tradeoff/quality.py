@@ -12,7 +12,7 @@ from pages.ui.tradeoff.controls import View, open_in_discover
 from pages.ui.tradeoff.progress import live
 from pages.ui.tradeoff.sweeping import BackgroundSweep
 from privcore.algorithms import ALGORITHMS
-from privcore.evaluation.sweeps.sweep import (
+from privcore.extras.lab.sweeps.sweep import (
     Row,
     SweepPlan,
     best_alike,

@@ -12,8 +12,8 @@ import streamlit as st
 
 from pages.ui.running import presence
 from privcore.errors import Cancelled, PrivcoreError
-from privcore.evaluation.sweeps.eight_networks import shipped_rows
-from privcore.evaluation.sweeps.sweep import Row, SweepPlan, run_sweep, seconds_left
+from privcore.extras.lab.sweeps.eight_networks import shipped_rows
+from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, run_sweep, seconds_left
 
 _KEPT = 8
 # A sweep that no page has looked at for so long ends: its session looks at something else.

@@ -15,7 +15,7 @@ from pages.ui.tradeoff.controls import FOUND, View, choose_map
 from pages.ui.tradeoff.progress import live
 from pages.ui.tradeoff.sweeping import BackgroundSweep, sweep_of
 from privcore.algorithms import ALGORITHMS
-from privcore.evaluation.sweeps.sweep import Row, SweepPlan, edge_recovery, encode, summarise
+from privcore.extras.lab.sweeps.sweep import Row, SweepPlan, edge_recovery, encode, summarise
 
 
 def statistic(title: str, text: str) -> Any:

@@ -20,8 +20,8 @@ from privcore.algorithms.moment_search.release.releases import release_pairs
 from privcore.counts import NumericRows
 from privcore.counts.cutting import cut_numbers
 from privcore.data import Column, Dataset, StructuralExample
-from privcore.evaluation import skeleton_metrics
 from privcore.graphs import cpdag_of_names
+from privcore.measures import skeleton_metrics
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from tests.examples import examples

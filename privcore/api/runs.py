@@ -1,0 +1,45 @@
+"""One run of an algorithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privcore.algorithms import engine, get_algorithm
+from privcore.algorithms.registry import RECOMMENDED
+from privcore.algorithms.search.result import Discovery
+from privcore.api.tables import Table, dataset_of
+from privcore.privacy.mechanisms import SecureNoise
+
+
+def discover(
+    data: Table, algorithm: str = RECOMMENDED, *, seed: int | None = None, **parameters: Any
+) -> Discovery:
+    """Discover a causal graph.
+
+    Args:
+        data: a data set, or what `read_table` takes.
+        algorithm: a name of `privcore.ALGORITHMS`.
+        seed: of simulated noise, for runs to be repeated.  Without one the noise is secure: such a
+            run can be published, though only `release` keeps a record of what was spent.
+        **parameters: of the algorithm, such as epsilon; those left out take their defaults.
+
+    Returns:
+        The graph (`graph`), what is promised (`guarantee`), what was spent (`spent`), and for some
+        algorithms what is said of each pair of columns (`findings`).  `trace` is not private.
+
+    Raises:
+        ParameterError: for an unknown algorithm or parameter, or a value that it does not take.
+        DataError: for data that the algorithm does not work on.
+
+    Example:
+        >>> from privcore import load_network
+        >>> result = discover(load_network("asia").sample(5_000, seed=1), "pc", threshold=0.01)
+        >>> result.graph.nodes[:3]
+        ('asia', 'tub', 'smoke')
+    """
+    noise = None
+    if seed is None and get_algorithm(algorithm).private:
+        noise = SecureNoise()
+    return engine.discover(
+        dataset_of(data), algorithm, parameters, seed=seed, noise=noise, keep_trace=seed is not None
+    )

@@ -1,0 +1,165 @@
+"""Tables from files, data frames and samples."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from privcore.algorithms.search.parameters import ROWS_PER_UNIT
+from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset, reading
+from privcore.data.samples import get_sample
+from privcore.data.schema_file import read_schema
+from privcore.data.triage import Proposal, choose, left_out
+from privcore.data.triage import triage as proposals_for
+from privcore.data.units import bounded
+from privcore.errors import DataError, ParameterError
+from privcore.text import short
+from privcore.unit import noun_of
+
+Table = Dataset | pd.DataFrame | Path | str
+
+
+def read_table(
+    source: pd.DataFrame | Path | str,
+    *,
+    schema: Sequence[ColumnSchema] | Path | str | None = None,
+    columns: Collection[str] | None = None,
+    missing: Missing | None = None,
+    unit: str | None = None,
+    rows_per_unit: int | None = None,
+) -> Dataset:
+    """A table as a data set.
+
+    Args:
+        source: a data frame, or the path of a CSV, TSV or Parquet file.
+        schema: what is public of each column (its kind; its levels, or its bounds), as a list, or
+            as the path of a JSON file that its owner has confirmed (`causalveil schema`).  Without
+            one it is what `triage` proposes from the rows.  No guarantee covers that, and every
+            guarantee says so; columns that are left out are named in a warning.
+        columns: the columns to use; None for all that can be used.
+        missing: what to do with missing cells: make them a "level" of their own, "drop" their
+            rows, "refuse" them, or take them as missing at random: each test of PC and LapMech then
+            uses the "available" rows, in which its columns have values.  None for a level without a
+            schema, and to refuse with one.
+
+    Returns:
+        The data set: n rows of coded levels and of numbers within their bounds.
+
+    Raises:
+        DataError: for a file that is no table, a column that is not there, a value outside its
+            schema, missing cells that are refused, or rows that name no unit.
+        ParameterError: for one of unit and rows_per_unit without the other.
+
+    Example:
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"smokes": ["no", "yes", "no"], "age": [31.5, 64.0, 47.2]})
+        >>> data = read_table(frame)
+        >>> data.n, data.names
+        (3, ('smokes', 'age'))
+        >>> frame["patient_id"] = ["p1", "p2", "p2"]
+        >>> data = read_table(frame, unit="patient_id", rows_per_unit=2)
+        >>> data.unit.words, data.names
+        ('one patient with at most 2 rows', ('smokes', 'age'))
+    """
+    name = "table" if isinstance(source, pd.DataFrame) else Path(source).stem
+    raw = _raw(source)
+    if unit is None and rows_per_unit is not None:
+        raise ParameterError(
+            "rows_per_unit needs unit, the column that says whose rows are whose; give both."
+        )
+    if unit is not None:
+        if rows_per_unit is None:
+            raise ParameterError(
+                f"How many rows of one {short(noun_of(unit))} are kept at most is not said; give "
+                "rows_per_unit, such as 5."
+            )
+        raw = bounded(raw, unit, ROWS_PER_UNIT.parse(rows_per_unit)).table
+    if schema is None:
+        proposals = choose(proposals_for(raw), columns)
+        for column, reason in left_out(proposals).items():
+            warnings.warn(f"Left out: {short(column)} ({reason})", UserWarning, stacklevel=2)
+        proposed = [proposal.schema for proposal in proposals]
+        if missing in ("drop", "refuse"):
+            proposed = [replace(column, missing=False) for column in proposed]
+        return build_dataset(raw, proposed, name=name, missing=missing or "refuse")
+    wanted = list(read_schema(_bytes_of(schema)) if isinstance(schema, Path | str) else schema)
+    if columns is not None:
+        absent = [column for column in columns if column not in raw.names]
+        if absent:
+            raise DataError(
+                f"There is no column {short(absent[0])!r}; there are "
+                f"{', '.join(short(column, 20) for column in raw.names)}."
+            )
+        wanted = [column for column in wanted if column.name in columns]
+    return build_dataset(raw, wanted, name=name, missing=missing or "refuse")
+
+
+def load_sample(name: str) -> Dataset:
+    """A sample table as `read_table` reads its file, with its true graph.
+
+    Args:
+        name: one of `privcore.SAMPLES`, which has each one's story and path.
+
+    Raises:
+        ParameterError: for an unknown name.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # Identifiers and free text are left out.
+        ...     data = load_sample("clinic")
+        >>> data.n, len(data.names), len(data.true_edges)
+        (12000, 9, 11)
+    """
+    sample = get_sample(name)
+    dataset = read_table(sample.path)
+    return replace(dataset, true_edges=sample.true_edges(dataset.names))
+
+
+def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
+    """What to do with each column of a table: a proposal, its reason, and other ways.
+
+    Args:
+        source: a data frame, or the path of a CSV, TSV or Parquet file.
+
+    Returns:
+        One proposal for each column.  Its `ways` are schemas for `read_table`; the first is what
+        `read_table` does by itself.
+
+    Raises:
+        DataError: for a file that is no table.
+
+    Example:
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"day": ["2024-01-31", "2024-02-01"] * 9, "ward": ["a", "b"] * 9})
+        >>> for proposal in triage(frame):
+        ...     print(proposal.name, proposal.problem or "fine", proposal.ways[0].label, sep=": ")
+        day: date: month of the year
+        ward: fine: each value
+    """
+    return proposals_for(_raw(source))
+
+
+def _raw(source: pd.DataFrame | Path | str) -> RawTable:
+    if isinstance(source, pd.DataFrame):
+        content = source.to_csv(index=False).encode()
+        return reading.read_table(content, "table.csv", encoding="utf-8")
+    return reading.read_table(_bytes_of(source), Path(source).name)
+
+
+def dataset_of(data: Table) -> Dataset:
+    """What `read_table` makes of a table, and a data set as it is."""
+    return data if isinstance(data, Dataset) else read_table(data)
+
+
+def _bytes_of(path: Path | str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(reading.MAX_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or "unknown cause"
+        raise DataError(f"{short(path)!r} cannot be read: {reason}.") from None

@@ -1,0 +1,276 @@
+"""The audit of each private algorithm; one cannot be registered without one.
+
+Parameters are chosen so that the output tells as much as it can: few columns, conditioning on
+nothing, and a threshold where a verdict is as informative as the noisy number behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any
+
+from scipy.special import ndtr
+
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.engine import planned_delta
+from privcore.extras.audits.algorithm_trial import AlgorithmTrial
+from privcore.extras.audits.case import AuditCase, Trial, by_name
+from privcore.extras.audits.neighbours import NumericPair, Pair, TablePair, turned
+from privcore.graphs.knowledge import Knowledge
+
+
+@dataclass(frozen=True)
+class OfAlgorithm:
+    """From a claim to runs of an algorithm whose total is that claim."""
+
+    algorithm: str
+    pair: Pair
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
+        return AlgorithmTrial(self.algorithm, parameters, self.pair)
+
+
+def with_claim(
+    algorithm: str, parameters: Mapping[str, Any], pair: Pair, epsilon: float, delta: float
+) -> dict[str, Any]:
+    """The parameters, and those of the claim that the algorithm declares."""
+    claimed = {**parameters, "epsilon": epsilon}
+    declared = any(p.name == "delta" for p in get_algorithm(algorithm).parameters)
+    # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
+    if declared and (delta > 0 or planned_delta(algorithm, claimed, pair.source(0)) > 0):
+        claimed["delta"] = delta
+    return claimed
+
+
+def audit_of_algorithm(
+    name: str, pair: Pair, parameters: Mapping[str, Any] | None = None, **settings: Any
+) -> AuditCase:
+    """An audit of one algorithm on any pair with any other parameters than ε and δ.
+
+    settings: other fields of the case, such as its default δ.
+    """
+    title = get_algorithm(name).title
+    make = OfAlgorithm(name, pair, parameters or {})
+    return AuditCase(name, title, "algorithm", pair.words, make, **settings)
+
+
+def significance(shift: float, n: int) -> float:
+    """The level whose threshold on |Z| is `shift` times Z*'s sensitivity, 6/√n."""
+    return float(2 * ndtr(-shift * 6 / sqrt(n)))
+
+
+_N = 1500
+_NEAR_ZERO = significance(1e-3, _N)
+_TWO_FALL = turned((False, False), _N)
+_THREE_FALL = turned((False, False, False), _N)
+ONE_FALLS = turned((False,), _N)
+# The first scores rise on one data set where the last one falls, near the same threshold.
+_STREAM = turned((False, False, True), _N, extra=(0, 0, 4))
+_LONG_STREAM = turned((False, False, False, False, True), _N, extra=(0, 0, 0, 0, 2))
+_TINY_TABLE = TablePair(
+    "six records of two columns with two levels, five alike; the sixth differs from them in both "
+    "columns, or in one (found by a search)",
+    (2, 2),
+    (((1, 1), 5),),
+    (0, 0),
+    (0, 1),
+)
+
+_TWO_CORNERS = TablePair(
+    "nine records of two columns with two levels, four of (0, 0) and five of (1, 1); one of the "
+    "four becomes (0, 1) (the best of those tried)",
+    (2, 2),
+    (((0, 0), 3), ((1, 1), 5)),
+    (0, 0),
+    (0, 1),
+)
+
+_ALL_KINDS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+_THREE_TABLES = TablePair(
+    "109 records of three columns with two levels: eleven of each kind, ten more of (0, 0, 0) and "
+    "of (1, 1, 1), and one that turns from (1, 1, 1) to (0, 1, 1), so that two dependences that "
+    "can just be seen become weaker (the best of those tried)",
+    (2, 2, 2),
+    tuple((kind, 21 if len(set(kind)) == 1 else 11) for kind in _ALL_KINDS),
+    (1, 1, 1),
+    (0, 1, 1),
+)
+
+
+def corners(reach: float, n: int) -> tuple[tuple[float, float], ...]:
+    """n − 1 rows spread over (±reach, ±reach)."""
+    signs = [(i, j) for i in (-1, 1) for j in (-1, 1)]
+    return tuple((reach * i, reach * j) for i, j in (signs[k % 4] for k in range(n - 1)))
+
+
+def _correlated(reach: float, n: int, turned_rows: int) -> tuple[tuple[float, float], ...]:
+    """As `corners`, so many rows of negative product made positive."""
+    rows = list(corners(reach, n))
+    negative = [k for k, (a, b) in enumerate(rows) if a * b < 0]
+    for k in negative[:turned_rows]:
+        rows[k] = (reach, reach)
+    return tuple(rows)
+
+
+_PRODUCT_TURNS = NumericPair(
+    "400 rows of two columns with some correlation; (1, 1) becomes (1, −1)",
+    _correlated(0.7, 400, 5),
+    (1.0, 1.0),
+    (1.0, -1.0),
+)
+_FEW_TURN = NumericPair(
+    "20 rows (±0.3, ±0.3) with some correlation but one: (1, 1) becomes (1, −1)",
+    _correlated(0.3, 20, 2),
+    (1.0, 1.0),
+    (1.0, -1.0),
+)
+_SHORT_TURNS = NumericPair(
+    "400 rows (±0.2, ±0.2), as long as the radius; (0.2, 0.2) becomes (0.2, −0.2)",
+    corners(0.2, 400),
+    (0.2, 0.2),
+    (0.2, -0.2),
+)
+LARGEST_TURNS = NumericPair(
+    "400 rows (±0.5, ±0.5) but one: (1, 1) becomes (1, −1), which turns a gradient of the largest "
+    "size around",
+    corners(0.5, 400),
+    (1.0, 1.0),
+    (1.0, -1.0),
+)
+GAUSSIAN_DELTA = 0.01
+_DESCENT = {
+    "clip": 1.0,
+    "step": 0.1,
+    "gradients": 2,
+    "stages": 1,
+    "sparsity": 0.0,
+    "weight_threshold": 0.3,
+}
+
+_ALL = (
+    audit_of_algorithm(
+        "laplace-pc", _THREE_FALL, {"threshold": _NEAR_ZERO, "max_tests": 3, "max_order": 0}
+    ),
+    replace(
+        # Three of six pairs are ruled out and are not paid for: those that are left share all of ε.
+        audit_of_algorithm(
+            "laplace-pc",
+            _THREE_FALL,
+            {
+                "threshold": _NEAR_ZERO,
+                "max_order": 0,
+                "knowledge": Knowledge.of(forbid="b--c; b--d; c--d").text,
+            },
+        ),
+        name="laplace-pc-known",
+        title="Laplace-PC, pairs ruled out beforehand",
+    ),
+    audit_of_algorithm(
+        "svt-pc",
+        _LONG_STREAM,
+        {"threshold": significance(2, _N), "max_deletions": 1, "max_order": 0},
+    ),
+    audit_of_algorithm(
+        "priv-pc",
+        _STREAM,
+        {"threshold": significance(2, _N), "tweak": 0.0, "max_rounds": 1, "max_order": 0},
+    ),
+    audit_of_algorithm(
+        "sg-pc",
+        _THREE_FALL,
+        {"threshold": _NEAR_ZERO, "max_tests": 3, "max_order": 0},
+        delta=GAUSSIAN_DELTA,
+    ),
+    audit_of_algorithm(
+        "em-pc",
+        ONE_FALLS,
+        {"threshold": significance(4, _N), "number_share": 0.95, "direction_share": 0.0},
+    ),
+    audit_of_algorithm(
+        "moment-search", _TWO_CORNERS, {"false_edges": 0.5}, runs=20_000, ci_runs=2000
+    ),
+    replace(
+        audit_of_algorithm(
+            "moment-search",
+            _TINY_TABLE,
+            {"whole_table": 0, "false_edges": 0.05},
+            delta=GAUSSIAN_DELTA,
+            runs=20_000,
+            ci_runs=2000,
+        ),
+        name="moment-search-pairs",
+        title="Moment search, pairs",
+    ),
+    audit_of_algorithm("lapmech", _TINY_TABLE, {"max_order": 0}),
+    replace(
+        audit_of_algorithm(
+            "moment-search",
+            _FEW_TURN,
+            {"false_edges": 0.9},
+            delta=GAUSSIAN_DELTA,
+            runs=20_000,
+            ci_runs=1200,
+        ),
+        name="moment-search-numbers",
+        title="Moment search, on numbers",
+    ),
+    replace(
+        # At a level that leaves nearly all pairs to be looked at, so that tables are released; with
+        # fewer records or a larger share there would be one round of them, not three.
+        audit_of_algorithm(
+            "moment-search",
+            _THREE_TABLES,
+            {
+                "whole_table": 0,
+                "false_edges": 0.3,
+                "candidate_level": 0.9,
+                "table_share": 0.8,
+                "table_noise_ratio": 10_000.0,
+                "threshold": 0.08,
+                "max_order": 0,
+            },
+            delta=GAUSSIAN_DELTA,
+            runs=20_000,
+            ci_runs=400,
+        ),
+        name="moment-search-tables",
+        title="Moment search, rounds of tables",
+    ),
+    audit_of_algorithm(
+        "privpc-star",
+        _PRODUCT_TURNS,
+        {
+            "threshold": float(2 * ndtr(-0.75)),
+            "centring": "middle",
+            "null": "sampling",
+            "max_order": 0,
+        },
+        delta=GAUSSIAN_DELTA,
+    ),
+    audit_of_algorithm("curate", _TWO_FALL, {"threshold": _NEAR_ZERO, "max_order": 0}),
+    audit_of_algorithm(
+        "noleaks", LARGEST_TURNS, _DESCENT, delta=GAUSSIAN_DELTA, runs=20_000, ci_runs=800
+    ),
+    audit_of_algorithm(
+        "curate-score",
+        LARGEST_TURNS,
+        {**_DESCENT, "growth": 2.0},
+        delta=GAUSSIAN_DELTA,
+        runs=20_000,
+        ci_runs=800,
+    ),
+    audit_of_algorithm(
+        "moment-notears",
+        _SHORT_TURNS,
+        {"sparsity": 0.0, "iterations": 1, "weight_threshold": 0.3},
+        delta=GAUSSIAN_DELTA,
+        runs=20_000,
+        ci_runs=800,
+    ),
+)
+
+AUDITS: dict[str, AuditCase] = by_name(_ALL)

@@ -1,0 +1,66 @@
+"""What can be audited: something that runs on two neighbouring data sets, and what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from privcore.extras.audits.outputs import Outputs
+from privcore.privacy.mechanisms import NoiseSource
+
+Side = Literal[0, 1]
+Kind = Literal["mechanism", "release", "algorithm", "unit", "pairwise", "planted"]
+
+
+class Trial(Protocol):
+    """Runs of one mechanism or algorithm on D (side 0) and on its neighbour D′ (side 1).
+
+    batch: how many runs are made at a time.  It is fixed, and each batch has a noise source of its
+    own, so that results do not depend on how batches are shared out.  Trials that are run in other
+    processes must be picklable.
+    """
+
+    @property
+    def batch(self) -> int: ...
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        """That many independent runs."""
+        ...
+
+
+@dataclass(frozen=True)
+class AuditCase:
+    """One registered audit.
+
+    neighbours: the two data sets, in words, and why they are the worst that is known.
+    make: from the claimed (ε, δ) to the runs; raises ParameterError for a claim that the mechanism
+        cannot make, such as δ = 0 for Gaussian noise.
+    epsilon, delta, runs: the claim and the number of runs on each data set, if none are given.
+    ci_runs: on each data set in `ci_audit`.
+    flaw: of a planted bug: what was done wrong; empty where the claim is proven.
+    protects: who is protected, where that is no single record.  rows: how many rows they have.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    neighbours: str
+    make: Callable[[float, float], Trial]
+    epsilon: float = 1.0
+    delta: float = 0.0
+    runs: int = 100_000
+    ci_runs: int = 4000
+    flaw: str = ""
+    protects: str = ""
+    rows: int = 1
+
+
+def by_name(cases: Iterable[AuditCase]) -> dict[str, AuditCase]:
+    """The cases by name; raises ValueError if two have the same, so that none replaces another."""
+    named: dict[str, AuditCase] = {}
+    for case in cases:
+        if case.name in named:
+            raise ValueError(f"Two audits are called {case.name!r}; give one another name.")
+        named[case.name] = case
+    return named

@@ -1,0 +1,119 @@
+"""Neighbouring records for the releases behind a direction: those that move a score the most.
+
+Where a test record is replaced, all training records are (0, 0).  Then both exact regressions are
+0, the residuals are the other variable, and both directions have the same score.  Where a training
+record is replaced, all others are (0, 0), and the test records lie where it moves both regressions.
+"""
+
+from __future__ import annotations
+
+import math
+
+from privcore.extras.audits.direction_trials import DirectionPair
+from privcore.extras.audits.neighbours import Row
+
+_LOW: Row = (-1.0, -1.0)
+_HIGH: Row = (1.0, 1.0)
+_CROSS: Row = (-1.0, 1.0)
+
+
+def _equal(value: float, count: int) -> tuple[Row, ...]:
+    return ((value, value),) * count
+
+
+def concordant(training: int) -> DirectionPair:
+    """Attains Kendall's 4/m and Spearman's 6/(m + 1) in both directions, m = 12."""
+    m = 12
+    shared = tuple((2 * k / m - 1, 2 * k / m - 1) for k in range(1, m))
+    return DirectionPair(
+        f"{m} test records in one increasing chain, of which the smallest is replaced by (largest, "
+        "smallest)",
+        "test",
+        shared,
+        _equal(0.0, training),
+        _LOW,
+        (1.0, -1.0),
+    )
+
+
+def one_apart(training: int) -> DirectionPair:
+    """Moves the root of HSIC by 2/m in both directions, the most that is known."""
+    return DirectionPair(
+        "12 test records of which eleven are equal and one lies apart; it joins the others",
+        "test",
+        _equal(-1.0, 11),
+        _equal(0.0, training),
+        _HIGH,
+        _LOW,
+    )
+
+
+def third_apart(training: int) -> DirectionPair:
+    """Moves HSIC by about 32/27/m in both directions, the most that is known."""
+    return DirectionPair(
+        "24 test records, a third in one place and the rest in another; one of the third takes the "
+        "y of the rest",
+        "test",
+        (*_equal(-1.0, 7), *_equal(1.0, 16)),
+        _equal(0.0, training),
+        _LOW,
+        _CROSS,
+    )
+
+
+def upper_quartile_gap(training: int) -> DirectionPair:
+    """The logarithm of every interquartile range jumps by 0.86, within an interval of length 1."""
+    m = 240
+    low, middle, high = m // 2, m // 4 - 1, m // 4
+    shared = (*_equal(-0.5, low), *_equal(-0.1, middle), *_equal(0.45, high))
+    return DirectionPair(
+        f"{m} test records in three places, half of them in the lowest one; the upper quartiles "
+        "jump from the middle one to the highest as one record does",
+        "test",
+        shared,
+        _equal(0.0, training),
+        (-0.1, -0.1),
+        (0.45, 0.45),
+    )
+
+
+def upper_quartile_between(training: int) -> DirectionPair:
+    """The lowest candidates for the upper quartile become worse by one, the highest better."""
+    m = 1000
+    rank = math.ceil(0.75 * m)
+    shared = (*_equal(-1.0, rank - 2), (0.8, 0.8), *_equal(1.0, m - rank))
+    return DirectionPair(
+        f"{m:,} test records at −1 and at 1 but for one at the upper quartile, 0.8; one goes from "
+        "−1 to 1",
+        "test",
+        shared,
+        _equal(0.0, training),
+        _LOW,
+        _HIGH,
+    )
+
+
+def one_trained(training: int, test: int) -> DirectionPair:
+    """Moves the difference of either regression at −1 and at 1 by about 4/n."""
+    return DirectionPair(
+        f"{training} training records, all (0, 0) but for one: (−1, −1) becomes (−1, 1); the test "
+        "records are (−1, −1) and (1, 1)",
+        "training",
+        _equal(0.0, training - 1),
+        (_LOW, _HIGH) * (test // 2),
+        _LOW,
+        _CROSS,
+    )
+
+
+def corners() -> DirectionPair:
+    """Moves two entries of the table by 1, as much as its sensitivity allows."""
+    places = (_LOW, _CROSS, (1.0, -1.0), _HIGH)
+    return DirectionPair(
+        "21 training records in the corners; (1, 1) becomes (−1, 1)",
+        "training",
+        places * 5,
+        (_LOW, _HIGH) * 5,
+        _HIGH,
+        _CROSS,
+    )

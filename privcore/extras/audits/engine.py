@@ -1,0 +1,79 @@
+"""The one call that the page, the command line and the tests make."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from privcore.extras.audits.case import AuditCase
+from privcore.extras.audits.events import find_events
+from privcore.extras.audits.result import AuditResult, result_of
+from privcore.extras.audits.settings import (
+    CONFIDENCE,
+    DELTA,
+    EPSILON,
+    PROCESSES,
+    RUNS,
+    SEED,
+)
+from privcore.extras.audits.simulate import simulate
+
+
+def audit(
+    case: AuditCase,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    runs: int | None = None,
+    seed: int = 1,
+    confidence: float = 0.95,
+    processes: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> AuditResult:
+    """Test the claim that a case is (ε, δ)-DP on its two data sets.
+
+    epsilon, delta, runs: of the case, if not given.  runs: on each data set.
+    confidence: the probability with which the lower bound holds; a claim that is true is called
+        violated with probability at most 1 − confidence, over the noise of the audit.
+    processes: do not change the result.
+    progress: told how many of all runs are done.
+
+    Raises ParameterError for values out of range, and Cancelled if `cancelled` says so.
+    """
+    claim = (
+        EPSILON.parse(case.epsilon if epsilon is None else epsilon),
+        DELTA.parse(case.delta if delta is None else delta),
+    )
+    count = RUNS.parse(case.runs if runs is None else runs)
+    level, number = CONFIDENCE.parse(confidence), SEED.parse(seed)
+    start = time.perf_counter()
+    trial = case.make(*claim)
+    one, other = simulate(trial, count, number, PROCESSES.parse(processes), progress, cancelled)
+    events = find_events(one, other, claim[1], level)
+    seconds = time.perf_counter() - start
+    return result_of(case, claim, count, number, level, events, seconds)
+
+
+def runs_to_catch(
+    case: AuditCase,
+    *,
+    seed: int = 1,
+    confidence: float = 0.95,
+    first: int = 250,
+    most: int = 256_000,
+    processes: int = 1,
+) -> AuditResult:
+    """Audits with twice the runs each time, and a seed of its own each, until one says "violated".
+
+    The last one is given, which says "not violated" if not even `most` runs showed it.
+    confidence: of all of them together, so that each has a higher one.
+    """
+    audits = 1 + int(math.log2(most / first))
+    level = 1 - (1 - confidence) / audits
+    for k in range(audits):
+        result = audit(case, runs=first << k, seed=seed + k, confidence=level, processes=processes)
+        if result.verdict == "violated":
+            break
+    return result

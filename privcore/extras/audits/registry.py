@@ -1,0 +1,93 @@
+"""All audits by name, and the short ones that every change of the code goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from privcore.errors import ParameterError
+from privcore.extras.audits.algorithms import AUDITS
+from privcore.extras.audits.case import AuditCase, Kind
+from privcore.extras.audits.directions import PAIRWISE
+from privcore.extras.audits.engine import audit
+from privcore.extras.audits.mechanisms import MECHANISMS
+from privcore.extras.audits.planted import PLANTED
+from privcore.extras.audits.releases import RELEASES
+from privcore.extras.audits.result import AuditResult
+from privcore.extras.audits.units import UNITS
+from privcore.text import short
+
+# That any of the short audits of one run calls a true claim violated, at most.
+CI_FALSE_ALARM = 1e-6
+
+_BY_KIND: dict[Kind, dict[str, AuditCase]] = {
+    "mechanism": MECHANISMS,
+    "release": RELEASES,
+    "algorithm": AUDITS,
+    "unit": UNITS,
+    "pairwise": PAIRWISE,
+    "planted": PLANTED,
+}
+
+_NOUNS: dict[Kind, str] = {
+    "mechanism": "mechanism",
+    "release": "release of numbers",
+    "algorithm": "algorithm",
+    "unit": "person with several rows",
+    "pairwise": "pairwise release",
+    "planted": "planted bug",
+}
+
+
+def get_audit(kind: Kind, name: str) -> AuditCase:
+    """The audit of that kind and name; raises ParameterError if there is none."""
+    known = _BY_KIND[kind]
+    if name not in known:
+        raise ParameterError(
+            f"There is no audited {_NOUNS[kind]} {short(name)!r}; choose one of {', '.join(known)}."
+        )
+    return known[name]
+
+
+def find_audit(name: str) -> AuditCase:
+    """The audit of that name, whatever its kind; raises ParameterError if there is none."""
+    for known in _BY_KIND.values():
+        if name in known:
+            return known[name]
+    raise ParameterError(
+        f"There is no audit {short(name)!r}; choose one of those that the Audit page lists."
+    )
+
+
+def audits_of_rows(rows: int) -> list[AuditCase]:
+    """The proven ones for persons with so many rows; raises ParameterError if there are none."""
+    cases = [case for case in all_proven() if case.rows == rows]
+    if not cases:
+        known = sorted({case.rows for case in all_proven()})
+        raise ParameterError(
+            f"There is no audit of persons with {short(rows)} rows; choose one of "
+            f"{', '.join(map(str, known))}."
+        )
+    return cases
+
+
+def all_proven() -> list[AuditCase]:
+    """All whose claims are proven: mechanisms, releases, algorithms, persons with several rows, and
+    what is behind a direction."""
+    kinds = (MECHANISMS, RELEASES, AUDITS, UNITS, PAIRWISE)
+    return [case for cases in kinds for case in cases.values()]
+
+
+def ci_audit(seed: int = 1) -> Iterator[AuditResult]:
+    """A short audit of all that is proven, as they are done.
+
+    By the union bound one of them calls a true claim violated with probability at most
+    CI_FALSE_ALARM, over seeds.
+    """
+    cases = all_proven()
+    for number, case in enumerate(cases):
+        yield audit(
+            case,
+            runs=case.ci_runs,
+            seed=seed + number,
+            confidence=1 - CI_FALSE_ALARM / len(cases),
+        )

@@ -1,0 +1,247 @@
+"""The noisy numbers that an algorithm releases, through its own code, without its search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.search.model import NoHooks, Run
+from privcore.algorithms.search.parameters import GraphParameters
+from privcore.arrays import Vector
+from privcore.counts import CountSource
+from privcore.effects import Question, effects
+from privcore.extras.audits.case import Side
+from privcore.extras.audits.neighbours import Pair, TablePair
+from privcore.extras.audits.outputs import Outputs
+from privcore.extras.audits.trials import uniforms
+from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.privacy.mechanisms.noise import Counts
+
+# A noise source that keeps what is released through it, and how likely that was.
+#
+# Whatever an algorithm does with noisy numbers afterwards, the numbers are what its proof is
+# about.
+
+
+# What draws no noise on numbers.
+_OTHER = frozenset({"noisy_max", "coin", "permutation"})
+
+
+class Draw(NamedTuple):
+    """The sub-sample `number` of a run, of `size` of so many rows."""
+
+    number: int
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Released:
+    """Numbers that got noise: the method that drew it, and the exact and noisy numbers, (k,).
+
+    draw: the last sub-sample before it, if there was any.
+    """
+
+    method: str
+    exact: Vector
+    scale: float
+    noisy: Vector
+    draw: Draw | None = None
+
+    def again(self, runs: int, noise: NoiseSource) -> Vector:
+        """The same release that many times, shape (runs, k)."""
+        many = self.method if self.method.endswith("_array") else f"{self.method}_array"
+        kind = np.int64 if "discrete" in self.method else np.float64
+        drawn = getattr(noise, many)(np.tile(self.exact.astype(kind), runs), self.scale)
+        return np.asarray(drawn, dtype=np.float64).reshape(runs, -1)
+
+    def log_density(self, noisy: Vector) -> Vector:
+        """Log density of noisy numbers, shape (…, k), up to a constant; integers too."""
+        apart = (noisy - self.exact) / self.scale
+        loss = apart * apart / 2 if "gaussian" in self.method else np.abs(apart)
+        return np.asarray(-loss.sum(axis=-1) - self.exact.size * np.log(self.scale))
+
+
+class Listening:
+    """Noise from another source, of which everything on numbers is kept in `released`.
+
+    replayed: what to give out in place of noise, in order, as if it had been drawn.
+    """
+
+    def __init__(self, noise: NoiseSource, replayed: Sequence[Released] | None = None) -> None:
+        self._noise, self._replayed = noise, replayed
+        self.released: list[Released] = []
+        self.draws: list[Draw] = []
+
+    def subsample(self, multiplicities: Counts, size: int) -> Counts:
+        self.draws.append(Draw(len(self.draws), int(multiplicities.sum()), size))
+        return self._noise.subsample(multiplicities, size)
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._noise, name)
+        return (
+            partial(self._keep, name, method)
+            if callable(method) and name not in _OTHER
+            else (method)
+        )
+
+    def _keep(self, name: str, method: Callable[..., Any], values: Any, scale: float) -> Any:
+        if self._replayed is None:
+            noisy = method(values, scale)
+        else:
+            shown = self._replayed[len(self.released)].noisy
+            like = np.asarray(values)
+            noisy = shown.astype(like.dtype).reshape(like.shape) if like.shape else float(shown[0])
+        exact, kept = (np.array(v, dtype=np.float64).reshape(-1) for v in (values, noisy))
+        self.released.append(
+            Released(name, exact, scale, kept, self.draws[-1] if self.draws else None)
+        )
+        return noisy
+
+
+Path = tuple[tuple[Released, Released], ...]
+_DIGITS = 9
+RATIO = "log-likelihood ratio of the released numbers"
+
+
+def listened(
+    algorithm: str,
+    parameters: GraphParameters,
+    source: CountSource,
+    noise: NoiseSource,
+    replayed: Sequence[Released] | None = None,
+) -> list[Released]:
+    """What one run with checked parameters releases, in order."""
+    listening = Listening(noise, replayed)
+    run = Run(source, parameters, cast(NoiseSource, listening), NoHooks(), keep_trace=False)
+    get_algorithm(algorithm).run(run)
+    return listening.released
+
+
+@dataclass(frozen=True)
+class ReleaseTrial:
+    """What is told of a run is the likelihood ratio of the numbers that it releases.
+
+    By the lemma of Neyman and Pearson nothing read from them tells more.  It follows from the
+    numbers, the two data sets and the scales that the code requires, so that it is post-processing.
+
+    paths: how many whole runs on D say what gets how much noise, each followed by one on D′ that is
+    given the same noisy numbers; then only the noise is drawn, of each path equally often.  One is
+    enough where nothing released depends on an earlier release.  Otherwise the earlier numbers
+    are held fixed: the proofs bound what is told on every path, and this tests that bound.
+    Raises ParameterError for parameters that the algorithm refuses.
+    """
+
+    algorithm: str
+    parameters: Mapping[str, Any]
+    pair: Pair
+    paths: int = 1
+    batch: int = 20_000
+    _paths: tuple[Path, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_paths", tuple(map(self._path, range(self.paths))))
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        parts = np.array_split(np.empty(runs), self.paths)
+        ratios = [
+            _ratios(path, side, part.size, noise)
+            for path, part in zip(self._paths, parts, strict=True)
+        ]
+        return Outputs.of_numbers([RATIO], np.concatenate(ratios)[:, None])
+
+    def _path(self, number: int) -> Path:
+        noise = SimulatedNoise(number)
+        first = self._listened(0, noise, None)
+        second = self._listened(1, noise, first)
+        return tuple(zip(first, second, strict=True))
+
+    def _listened(
+        self, side: Side, noise: NoiseSource, replayed: Sequence[Released] | None
+    ) -> list[Released]:
+        chosen = get_algorithm(self.algorithm)
+        checked = chosen.takes.checked(self.parameters, chosen.name)
+        source = cast(CountSource, self.pair.source(side))
+        return listened(self.algorithm, checked, source, noise, replayed)
+
+
+@dataclass(frozen=True)
+class EffectTrial(ReleaseTrial):
+    """The same of a graph and of the table that is measured for the effect of a on b.
+
+    share: of ε, for the table.
+    """
+
+    share: float = 0.5
+
+    def _listened(
+        self, side: Side, noise: NoiseSource, replayed: Sequence[Released] | None
+    ) -> list[Released]:
+        listening = Listening(noise, replayed)
+        effects(
+            cast(TablePair, self.pair).dataset(side),
+            Question("a", "b"),
+            self.parameters,
+            share=self.share,
+            noise=cast(NoiseSource, listening),
+            keep_trace=False,
+        )
+        return listening.released
+
+
+def _ratios(path: Path, side: Side, runs: int, noise: NoiseSource) -> np.ndarray[Any, Any]:
+    """Shape (runs,)."""
+    total = np.zeros(runs)
+    for steps in path:
+        noisy = steps[side].again(runs, noise)
+        total += steps[0].log_density(noisy) - steps[1].log_density(noisy)
+    # The last digits of simulated noise tell what it was added to; they are not what is audited.
+    return np.round(total, _DIGITS)
+
+
+@dataclass(frozen=True)
+class SubSampleTrial:
+    """Tests of an algorithm, each on a sub-sample, for a record that moves every test as much as
+    its sensitivity says, where it is drawn, and none where it is not.
+
+    One whole run says which tests are made on which draw of how many rows, with what noise; then
+    both are drawn anew.  What is told of a run is the likelihood ratio of its tests.
+    sensitivity: from a number of rows to how far the record moves a test.
+    Raises ParameterError for parameters that the algorithm refuses.
+    """
+
+    algorithm: str
+    parameters: Mapping[str, Any]
+    pair: Pair
+    sensitivity: Callable[[int], float]
+    batch: int = 2500
+    _draws: dict[Draw, list[Released]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        chosen = get_algorithm(self.algorithm)
+        checked = chosen.takes.checked(self.parameters, chosen.name)
+        source = cast(CountSource, self.pair.source(0))
+        draws: dict[Draw, list[Released]] = {}
+        for step in listened(self.algorithm, checked, source, SimulatedNoise(0)):
+            if step.draw is not None:
+                draws.setdefault(step.draw, []).append(step)
+        object.__setattr__(self, "_draws", draws)
+
+    def __call__(self, side: Side, runs: int, noise: NoiseSource) -> Outputs:
+        total = np.zeros(runs)
+        for draw, tests in self._draws.items():
+            share = draw.size / draw.rows
+            moved = (uniforms(runs, noise) < share) & (side == 0)
+            shift, loss = self.sensitivity(draw.size), np.zeros(runs)
+            for test in tests:
+                least = replace(test, exact=np.zeros(1))
+                most = replace(test, exact=np.full(1, shift))
+                noisy = least.again(runs, noise) + shift * moved[:, None]
+                loss += most.log_density(noisy) - least.log_density(noisy)
+            total += np.log1p(share * np.expm1(loss))
+        return Outputs.of_numbers([RATIO], np.round(total, _DIGITS)[:, None])

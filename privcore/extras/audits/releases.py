@@ -1,0 +1,259 @@
+"""Audits of the numbers that algorithms release, before anything is made of them.
+
+Graphs tell less than the numbers behind them.  Here each record is replaced by one that attains the
+sensitivity, or nearly, so that the numbers show most of the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any
+
+from privcore.extras.audits.algorithms import (
+    GAUSSIAN_DELTA,
+    LARGEST_TURNS,
+    ONE_FALLS,
+    corners,
+    with_claim,
+)
+from privcore.extras.audits.case import AuditCase, Trial, by_name
+from privcore.extras.audits.claims import ROWS_L1
+from privcore.extras.audits.neighbours import NumericPair, Pair, TablePair, turned
+from privcore.extras.audits.release_trial import EffectTrial, ReleaseTrial, SubSampleTrial
+from privcore.independence import ScoreMeasure, get_score
+
+
+@dataclass(frozen=True)
+class OfRelease:
+    """From a claim to the releases of an algorithm whose total is that claim."""
+
+    algorithm: str
+    pair: Pair
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    paths: int = 1
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
+        return ReleaseTrial(self.algorithm, parameters, self.pair, self.paths)
+
+
+@dataclass(frozen=True)
+class OfEffect:
+    """From a claim to a graph and a table for an effect that share it."""
+
+    pair: TablePair
+    algorithm: str = "moment-search"
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        return EffectTrial(self.algorithm, {"epsilon": epsilon}, self.pair)
+
+
+@dataclass(frozen=True)
+class OfSubSamples:
+    """The same for tests on sub-samples, with Z* as their score."""
+
+    algorithm: str
+    pair: Pair
+    parameters: Mapping[str, Any]
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
+        moved = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05).sensitivity
+        return SubSampleTrial(self.algorithm, parameters, self.pair, moved)
+
+
+def _diagonal(norm: float, product: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Rows (a, b) and (−b, −a) of that norm with ab = `product`.
+
+    Their products differ in squares alone, and their inner product is −2ab: together these attain
+    the bounds on centred moments.
+    """
+    plus, minus = sqrt(norm**2 + 2 * product), sqrt(norm**2 - 2 * product)
+    a, b = (plus + minus) / 2, (plus - minus) / 2
+    return (a, b), (-b, -a)
+
+
+def _numbers(words: str, shared: float, n: int, rows: tuple[Any, Any]) -> NumericPair:
+    return NumericPair(words, corners(shared, n), *rows)
+
+
+_FOUR = tuple(((a, b), 3) for a in (0, 1) for b in (0, 1))
+_TWO_COLUMNS = TablePair(
+    "13 records of two columns with two levels, three of each kind and one: (0, 0) becomes (1, 1), "
+    "the largest change of their one- and two-way counts",
+    (2, 2),
+    _FOUR,
+    (0, 0),
+    (1, 1),
+)
+_ALIKE = tuple(
+    ((a, b, c), 400 if a == b == c else 20) for a in (0, 1) for b in (0, 1) for c in (0, 1)
+)
+_THREE_COLUMNS = TablePair(
+    "921 records of three columns with two levels, most of (0, 0, 0) and (1, 1, 1); (0, 0, 0) "
+    "becomes (1, 1, 0), the largest change of their one- and two-way counts",
+    (2, 2, 2),
+    _ALIKE,
+    (0, 0, 0),
+    (1, 1, 0),
+)
+_RADIUS = 0.2
+_SHORT = _numbers(
+    "400 rows (±0.1, ±0.1), but for one as long as the radius, (a, b) with ab = R²/16, which "
+    "becomes (−b, −a)",
+    0.1,
+    400,
+    _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 16),
+)
+_LONG = _numbers(
+    "2,000 rows (±0.3, ±0.3), but for one far longer, (a, b) with ab a sixteenth of its squared "
+    "norm, which becomes (−b, −a)",
+    0.3,
+    2000,
+    _diagonal(1.0, 1 / 16),
+)
+_HALF = _numbers(
+    "400 rows (±0.5, ±0.5), but for one of norm 1, (a, b) with ab = 1/4, which becomes (−b, −a)",
+    0.5,
+    400,
+    _diagonal(1.0, 1 / 4),
+)
+_DIAMOND = NumericPair(
+    "2,000 rows (±0.5, 0) and (0, ±0.5), which no line describes, so that numbers are cut, but for "
+    "one: (1, 1) becomes (−1, −1), the largest change of middle and spread and of pairs",
+    tuple(((0.5, 0.0), (0.0, 0.5), (-0.5, 0.0), (0.0, -0.5))[k % 4] for k in range(1999)),
+    (1.0, 1.0),
+    (-1.0, -1.0),
+)
+
+_SAMPLED = replace(
+    turned((False,) * 10, 2000),
+    words="2,000 records of eleven columns; in every sub-sample that it is in, the record that is "
+    "replaced moves every test as far as one record can",
+)
+_DESCENT = {"clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0}
+
+
+def _case(
+    name: str,
+    title: str,
+    algorithm: str,
+    pair: Pair,
+    parameters: Mapping[str, Any],
+    delta: float = GAUSSIAN_DELTA,
+    paths: int = 1,
+) -> AuditCase:
+    make = OfRelease(algorithm, pair, parameters, paths)
+    return AuditCase(name, title, "release", pair.words, make, delta=delta, ci_runs=40_000)
+
+
+_ALL = (
+    _case("lapmech-counts", "LapMech: the table", "lapmech", _TWO_COLUMNS, {}, delta=0.0),
+    _case(
+        "moment-search-whole-counts",
+        "Moment search: the full contingency table",
+        "moment-search",
+        _TWO_COLUMNS,
+        {},
+        delta=0.0,
+    ),
+    AuditCase(
+        "effect-counts",
+        "Moment search and an effect: the full table, then one for the effect",
+        "release",
+        _TWO_COLUMNS.words,
+        OfEffect(_TWO_COLUMNS),
+        delta=0.0,
+        ci_runs=40_000,
+    ),
+    _case(
+        "moment-search-pair-counts",
+        "Moment search: counts of pairs",
+        "moment-search",
+        _TWO_COLUMNS,
+        {"whole_table": 0},
+    ),
+    _case(
+        "moment-search-table-counts",
+        "Moment search: pairs and rounds of tables",
+        "moment-search",
+        _THREE_COLUMNS,
+        {"whole_table": 0, "table_share": 0.8, "table_noise_ratio": 10_000.0},
+        paths=4,
+    ),
+    _case(
+        "moment-search-moments",
+        "Moment search: moments of numbers",
+        "moment-search",
+        _LONG,
+        {},
+        paths=10,
+    ),
+    _case(
+        "moment-search-shapes",
+        "Moment search: numbers, pairs of which show more than lines",
+        "moment-search",
+        _DIAMOND,
+        {},
+        paths=10,
+    ),
+    _case("privpc-star-moments", "PrivPC*: moments", "privpc-star", _HALF, {"radius": sqrt(0.5)}),
+    _case(
+        "privpc-star-moments-laplace",
+        "PrivPC*: moments with Laplace noise",
+        "privpc-star",
+        ROWS_L1,
+        {"mechanism": "laplace", "centring": "middle"},
+        delta=0.0,
+    ),
+    _case("noleaks-gradients", "NOLEAKS: gradients", "noleaks", LARGEST_TURNS, _DESCENT, paths=10),
+    _case(
+        "noleaks-line-search",
+        "NOLEAKS: gradients and line search",
+        "noleaks",
+        LARGEST_TURNS,
+        {**_DESCENT, "step_rule": "line search"},
+        paths=10,
+    ),
+    _case(
+        "curate-gradients",
+        "CURATE: gradients",
+        "curate-score",
+        LARGEST_TURNS,
+        {**_DESCENT, "growth": 2.0},
+        paths=10,
+    ),
+    _case(
+        "moment-notears-moments",
+        "Moment NOTEARS: moments",
+        "moment-notears",
+        _SHORT,
+        {"sparsity": 0.0, "iterations": 1, "radius": _RADIUS},
+    ),
+    _case(
+        "column-counts",
+        "Laplace-PC: counts of columns, and a test",
+        "laplace-pc",
+        ONE_FALLS,
+        {"correction": "ties", "max_tests": 1, "max_order": 0},
+        delta=0.0,
+    ),
+    AuditCase(
+        "sg-pc-sub-samples",
+        "SG-PC: tests on sub-samples",
+        "release",
+        _SAMPLED.words,
+        OfSubSamples(
+            "sg-pc",
+            _SAMPLED,
+            {"score": "z-star", "rate": 0.02, "max_tests": 10, "max_order": 0},
+        ),
+        delta=0.001,
+        runs=40_000,
+        ci_runs=4000,
+    ),
+)
+
+RELEASES: dict[str, AuditCase] = by_name(_ALL)

@@ -1,0 +1,116 @@
+"""What an audit found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from privcore.extras.audits.case import AuditCase
+from privcore.extras.audits.events import TestedEvent
+
+Verdict = Literal["violated", "not violated"]
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """A claim beside the largest ε that runs on two neighbouring data sets show at its δ.
+
+    name, title, kind, neighbours, flaw, protects: of the case.
+    runs: on each of the two data sets; half of them chose the events, half tested them.
+    confidence: with at least this probability `epsilon_lower` is at most the true ε at δ.
+    events: those tested, the one that shows the most first; empty if all runs were alike.
+    seconds: of the whole audit.
+    """
+
+    name: str
+    title: str
+    kind: str
+    neighbours: str
+    flaw: str
+    epsilon: float
+    delta: float
+    runs: int
+    seed: int
+    confidence: float
+    events: tuple[TestedEvent, ...]
+    seconds: float
+    protects: str = ""
+
+    @property
+    def epsilon_lower(self) -> float:
+        """Lower bound on ε at the claimed δ; 0 if nothing was shown."""
+        return max((event.epsilon_lower for event in self.events), default=0.0)
+
+    @property
+    def event(self) -> str:
+        """The event that shows the most, in words."""
+        return self.events[0].words if self.events else "none: the outputs were all alike"
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the claim is refuted at the stated confidence."""
+        return "violated" if self.epsilon_lower > self.epsilon else "not violated"
+
+    @property
+    def ratio(self) -> float:
+        """Lower bound over claim."""
+        return self.epsilon_lower / self.epsilon
+
+    @property
+    def most_visible(self) -> float:
+        """About the largest ε that so many runs could show of anything, even the exact data.
+
+        An event that always happens on one data set and never on the other shows no more.
+        """
+        tested = self.runs - self.runs // 2
+        return math.log(tested / math.log(2 / (1 - self.confidence)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "kind": self.kind,
+            "neighbours": self.neighbours,
+            "flaw": self.flaw,
+            **({"protects": self.protects} if self.protects else {}),
+            "claim": {"epsilon": self.epsilon, "delta": self.delta},
+            "epsilon_lower": self.epsilon_lower,
+            "ratio": self.ratio,
+            "verdict": self.verdict,
+            "confidence": self.confidence,
+            "runs": self.runs,
+            "seed": self.seed,
+            "event": self.event,
+            "events": [event.as_dict() for event in self.events],
+            "most_visible": self.most_visible,
+            "seconds": self.seconds,
+        }
+
+
+def result_of(
+    case: AuditCase,
+    claim: tuple[float, float],
+    runs: int,
+    seed: int,
+    confidence: float,
+    events: tuple[TestedEvent, ...],
+    seconds: float,
+) -> AuditResult:
+    """What a case's events show."""
+    return AuditResult(
+        case.name,
+        case.title,
+        case.kind,
+        case.neighbours,
+        case.flaw,
+        claim[0],
+        claim[1],
+        runs,
+        seed,
+        confidence,
+        events,
+        seconds,
+        case.protects,
+    )

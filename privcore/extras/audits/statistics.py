@@ -1,0 +1,232 @@
+"""Numbers read from a run that may distinguish two data sets; an event is one at or above a bound.
+
+Some are given out as they are; others are learned from runs that are then used for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+
+from privcore.arrays import Vector
+from privcore.extras.audits.outputs import Outputs
+from privcore.extras.audits.plain_words import fact, side, thing
+
+Family = Literal["number", "fact", "outputs", "score"]
+
+_MOST_BINS = 32
+# Runs in a bin on average, below which its frequency says little.
+_RUNS_PER_BIN = 40
+# Named in words; the rest are counted.
+_NAMED = 3
+
+
+class Statistic(Protocol):
+    """A number for each run."""
+
+    @property
+    def family(self) -> Family: ...
+
+    def values(self, outputs: Outputs) -> Vector:
+        """Shape (runs,)."""
+        ...
+
+    def words(self, bound: float, above: bool) -> str:
+        """The event that it is at least `bound` (above), or less, as the audit names things."""
+        ...
+
+    def plainly(self, bound: float, above: bool) -> str:
+        """The same event as a sentence without its full stop."""
+        ...
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A released number, or a fact of the outcome."""
+
+    name: str
+    family: Family
+
+    def values(self, outputs: Outputs) -> Vector:
+        return outputs.feature(self.name)
+
+    def words(self, bound: float, above: bool) -> str:
+        if self.name.endswith("?"):
+            return self.name[:-1] if above else f"not: {self.name[:-1]}"
+        return f"{self.name} {'at least' if above else 'below'} {bound:.4g}"
+
+    def plainly(self, bound: float, above: bool) -> str:
+        if self.name.endswith("?"):
+            return fact(self.name, above)
+        return f"{thing(self.name)} {side(bound, above)}"
+
+
+@dataclass(frozen=True)
+class OutcomeRatio:
+    """Estimated log-ratio of the outcome's probabilities; 0 for one that was never seen."""
+
+    ratios: dict[str, float] = field(repr=False)
+    family: Family = "outputs"
+
+    @classmethod
+    def learned(cls, one: Outputs, other: Outputs) -> OutcomeRatio:
+        counts = [np.bincount(o.codes, minlength=len(o.outcomes)) for o in (one, other)]
+        seen = [
+            {o.words: int(c) for o, c in zip(outputs.outcomes, count, strict=True) if c}
+            for outputs, count in zip((one, other), counts, strict=True)
+        ]
+        first, second = seen
+        return cls(
+            {
+                words: float(np.log((first.get(words, 0) + 0.5) / (second.get(words, 0) + 0.5)))
+                for words in sorted(first.keys() | second.keys())
+            }
+        )
+
+    def values(self, outputs: Outputs) -> Vector:
+        known = np.array([self.ratios.get(outcome.words, 0.0) for outcome in outputs.outcomes])
+        return known[outputs.codes]
+
+    def words(self, bound: float, above: bool) -> str:
+        inside = [w for w, ratio in self.ratios.items() if (ratio >= bound) == above]
+        # The most informative ones first.
+        inside.sort(key=lambda w: (-abs(self.ratios[w]), w))
+        named = "; or ".join(inside[:_NAMED])
+        more = len(inside) - _NAMED
+        return f"output: {named}" + (f"; or {more} more" if more > 0 else "")
+
+    def plainly(self, bound: float, above: bool) -> str:
+        inside = [w for w, ratio in self.ratios.items() if (ratio >= bound) == above]
+        first = min(inside, key=lambda w: (-abs(self.ratios[w]), w), default="")
+        # All that is given out may be long; what comes first in it is the graph.
+        shown = first.split(";")[0]
+        if len(inside) == 1:
+            return f"the result as a whole is one that other runs had: {shown}"
+        return (
+            f"the result as a whole is one of {len(inside)} that other runs had, such as: {shown}"
+        )
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Fisher's linear discriminant of all numbers and facts."""
+
+    names: tuple[str, ...]
+    weights: tuple[float, ...]
+    family: Family = "score"
+
+    @classmethod
+    def learned(cls, one: Outputs, other: Outputs) -> Linear | None:
+        """None where fewer than two features vary."""
+        names = _varying(one, other)
+        if len(names) < 2:
+            return None
+        first, second = (np.column_stack([o.feature(n) for n in names]) for o in (one, other))
+        spread = (np.cov(first, rowvar=False) + np.cov(second, rowvar=False)) / 2
+        # So that features that determine one another do no harm.
+        spread += 1e-9 * np.diag(np.diag(spread) + 1e-12)
+        weights = np.linalg.solve(spread, first.mean(axis=0) - second.mean(axis=0))
+        weights /= max(float(np.abs(weights).max()), 1e-300)
+        return cls(tuple(names), tuple(float(w) for w in weights))
+
+    def values(self, outputs: Outputs) -> Vector:
+        columns = (outputs.feature(name) for name in self.names)
+        return np.asarray(sum(w * c for w, c in zip(self.weights, columns, strict=True)))
+
+    def words(self, bound: float, above: bool) -> str:
+        order = sorted(range(len(self.names)), key=lambda k: -abs(self.weights[k]))
+        terms = [f"{self.weights[k]:+.3g} × ({self.names[k].rstrip('?')})" for k in order[:_NAMED]]
+        more = f" and {len(order) - _NAMED} more terms" if len(order) > _NAMED else ""
+        return f"score {' '.join(terms)}{more} {'at least' if above else 'below'} {bound:.4g}"
+
+    def plainly(self, bound: float, above: bool) -> str:
+        order = sorted(range(len(self.names)), key=lambda k: -abs(self.weights[k]))
+        most = "; ".join(thing(self.names[k]) for k in order[:_NAMED])
+        return (
+            f"a weighted sum of {len(self.names)} things read from the result, most of all {most}, "
+            f"{side(bound, above)}"
+        )
+
+
+@dataclass(frozen=True)
+class BinnedRatio:
+    """Log-ratio of the frequencies of the bin that each number falls in, added up.
+
+    Where the noise of different numbers is independent that is their likelihood ratio.
+    """
+
+    names: tuple[str, ...]
+    edges: tuple[Vector, ...] = field(repr=False)
+    ratios: tuple[Vector, ...] = field(repr=False)
+    family: Family = "score"
+
+    @classmethod
+    def learned(cls, one: Outputs, other: Outputs) -> BinnedRatio | None:
+        """None where no number varies."""
+        names = _varying(one, other, only=one.names)
+        bins = min(_MOST_BINS, 2 * one.runs // _RUNS_PER_BIN)
+        if not names or bins < 2:
+            return None
+        edges, ratios = [], []
+        for name in names:
+            first, second = one.feature(name), other.feature(name)
+            shares = np.linspace(0, 1, bins + 1)[1:-1]
+            cuts = np.unique(np.quantile(np.concatenate((first, second)), shares))
+            counts = [
+                np.bincount(np.searchsorted(cuts, v, side="right"), minlength=cuts.size + 1) + 0.5
+                for v in (first, second)
+            ]
+            edges.append(cuts)
+            ratios.append(np.log(counts[0] / counts[1]))
+        return cls(tuple(names), tuple(edges), tuple(ratios))
+
+    def values(self, outputs: Outputs) -> Vector:
+        total = np.zeros(outputs.runs)
+        for name, cuts, ratios in zip(self.names, self.edges, self.ratios, strict=True):
+            total += ratios[np.searchsorted(cuts, outputs.feature(name), side="right")]
+        return total
+
+    def words(self, bound: float, above: bool) -> str:
+        named = ", ".join(self.names[:_NAMED])
+        more = f" and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
+        where = "at least" if above else "below"
+        return f"likelihood-ratio score of {named}{more} {where} {bound:.3g}"
+
+    def plainly(self, bound: float, above: bool) -> str:
+        named = "; ".join(thing(name) for name in self.names[:_NAMED])
+        more = f"; and {len(self.names) - _NAMED} more" if len(self.names) > _NAMED else ""
+        return (
+            f"how much likelier other runs had such numbers on D than on D′ ({named}{more}), as a "
+            f"logarithm, {side(bound, above)}"
+        )
+
+
+def learned(one: Outputs, other: Outputs) -> list[Statistic]:
+    """All statistics that these runs suggest."""
+    statistics: list[Statistic] = [
+        Feature(name, "number" if name in one.names else "fact") for name in _varying(one, other)
+    ]
+    if len(one.outcomes) > 1 or len(other.outcomes) > 1:
+        statistics.append(OutcomeRatio.learned(one, other))
+    makers: Sequence[Callable[[Outputs, Outputs], Statistic | None]] = (
+        Linear.learned,
+        BinnedRatio.learned,
+    )
+    for make in makers:
+        statistic = make(one, other)
+        if statistic is not None:
+            statistics.append(statistic)
+    return statistics
+
+
+def _varying(one: Outputs, other: Outputs, only: Sequence[str] | None = None) -> list[str]:
+    """Names of the features that are not the same in all runs."""
+    names = dict.fromkeys((*one.features, *other.features)) if only is None else only
+    return [
+        name
+        for name in names
+        if np.ptp(np.concatenate((one.feature(name), other.feature(name)))) > 0
+    ]

@@ -1,0 +1,171 @@
+"""Audits of a person with several rows: all of them replaced, or added or removed.
+
+Each row is one that attains the sensitivity of a row, and they are alike, so that together they
+move what is released as much as so many rows can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from privcore.algorithms.engine import row_parameters
+from privcore.extras.audits.algorithm_trial import AlgorithmTrial
+from privcore.extras.audits.algorithms import GAUSSIAN_DELTA, significance, with_claim
+from privcore.extras.audits.case import AuditCase, Trial, by_name
+from privcore.extras.audits.neighbours import TablePair, turned
+from privcore.extras.audits.release_trial import ReleaseTrial
+from privcore.extras.audits.unit_trial import AddedTrial
+from privcore.unit import ADDED, REPLACED, Relation, Unit
+
+ROWS = 5
+# Of ε, which the number of rows takes.
+_COUNT_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class OfUnit:
+    """From a claim for a person with at most `rows` rows to the releases of an algorithm.
+
+    pair: of a person whose rows are replaced; with more rows than that, the bound is broken.
+    whole_runs: whether the output is all that a run gives out, in place of what it releases.
+    """
+
+    algorithm: str
+    pair: TablePair
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    rows: int = ROWS
+    whole_runs: bool = False
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        stated = {**self.parameters, "rows_per_unit": self.rows}
+        wanted = with_claim(self.algorithm, stated, self.pair, epsilon, delta)
+        of_row = row_parameters(self.algorithm, wanted, self.pair.source(0))
+        if self.whole_runs:
+            return AlgorithmTrial(self.algorithm, of_row, self.pair)
+        return ReleaseTrial(self.algorithm, of_row, self.pair)
+
+
+@dataclass(frozen=True)
+class OfAdded:
+    """From a claim for a person who is added or removed to runs of an algorithm.
+
+    releases: 1 for the claim of the number of rows alone, which has a twentieth of ε.
+    """
+
+    algorithm: str
+    pair: TablePair
+    releases: int = 2
+
+    def __call__(self, epsilon: float, delta: float) -> Trial:
+        wanted = {
+            "epsilon": epsilon / _COUNT_SHARE if self.releases == 1 else epsilon,
+            "rows_per_unit": self.pair.rows,
+            "neighbours": ADDED,
+        }
+        return AddedTrial(self.algorithm, wanted, self.pair, self.releases)
+
+
+def of_two_columns(rows: int) -> TablePair:
+    """The largest change of one- and two-way counts by a person with so many rows."""
+    return TablePair(
+        f"{12 + rows} records of two columns with two levels: three of each kind, and {rows} of "
+        "one person, which all go from (0, 0) to (1, 1), the largest change of their one- and "
+        "two-way counts",
+        (2, 2),
+        tuple(((a, b), 3) for a in (0, 1) for b in (0, 1)),
+        (0, 0),
+        (1, 1),
+        rows,
+    )
+
+
+_FALLING = turned((False, False, False), 1500, rows=ROWS)
+_ADDED = TablePair(
+    f"6,000 records alike, (0, 0), of two columns with two levels, and {ROWS} more of one person, "
+    "(1, 1), who is on D alone",
+    (2, 2),
+    (((0, 0), 6000),),
+    (1, 1),
+    None,
+    ROWS,
+)
+
+
+def _case(
+    name: str, title: str, make: OfUnit | OfAdded, relation: Relation, **settings: Any
+) -> AuditCase:
+    return AuditCase(
+        name,
+        title,
+        "unit",
+        make.pair.words,
+        make,
+        protects=Unit("person", ROWS).sentence(relation),
+        rows=ROWS,
+        **settings,
+    )
+
+
+_ALL = (
+    _case(
+        "lapmech-person",
+        "LapMech: the table, a person with 5 rows",
+        OfUnit("lapmech", of_two_columns(ROWS)),
+        REPLACED,
+        ci_runs=40_000,
+    ),
+    _case(
+        "moment-search-person",
+        "Moment search: the full contingency table, a person with 5 rows",
+        OfUnit("moment-search", of_two_columns(ROWS)),
+        REPLACED,
+        ci_runs=40_000,
+    ),
+    _case(
+        "moment-search-pairs-person",
+        "Moment search: counts of pairs, a person with 5 rows",
+        OfUnit("moment-search", of_two_columns(ROWS), {"whole_table": 0}),
+        REPLACED,
+        delta=GAUSSIAN_DELTA,
+        ci_runs=40_000,
+    ),
+    _case(
+        "laplace-pc-person",
+        "Laplace-PC, a person with 5 rows",
+        OfUnit(
+            "laplace-pc",
+            _FALLING,
+            {"threshold": significance(1e-3, _FALLING.n), "max_tests": 3, "max_order": 0},
+            whole_runs=True,
+        ),
+        REPLACED,
+    ),
+    _case(
+        "number-of-rows",
+        "The number of rows, a person with 5 rows added",
+        OfAdded("lapmech", _ADDED, releases=1),
+        ADDED,
+        runs=20_000,
+        ci_runs=2000,
+    ),
+    _case(
+        "lapmech-added",
+        "LapMech: number of rows and table, a person with 5 rows added",
+        OfAdded("lapmech", _ADDED),
+        ADDED,
+        runs=20_000,
+        ci_runs=1200,
+    ),
+    _case(
+        "moment-search-added",
+        "Moment search: number of rows and table, a person with 5 rows added",
+        OfAdded("moment-search", _ADDED),
+        ADDED,
+        runs=20_000,
+        ci_runs=1200,
+    ),
+)
+
+UNITS: dict[str, AuditCase] = by_name(_ALL)

@@ -1,0 +1,1 @@
+"""Commands of the extras; `privcore.cli` finds them by name."""

@@ -1,0 +1,178 @@
+"""`direction`: which of two variables causes the other, as JSON or in words."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from privcore.cli.data import raw_table, stated_schema, whole
+from privcore.data import ColumnSchema, Dataset, RawTable, build_dataset
+from privcore.data.triage import number_columns, proposed_schema
+from privcore.errors import ParameterError
+from privcore.extras.pairs import (
+    GENERATORS,
+    PARAMETERS,
+    Inference,
+    Pair,
+    PairGenerator,
+    generator_parameters,
+    infer,
+)
+from privcore.extras.pairs.report import caution, direction_report
+from privcore.parameter import Parameter
+from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
+from privcore.releases import large_delta_sentence
+from privcore.text import short
+
+# Parameters with an option of their own; all others go through --set.
+_DIRECT = ("epsilon", "delta", "score", "protects", "calibration", "penalty")
+
+
+def _options() -> dict[str, Parameter]:
+    """Every parameter that some generator has, each once."""
+    return {p.name: p for kind in GENERATORS for p in generator_parameters(kind)}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    data = command.add_argument_group("data")
+    data.add_argument("--generator", help=f"a pair with a known direction: {', '.join(GENERATORS)}")
+    data.add_argument("--rows", default="8000", help="rows to generate (8000)")
+    data.add_argument("--data-seed", default=None, help="seed of the rows (that of --seed)")
+    data.add_argument("--csv", metavar="FILE", help="or a CSV, TSV or Parquet file")
+    data.add_argument("--x", metavar="COLUMN", help="the file's first variable")
+    data.add_argument("--y", metavar="COLUMN", help="the file's second variable")
+    data.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="JSON with the bounds of the columns, confirmed by their owner (see `schema`); "
+        "without it they are read from the data, which no guarantee covers",
+    )
+    data.add_argument(
+        "--missing",
+        choices=("refuse", "drop"),
+        default="refuse",
+        help="what to do with missing values (refuse)",
+    )
+    generator = command.add_argument_group("of a generator")
+    for parameter in _options().values():
+        generator.add_argument(
+            f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
+        )
+    run = command.add_argument_group("run")
+    run.add_argument("--seed", default="1", help="seed of the split and the simulated noise (1)")
+    run.add_argument("--secure", action="store_true", help="secure noise, no seed")
+    for parameter in PARAMETERS:
+        if parameter.name in _DIRECT:
+            run.add_argument(
+                f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
+            )
+    run.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    seed = whole(options.seed, "seed")
+    pair = _pair(
+        options, seed if options.data_seed is None else whole(options.data_seed, "data-seed")
+    )
+    parameters = {
+        name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None
+    }
+    for setting in options.set:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise ParameterError(f"--set {short(setting)} is not NAME=VALUE.")
+        parameters[name.strip()] = value.strip()
+    noise: NoiseSource = SecureNoise() if options.secure else SimulatedNoise(seed)
+    result = infer(pair, parameters, noise=noise)
+    if options.json:
+        report = direction_report(result, pair, seed=None if options.secure else seed)
+        print(json.dumps(report, indent=1, ensure_ascii=False))
+        return
+    print(
+        "\n".join(
+            [*_words(result), *filter(None, [large_delta_sentence(result.guarantee, pair.n)])]
+        )
+    )
+
+
+def _pair(options: argparse.Namespace, data_seed: int) -> Pair:
+    """The pair that the options say; raises ParameterError unless they name just one."""
+    if (options.generator is None) == (options.csv is None):
+        raise ParameterError("Give either --generator NAME or --csv FILE.")
+    parameters = {k: getattr(options, k) for k in _options() if getattr(options, k) is not None}
+    if options.generator is not None:
+        if options.x is not None or options.y is not None:
+            raise ParameterError("--x and --y are for --csv; leave them out.")
+        rows = whole(options.rows, "rows")
+        return PairGenerator(options.generator, parameters).sample(rows, data_seed)
+    if parameters:
+        named = _options()[next(iter(parameters))].option
+        raise ParameterError(f"--{named} is for --generator; leave it out.")
+    if options.x is None or options.y is None:
+        raise ParameterError("--csv needs --x COLUMN and --y COLUMN.")
+    return Pair.from_dataset(_file(options), options.x, options.y)
+
+
+def _file(options: argparse.Namespace) -> Dataset:
+    """The file's two columns, with their numbers as they are; all of them if not both are there."""
+    raw = raw_table(options)
+    schema = stated_schema(options) or _read_off(raw)
+    pair = {options.x, options.y} & set(raw.names)
+    schema = [
+        replace(
+            column,
+            bins=None,
+            # Cuts are for graphs; without bounds they are all that is public of a column.
+            cut_points=() if column.bounds else column.cut_points,
+            include=len(pair) < 2 or column.name in pair,
+        )
+        for column in schema
+    ]
+    return build_dataset(raw, schema, name=Path(options.csv).name, missing=options.missing)
+
+
+def _read_off(raw: RawTable) -> list[ColumnSchema]:
+    """Columns of numbers as they are, others as proposed; a gap is no level of a number."""
+    numbers = {column.name: column for column in number_columns(raw)}
+    proposed = (numbers.get(column.name, column) for column in proposed_schema(raw))
+    return [replace(column, missing=False) for column in proposed]
+
+
+def _words(result: Inference) -> list[str]:
+    x, y = (short(name) for name in result.names)
+    arrows = {"x->y": f"{x} -> {y}", "y->x": f"{y} -> {x}"}
+    lines = [arrows[result.decision] if result.decision else f"{x}, {y}: no decision"]
+    for release in result.releases:
+        said = arrows[release.decision] if release.decision else "no decision"
+        lines.append(f"{release.score}: {said}")
+        for arrow, value, around in zip(
+            arrows.values(), release.released, release.intervals, strict=True
+        ):
+            shown = "not released" if value is None else f"{value:.5g}"
+            if around is not None:
+                shown += f" (95 %: {around[0]:.5g} to {around[1]:.5g})"
+            lines.append(f"  {arrow}: {shown}")
+        lines += [f"  {release.refused}"] if release.refused else []
+    guarantee = result.guarantee
+    lines.append(
+        f"epsilon {guarantee.epsilon:g}, delta {guarantee.delta:g} "
+        f"({guarantee.calibration}, {guarantee.accountant}; {guarantee.neighbours})"
+    )
+    lines += [f"note: {caveat}" for caveat in (*guarantee.caveats, caution(result)) if caveat]
+    if result.noise == "simulated":
+        exact = ", ".join(
+            f"{release.score} {arrows.get(release.exact_decision or '', 'no decision')}"
+            for release in result.releases
+        )
+        lines.append(f"without noise (not private): {exact}")
+        lines.append("noise simulated from a seed: to explore, never to release")
+        lines.append(f"{result.seconds:.3f} s")
+    else:
+        lines.append("secure noise")
+    return lines

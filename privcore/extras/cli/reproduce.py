@@ -1,0 +1,150 @@
+"""`reproduce`: a table or figure of a paper, made again beside what the paper prints."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchmarks.papers import (
+    REPRODUCTIONS,
+    TIMED,
+    Reproduced,
+    Reproduction,
+    Work,
+    get_reproduction,
+    reproduce,
+)
+from benchmarks.papers.results import as_csv, as_json, as_texts
+from privcore.cli.data import load_file, whole
+from privcore.data import Dataset
+from privcore.errors import ParameterError
+from privcore.text import short
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("name", nargs="?", help="which one; without a name they are listed")
+    command.add_argument("--seed", default="0", help="that data and noise are derived from (0)")
+    command.add_argument("--runs", help="replicates (each item's own)")
+    command.add_argument("--quick", action="store_true", help="few replicates, for a first look")
+    command.add_argument("--workers", help="processes (one for each processor)")
+    command.add_argument("--table", metavar="FILE", help="the data, of an item that needs them")
+    command.add_argument("--out", metavar="FILE", help="write the result as JSON too")
+    command.add_argument("--csv", action="store_true", help="print CSV, with means and spreads")
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    if options.name is None:
+        print(_listing())
+        return
+    reproduction = get_reproduction(options.name)
+    if options.out is not None and not options.out.endswith(".json"):
+        raise ParameterError(f"--out {short(options.out)} must end in .json.")
+    work = Work(
+        runs=_runs(options, reproduction),
+        seed=whole(options.seed, "seed"),
+        workers=None if options.workers is None else whole(options.workers, "workers"),
+        table=_table(options, reproduction),
+        tick=_ticker(),
+    )
+    try:
+        result = reproduce(reproduction, work)
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        raise SystemExit(130) from None
+    if options.out is not None:
+        _write(options.out, as_json(reproduction, result))
+    if options.csv:
+        print(as_csv(reproduction, result.lines), end="")
+    else:
+        print("\n".join(_words(reproduction, result)))
+
+
+def _runs(options: argparse.Namespace, reproduction: Reproduction) -> int:
+    if options.runs is None:
+        return reproduction.quick if options.quick else reproduction.runs
+    if options.quick:
+        raise ParameterError("--quick says how many runs there are; leave --runs out.")
+    return whole(options.runs, "runs")
+
+
+def _table(options: argparse.Namespace, reproduction: Reproduction) -> Dataset | None:
+    if options.table is None:
+        return None
+    if not reproduction.needs_table:
+        raise ParameterError(f"{reproduction.name} brings its own data; leave --table out.")
+    # Read as `--csv` of other commands, a missing value being a level of its own.
+    file = argparse.Namespace(
+        csv=options.table,
+        intervals=None,
+        schema=None,
+        columns=None,
+        drop=None,
+        index=None,
+        merge_rare=None,
+        missing="level",
+        truth=None,
+    )
+    return load_file(file)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError:
+        raise ParameterError(
+            f"The file {short(path)} cannot be written; check its folder."
+        ) from None
+
+
+def _ticker() -> Callable[[float], None]:
+    """Shows the share that is done, on a terminal."""
+    if not sys.stderr.isatty():
+        return lambda share: None
+    shown = [-1]
+
+    def tick(share: float) -> None:
+        if int(100 * share) != shown[0]:
+            shown[0] = int(100 * share)
+            end = "\n" if share >= 1 else ""
+            print(f"\r{shown[0]} % done ", end=end, file=sys.stderr, flush=True)
+
+    return tick
+
+
+def _listing() -> str:
+    lines = [["name", "paper", "item", "shows"]]
+    lines += [
+        [r.name, r.paper.title.split(":")[0], r.item, r.shows] for r in REPRODUCTIONS.values()
+    ]
+    return "\n".join(aligned(lines))
+
+
+def _words(reproduction: Reproduction, result: Reproduced) -> list[str]:
+    plural = "run" if result.runs == 1 else "runs"
+    lines = [
+        f"{reproduction.paper.title}, {reproduction.item}",
+        reproduction.shows,
+        f"Seed {result.seed}, {result.runs} {plural} each; mean ± standard deviation.",
+        *([TIMED] if reproduction.timed else []),
+        "",
+        *aligned(as_texts(reproduction, result.lines)),
+    ]
+    for title, sentences in (
+        ("What the paper says", reproduction.says),
+        ("Why ours differ", reproduction.differences),
+        ("Refused", result.refused),
+    ):
+        lines += ["", f"{title}:", *(f"- {s}" for s in sentences)] if sentences else []
+    return lines
+
+
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of text, with every column as wide as its widest entry."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        for line in table
+    ]

@@ -1,0 +1,258 @@
+"""`sweep`: many runs over grids, in parallel, as a table in a file."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pandas as pd
+
+from privcore.cli.data import (
+    add_data_options,
+    check_source,
+    example_of,
+    intervals_of,
+    load_file,
+    whole,
+)
+from privcore.cli.run_options import add_knowledge_options, knowledge_of
+from privcore.errors import ParameterError
+from privcore.extras.lab.sweeps.store import ending_of
+from privcore.extras.lab.sweeps.sweep import (
+    ExampleData,
+    Journal,
+    NetworkData,
+    Row,
+    SweepData,
+    SweepPlan,
+    TableData,
+    run_sweep,
+    seconds_left,
+    summarise,
+    write_rows,
+)
+from privcore.text import short
+
+# Of ε in the table on the screen; the file has them all.
+_COLUMNS = 7
+
+
+def sweep_table(rows: list[Row]) -> str:
+    """Mean skeleton F1 with a line for each algorithm and a column for each ε."""
+    table = pd.DataFrame(rows)
+    known = table["truth_skeleton_f1"].notna().any()
+    metric = "truth_skeleton_f1" if known else "non_private_skeleton_f1"
+    means = summarise(table.sort_values("cell"), metric)
+    several = [
+        name
+        for name in means.columns[: means.columns.get_loc("runs")]
+        if name not in ("algorithm", "calibration", "epsilon") and means[name].nunique() > 1
+    ]
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for line in means.to_dict("records"):
+        key = tuple(_cell(line[n]) for n in (*several, "algorithm", "calibration"))
+        epsilon = _cell(line["epsilon"])
+        value = "refused" if line["runs"] == 0 else f"{line['mean']:.3f}"
+        lines.setdefault(key, {})[epsilon] = value
+    epsilons = _few(sorted({e for line in lines.values() for e in line if e != "-"}, key=float))
+    head = [*several, "algorithm", "calibration", *(f"ε {e}" for e in epsilons)]
+    body = [
+        [*key, *(line.get(e, line.get("-", "-")) for e in epsilons or ["-"])]
+        for key, line in lines.items()
+    ]
+    head += [] if epsilons else ["F1"]
+    widths = [max(len(line[i]) for line in (head, *body)) for i in range(len(head))]
+    against = "the truth" if known else "non-private PC or NOTEARS"
+    return "\n".join(
+        [
+            f"Mean skeleton F1 against {against}:",
+            *(
+                "  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip()
+                for line in (head, *body)
+            ),
+        ]
+    )
+
+
+def _few(epsilons: list[str]) -> list[str]:
+    """All, or the ends and some between them where a line would be too long."""
+    if len(epsilons) <= _COLUMNS:
+        return epsilons
+    steps = _COLUMNS - 1
+    return [epsilons[round(i * (len(epsilons) - 1) / steps)] for i in range(_COLUMNS)]
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:
+        return "-"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+_SHOWN_EVERY = 0.2
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    add_data_options(command)
+    # Of a file, so that all of it is taken unless the option is given.
+    command.set_defaults(rows=None)
+    plan = command.add_argument_group("plan")
+    plan.add_argument("--algorithms", required=True, help="see `algorithms`")
+    plan.add_argument("--epsilons", default="0.1,1,10", help="a grid of epsilon (0.1,1,10)")
+    plan.add_argument(
+        "--grid",
+        action="append",
+        default=[],
+        metavar="NAME=V1,V2",
+        help="a grid of any other parameter; grids are crossed",
+    )
+    plan.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a fixed parameter of every algorithm that has it, or ALGORITHM.NAME=VALUE of one",
+    )
+    plan.add_argument("--calibrations", default="proven", help="proven, published or both (proven)")
+    plan.add_argument("--seeds", default="20", help="runs of each, with noise of their own (20)")
+    plan.add_argument("--seed", default="1", help="that all noise is derived from (1)")
+    add_knowledge_options(plan)
+    how = command.add_argument_group("how")
+    how.add_argument("--out", required=True, metavar="FILE", help="ends in .parquet, .csv or .json")
+    how.add_argument("--workers", help="processes (one for each processor)")
+    how.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster to run on instead")
+    command.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    ending_of(options.out)
+    plan = _plan(options)
+    workers = None if options.workers is None else whole(options.workers, "workers")
+    for sentence in plan.left_out:
+        print(sentence, file=sys.stderr)
+    journal = Journal(options.out, plan)
+    rows = list(journal.rows)
+    if rows:
+        print(f"Going on from {len(rows):,} of {plan.size:,} runs.", file=sys.stderr)
+    done = {row["cell"] for row in rows}
+    try:
+        with closing(
+            run_sweep(plan, workers=workers, scheduler=options.scheduler, done=done)
+        ) as coming:
+            for row in _watched(coming, plan.size - len(rows)):
+                journal.add(row)
+                rows.append(row)
+    except KeyboardInterrupt:
+        print("Stopped; the same command goes on from here.", file=sys.stderr)
+        raise SystemExit(130) from None
+    finally:
+        journal.close()
+        if not rows:
+            journal.remove()
+    write_rows(options.out, rows, plan, _command(options))
+    journal.remove()
+    print(sweep_table(rows))
+    refused = sum(row["error"] is not None for row in rows)
+    noted = f", {refused:,} of them refused (column error says why)" if refused else ""
+    print(f"{len(rows):,} runs{noted}: {options.out}")
+
+
+def _command(options: argparse.Namespace) -> str:
+    return shlex.join(["python", "-m", "privcore", *options.words])
+
+
+def plan_of(command: str) -> SweepPlan:
+    """The plan of a sweep's command, as the sweep's file holds it."""
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    return _plan(parser.parse_args(shlex.split(command)[4:]))
+
+
+def _plan(options: argparse.Namespace) -> SweepPlan:
+    grids: dict[str, tuple[str, ...]] = {"epsilon": _list(options.epsilons)}
+    for name, value in map(_named, options.grid):
+        if name == "epsilon":
+            raise ParameterError("Give the grid of epsilon by --epsilons.")
+        grids[name] = _list(value)
+    settings: dict[str, str] = {}
+    own: dict[str, dict[str, str]] = {}
+    for name, value in map(_named, options.set):
+        algorithm, dot, of_it = name.rpartition(".")
+        if dot:
+            own.setdefault(algorithm, {})[of_it] = value
+        else:
+            settings[name] = value
+    if options.unit is None and options.rows_per_unit is not None:
+        settings["rows_per_unit"] = options.rows_per_unit
+    if known := knowledge_of(options):
+        settings["knowledge"] = known
+    calibrations: Any = _list(options.calibrations)
+    rows = "" if options.rows is None else options.rows
+    return SweepPlan(
+        _data(options),
+        _list(options.algorithms),
+        grids=grids,
+        settings=settings,
+        own=own,
+        calibrations=calibrations,
+        rows=tuple(whole(n, "rows") for n in _list(rows)),
+        seeds=whole(options.seeds, "seeds"),
+        master_seed=whole(options.seed, "seed"),
+    )
+
+
+def _data(options: argparse.Namespace) -> tuple[SweepData, ...]:
+    check_source(options)
+    if options.table is not None:
+        raise ParameterError(
+            "Sweeps hold their data in memory, in every process: --table is for discover and "
+            "release; give a smaller file as --csv."
+        )
+    seed = 1 if options.data_seed is None else whole(options.data_seed, "data-seed")
+    if options.csv is not None:
+        return (TableData(load_file(options), seed),)
+    if options.truth:
+        raise ParameterError("--truth is for --csv, as all other data bring theirs; leave it out.")
+    cuts = intervals_of(options)
+    if options.example is not None:
+        return (ExampleData(example_of(options), seed, cuts),)
+    if cuts is not None:
+        raise ParameterError("The columns of a network have levels; leave --intervals out.")
+    return tuple(NetworkData(name, seed) for name in _list(options.network))
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ParameterError(f"{short(text)} is not NAME=VALUE.")
+    return name.strip(), value.strip()
+
+
+def _watched(coming: Iterator[Row], total: int) -> Iterator[Row]:
+    """The rows, with a line on the terminal that says how far it is."""
+    if not sys.stderr.isatty():
+        yield from coming
+        return
+    start = shown = time.monotonic()
+    for done, row in enumerate(coming, start=1):
+        yield row
+        now = time.monotonic()
+        if now - shown >= _SHOWN_EVERY or done == total:
+            shown = now
+            left = seconds_left(done, total, now - start)
+            print(f"\r{done:,} of {total:,} runs, {_clock(left)} left ", end="", file=sys.stderr)
+    print(file=sys.stderr)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,1 @@
+"""Sweeps, advice before spending, and what their runs have in common."""

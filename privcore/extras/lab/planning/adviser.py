@@ -1,0 +1,129 @@
+"""Which algorithm to use, and what to expect of it, from public facts alone.
+
+Every private algorithm that fits the columns runs once on each of a few surrogates (see
+`surrogate`): random data of the same shape.  No row of the data is looked at, so asking is free.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privcore.algorithms import ALGORITHMS
+from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks
+from privcore.errors import ParameterError
+from privcore.extras.lab.planning.quality_target import epsilon_for_quality
+from privcore.extras.lab.planning.surrogate import Quality, Shape, Spread, Surrogates
+from privcore.extras.lab.planning.targets import Reached
+from privcore.text import short
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One algorithm at its defaults.  refused: why it cannot run on such data, empty if it can."""
+
+    algorithm: str
+    skeleton: Spread
+    cpdag: Spread
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """candidates: the best skeleton F1 first, those refused last.  runs: of each."""
+
+    candidates: tuple[Candidate, ...]
+    runs: int
+
+    @property
+    def close(self) -> tuple[Candidate, ...]:
+        """The best by skeleton F1, and those within two standard errors of the difference."""
+        able = [c for c in self.candidates if not c.refused]
+        return tuple(
+            c for c in able if able[0].skeleton.mean - c.skeleton.mean <= self._apart(able[0], c)
+        )
+
+    @property
+    def best(self) -> Candidate | None:
+        """The one with the best directions among those too close to call by their edges."""
+        return max(self.close, key=lambda c: _known(c.cpdag.mean), default=None)
+
+    def _apart(self, one: Candidate, other: Candidate) -> float:
+        if one is other:
+            return 0.0
+        spread = math.hypot(one.skeleton.sd, other.skeleton.sd)
+        return 2 * spread / math.sqrt(self.runs) if self.runs > 1 else 0.0
+
+
+def candidates(shape: Shape) -> list[Algorithm]:
+    """The private algorithms that can work on such columns."""
+    return [a for a in ALGORITHMS.values() if a.private and (shape.levels or a.needs != "tables")]
+
+
+def advise(
+    surrogates: Surrogates,
+    epsilon: float,
+    delta: float,
+    algorithms: Sequence[str] = (),
+    watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+) -> Advice:
+    """Skeleton and CPDAG F1 of each algorithm on surrogates, against their true graphs.
+
+    algorithms: by name, all that fit if empty.  watch: gives the hooks of the next run, told how
+    many are done.  Raises ParameterError for an unknown algorithm, or where none fits, and
+    Cancelled.
+    """
+    fitting = {a.name: a for a in candidates(surrogates.shape)}
+    for name in algorithms:
+        if name not in fitting:
+            raise ParameterError(
+                f"{short(name)} is not a private algorithm for such columns; choose from "
+                f"{', '.join(fitting)}."
+            )
+    tried = []
+    for done, name in enumerate(algorithms or fitting):
+        before = done * len(surrogates.seeds)
+        parameters = settings(fitting[name], epsilon, delta, surrogates.knowledge)
+        quality = surrogates.quality(name, parameters, _from(watch, before))
+        tried.append(_candidate(name, quality))
+    tried.sort(key=lambda c: (bool(c.refused), -_known(c.skeleton.mean)))
+    return Advice(tuple(tried), len(surrogates.seeds))
+
+
+def settings(
+    algorithm: Algorithm, epsilon: float, delta: float, knowledge: str = ""
+) -> dict[str, Any]:
+    """An algorithm's defaults at a total (ε, δ), as far as it has a δ, with what is known."""
+    parameters: dict[str, Any] = {"epsilon": epsilon, "knowledge": knowledge}
+    if any(parameter.name == "delta" for parameter in algorithm.parameters):
+        parameters["delta"] = delta
+    return parameters
+
+
+def enough(
+    surrogates: Surrogates,
+    algorithm: str,
+    delta: float,
+    target: float,
+    watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+) -> Reached:
+    """The smallest ε for a wanted skeleton F1; watch as in `epsilon_for_quality`."""
+    parameters = settings(ALGORITHMS[algorithm], 1.0, delta, surrogates.knowledge)
+    del parameters["epsilon"]
+    return epsilon_for_quality(surrogates, algorithm, parameters, target, watch=watch)
+
+
+def _from(watch: Callable[[int], Hooks], before: int) -> Callable[[int], Hooks]:
+    return lambda done: watch(before + done)
+
+
+def _candidate(name: str, quality: Quality) -> Candidate:
+    truth = quality.f1["truth"]
+    refused = quality.failures[0] if quality.failures else ""
+    return Candidate(name, truth["skeleton"], truth["cpdag"], refused)
+
+
+def _known(value: float) -> float:
+    return 0.0 if math.isnan(value) else value

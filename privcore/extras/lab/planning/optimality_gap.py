@@ -1,0 +1,225 @@
+"""What limits finding the weakest edges: rows, budget or algorithm, from public facts alone.
+
+Two tests see one edge of a public surrogate, the ε of each beside the other's.  The oracle knows
+the pair of columns and how they depend, and only decides whether they do: it adds up the clamped
+log-likelihood ratios of the rows, and Laplace noise.  Up to a constant factor no ε-private test
+needs fewer rows (Canonne, Kamath, McMillan, Smith & Ullman 2019, "The structure of optimal private
+tests for simple hypotheses").  An algorithm knows neither, and looks at all pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtri
+
+from privcore.algorithms.moment_search.likelihood.power import POWER
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.power import PublicShape, visible_effects
+from privcore.algorithms.search.parameters import EPSILON
+from privcore.extras.lab.planning.pair_laws import PairLaw
+from privcore.extras.lab.planning.surrogate import Surrogates
+from privcore.graphs.knowledge import Knowledge
+
+FALSE_ALARM = 0.01
+# Clamps of log ratios, as parts of the largest one: each is 1.5 times the one before.
+_CLAMPS = 1.5 ** np.arange(-19.0, 1.0)
+_LEAST_EPSILON = 1e-6
+
+Limit = Literal["rows", "budget", "algorithm", "nothing"]
+
+
+@dataclass(frozen=True)
+class OptimalityGap:
+    """What one weak edge needs, beside a run's ε.
+
+    effect: Cramér's V of the edge; where `numbers`, the size of a correlation.  oracle, algorithm:
+    the ε from which each sees it with probability `POWER`; ∞ where it does at none.  pairs: all
+    that the algorithm looks at.
+    """
+
+    n: int
+    pairs: int
+    numbers: bool
+    effect: float
+    oracle: float
+    algorithm: float
+    epsilon: float
+
+    @property
+    def limit(self) -> Limit:
+        if self.algorithm <= self.epsilon:
+            return "nothing"
+        if math.isinf(self.oracle):
+            return "rows"
+        return "budget" if self.oracle > self.epsilon else "algorithm"
+
+    @property
+    def verdict(self) -> str:
+        """What limits, in a few words."""
+        said = {
+            "rows": "rows are the limit",
+            "budget": "the budget is the limit",
+            "algorithm": "the algorithm is the limit",
+            "nothing": "nothing is in the way",
+        }
+        return f"For weak edges {said[self.limit]}."
+
+    @property
+    def reason(self) -> str:
+        """What each test needs, and what a weak edge is, in plain words."""
+        kind = "a correlation of" if self.numbers else "a Cramér's V of"
+        edge = f"one with {kind} {_short(self.effect)}"
+        if self.limit == "rows":
+            said = f"In {self.n:,} rows no test sees {edge}, at any ε."
+        else:
+            even = "even " if self.limit == "budget" else ""
+            said = (
+                f"To see {edge}, {even}a test that knows the pair needs ε = {_short(self.oracle)}; "
+                f"moment search{self._search()}."
+            )
+        return f"{said} A tenth of the edges of random models of this shape are weaker."
+
+    def _search(self) -> str:
+        every = f", which looks at all {self.pairs:,} pairs," if self.pairs > 1 else ""
+        if math.isinf(self.algorithm):
+            return f"{every} sees it at no ε"
+        many = ""
+        if self.limit == "algorithm":
+            many = f", {_short(self.algorithm / self.oracle)} times as much"
+        return f"{every} needs ε = {_short(self.algorithm)}{many}"
+
+
+def _short(value: float) -> str:
+    """Two digits, without an exponent."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else np.format_float_positional(rounded, trim="-")
+
+
+def optimality_gap(
+    surrogates: Surrogates, parameters: MomentSearchParameters
+) -> OptimalityGap | None:
+    """What the weak edge of these surrogates needs; None where they have no edges.
+
+    parameters: the run's, checked; raises ParameterError for δ = 0.
+    """
+    shape, law = surrogates.shape, surrogates.weak_edge
+    if law is None:
+        return None
+    columns = len(shape.names)
+    known = Knowledge.read(surrogates.knowledge).on(shape.names)
+    public = PublicShape(shape.n, shape.levels, columns, known.open_pairs)
+    oracle = oracle_epsilon(law, shape.n)
+    return OptimalityGap(
+        shape.n,
+        public.pairs,
+        law.levels is None,
+        law.effect,
+        oracle,
+        # What it sees is computed for balanced columns: of rare levels that is too much.
+        max(oracle, algorithm_epsilon(law, public, parameters)),
+        parameters.epsilon,
+    )
+
+
+class Clamped(NamedTuple):
+    """The clamped log-likelihood ratio of one row: how far it moves when the row is replaced, and
+    its mean and standard deviation where the columns depend, and where they do not."""
+
+    width: float
+    mean_joint: float
+    sd_joint: float
+    mean_independent: float
+    sd_independent: float
+
+    @classmethod
+    def of(cls, law: PairLaw, clamp: float) -> Clamped:
+        """Log ratios moved to [−clamp, clamp]."""
+        ratios = np.clip(law.log_ratios, -clamp, clamp)
+
+        def moments(probabilities: NDArray[np.float64]) -> tuple[float, float]:
+            mean = float(probabilities @ ratios)
+            return mean, math.sqrt(float(probabilities @ (ratios - mean) ** 2))
+
+        return cls(float(np.ptp(ratios)), *moments(law.joint), *moments(law.independent))
+
+    def largest_scale(self, n: int) -> float:
+        """The most Laplace noise with which a threshold on the sum over n rows has a false alarm
+        of `FALSE_ALARM` and the power `POWER`; 0 where none has even without noise."""
+        root = math.sqrt(n)
+
+        def missing(scale: float) -> float:
+            upper = noisy_quantile(FALSE_ALARM, root * self.sd_independent, scale)
+            lower = noisy_quantile(1 - POWER, root * self.sd_joint, scale)
+            return upper + lower - between
+
+        between = n * (self.mean_joint - self.mean_independent)
+        if missing(0.0) >= 0:
+            return 0.0
+        # The quantiles of the sum are no nearer than those of the Laplace noise alone.
+        most = between / math.log(1 / (4 * FALSE_ALARM * (1 - POWER)))
+        return float(brentq(missing, 0.0, most, rtol=1e-9))
+
+
+def noisy_tail(x: float, sd: float, scale: float) -> float:
+    """P(N + L > x ≥ 0) of normal N of that sd and Laplace L of that scale, one of them above 0."""
+    if scale == 0:
+        return math.exp(log_ndtr(-x / sd))
+    if sd == 0:
+        return math.exp(-x / scale) / 2
+    z, r = x / sd, sd / scale
+    nearer = math.exp(r * r / 2 - z * r + log_ndtr(z - r))
+    farther = math.exp(r * r / 2 + z * r + log_ndtr(-z - r))
+    return math.exp(log_ndtr(-z)) + (nearer - farther) / 2
+
+
+def noisy_quantile(tail: float, sd: float, scale: float) -> float:
+    """What normal and Laplace noise together exceed with that probability, below ½."""
+    normal, laplace = -sd * ndtri(tail), -scale * math.log(2 * tail)
+    if sd == 0 or scale == 0:
+        return float(normal + laplace)
+    # Each of the two exceeds its part of the upper end with half of the probability at most.
+    most = -sd * ndtri(tail / 2) - scale * math.log(tail)
+    return float(brentq(lambda x: noisy_tail(x, sd, scale) - tail, 0.0, most, rtol=1e-12))
+
+
+def oracle_epsilon(law: PairLaw, n: int) -> float:
+    """The smallest ε at which the oracle decides from n rows; ∞ where it does at none.
+
+    The sum over rows is taken as normal, with its exact mean and variance.
+    """
+    ratios = np.abs(law.log_ratios)
+    largest = float(np.max(ratios[np.isfinite(ratios)]))
+    epsilons = [math.inf]
+    for clamp in _CLAMPS * largest:
+        clamped = Clamped.of(law, float(clamp))
+        scale = clamped.largest_scale(n)
+        if scale > 0:
+            epsilons.append(clamped.width / scale)
+    return min(epsilons)
+
+
+def algorithm_epsilon(
+    law: PairLaw, shape: PublicShape, parameters: MomentSearchParameters
+) -> float:
+    """The ε from which moment search sees such a dependence; ∞ where it does at none.
+
+    Where a little more ε changes the plan, what is seen may grow a little: it is one such ε then.
+    """
+
+    def missing(logarithm: float) -> float:
+        tried = replace(parameters, epsilon=math.exp(logarithm))
+        least = visible_effects(shape, tried, law.levels).alone
+        return (2.0 if least is None else least) - law.effect
+
+    low, high = math.log(_LEAST_EPSILON), math.log(EPSILON.high)
+    if missing(high) > 0:
+        return math.inf
+    if missing(low) <= 0:
+        return _LEAST_EPSILON
+    return math.exp(brentq(missing, low, high, xtol=1e-6))

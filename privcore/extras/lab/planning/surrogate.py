@@ -1,0 +1,257 @@
+"""Public surrogates: simulated data of the same shape, for what to expect before spending.
+
+A surrogate takes the number of rows and the levels or bounds of the columns from a data set,
+which are public, and nothing else.  Its graph is random with as many edges as columns, its tables
+are Dirichlet draws, its equations linear: real data may be easier, or harder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import prod
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privcore.algorithms import count, discover, get_algorithm
+from privcore.algorithms.engine import checked_parameters
+from privcore.algorithms.search.model import Hooks, NoHooks
+from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
+from privcore.counts.cache import Cache
+from privcore.data import BayesianNetwork, Column, Dataset
+from privcore.data.equations import LinearGaussian, random_weights
+from privcore.data.model import Described
+from privcore.data.random_graph import RandomDag, random_dag
+from privcore.data.sampling import MAX_ROWS
+from privcore.data.structural import MAX_TABLE_CELLS, random_tables
+from privcore.errors import DataError, PrivcoreError
+from privcore.extras.lab.planning.pair_laws import PairLaw, edge_correlations, edge_laws
+from privcore.graphs import PDAG
+from privcore.graphs.knowledge import Knowledge
+from privcore.measures.metrics import evaluate
+from privcore.measures.references import non_private_settings, true_graph
+from privcore.unit import RECORD, Unit
+
+SEEDS = (1, 2, 3, 4, 5)
+
+# Those of the structural examples, by default.
+_CONCENTRATION = 1.0
+_WEIGHTS = (0.5, 1.0)
+_REACH = 4.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is public of a data set: n, and per column its number of levels, or its bounds.
+
+    One of levels and bounds is given, shape (p,).  columns: their names, X1 and so on if left out;
+    shapes are the same whatever they are called.  unit: whose rows are protected together.
+    """
+
+    n: int
+    levels: tuple[int, ...] = ()
+    bounds: tuple[tuple[float, float], ...] = ()
+    columns: tuple[str, ...] = field(default=(), compare=False)
+    unit: Unit = RECORD
+
+    @classmethod
+    def of(cls, dataset: Described) -> Shape:
+        """The shape of a data set; raises DataError where only some columns have levels."""
+        if all(column.is_categorical for column in dataset.columns):
+            return cls(dataset.n, levels=dataset.levels, columns=dataset.names, unit=dataset.unit)
+        ends = [c.bounds for c in dataset.columns if c.bounds is not None and not c.is_categorical]
+        if len(ends) < dataset.p:
+            raise DataError(
+                "Some columns have levels and others are continuous; cut the continuous columns "
+                "into levels, or leave one kind out."
+            )
+        return cls(dataset.n, bounds=tuple(ends), columns=dataset.names, unit=dataset.unit)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        many = max(len(self.levels), len(self.bounds))
+        return self.columns or tuple(f"X{i + 1}" for i in range(many))
+
+
+class Spread(NamedTuple):
+    """Mean and standard deviation over the runs; NaN where there are too few."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class Quality:
+    """F1 over surrogates: against "truth" and "non_private", of "skeleton" and "cpdag".
+
+    runs: how many went well.  failures: the sentence of each that did not.
+    """
+
+    runs: int
+    failures: tuple[str, ...]
+    f1: Mapping[str, Mapping[str, Spread]]
+
+
+def surrogate_model(
+    shape: Shape, seed: int, knowledge: str = ""
+) -> tuple[BayesianNetwork | LinearGaussian, np.random.Generator]:
+    """The model of a surrogate, the same for any number of rows, and what draws rows from it.
+
+    knowledge: what its graph obeys, as the parameter's text.
+    """
+    p = len(shape.names)
+    graph, model = (np.random.default_rng([seed, stream]) for stream in (0, 1))
+    known = Knowledge.read(knowledge).on(shape.names)
+    dag = random_dag(p, min(1.0, 2 / (p - 1)), graph, known)
+    if not shape.levels:
+        return LinearGaussian(dag, random_weights(dag, *_WEIGHTS, model), _REACH), model
+    columns = tuple(
+        Column(name, "ordinal", tuple(str(v + 1) for v in range(k)), declared=True)
+        for name, k in zip(shape.names, shape.levels, strict=True)
+    )
+    variables = random_tables(_small(dag, shape.levels), columns, _CONCENTRATION, model)
+    return BayesianNetwork("surrogate", "", "", "", variables), model
+
+
+def surrogate(shape: Shape, seed: int, knowledge: str = "") -> Dataset:
+    """One data set of that shape, the same for the same seed, with at most 10,000,000 rows."""
+    rows = min(shape.n, MAX_ROWS)
+    equations, model = surrogate_model(shape, seed, knowledge)
+    if isinstance(equations, BayesianNetwork):
+        return replace(equations.sample(rows, model), unit=shape.unit)
+    values = []
+    for drawn, (low, high) in zip(equations.draw(rows, model), shape.bounds, strict=True):
+        share = (drawn / _REACH + 1) / 2
+        values.append(np.clip(low + share * (high - low), low, high))
+    columns = tuple(
+        Column(name, "continuous", bounds=ends, declared=True)
+        for name, ends in zip(shape.names, shape.bounds, strict=True)
+    )
+    names = shape.names
+    edges = tuple((names[cause], names[effect]) for cause, effect in equations.dag.edges)
+    return Dataset("surrogate", columns, tuple(values), edges, unit=shape.unit)
+
+
+def _small(dag: RandomDag, levels: tuple[int, ...]) -> RandomDag:
+    """The graph without the last parents of nodes whose table would be too large."""
+    most = MAX_TABLE_CELLS // len(levels)
+    parents = []
+    for node, causes in enumerate(dag.parents):
+        kept = list(causes)
+        while prod(levels[c] for c in kept) * levels[node] > most:
+            kept.pop()
+        parents.append(tuple(kept))
+    return RandomDag(dag.order, tuple(parents))
+
+
+class Surrogates:
+    """Surrogates of one shape, kept with what private runs are compared with.
+
+    knowledge: what their graphs obey, as the parameter's text.
+    """
+
+    def __init__(self, shape: Shape, seeds: Sequence[int] = SEEDS, knowledge: str = "") -> None:
+        self.shape, self.knowledge = shape, knowledge
+        self.seeds = tuple(seeds)
+        self._sources: dict[int, InMemoryCounts | AvailableCases | NumericRows | MixedRows] = {}
+        self._edges: dict[int, tuple[tuple[str, str], ...]] = {}
+        # A graph takes about 200 bytes for each of its edges.
+        self._references: Cache[PDAG] = Cache(
+            16 << 20, lambda graph: 200 * (1 + len(graph.skeleton))
+        )
+
+    @cached_property
+    def weak_edge(self) -> PairLaw | None:
+        """The edge of all surrogates than which a tenth have less mutual information.
+
+        None where no surrogate has edges: columns with very many levels are left without.
+        """
+        laws: list[PairLaw] = []
+        correlations: list[float] = []
+        for seed in self.seeds:
+            model, _ = surrogate_model(self.shape, seed, self.knowledge)
+            if isinstance(model, BayesianNetwork):
+                laws += edge_laws(model)
+            else:
+                correlations += edge_correlations(model)
+        if correlations:
+            # Of normal numbers, the larger the correlation the more information.
+            return PairLaw.of_correlation(sorted(map(abs, correlations))[len(correlations) // 10])
+        laws.sort(key=lambda law: law.information)
+        return laws[len(laws) // 10] if laws else None
+
+    def quality(
+        self,
+        algorithm: str,
+        parameters: Mapping[str, Any],
+        watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+    ) -> Quality:
+        """F1 of one run on each surrogate, noise simulated from its seed.
+
+
+        watch: gives the hooks of the runs on the next surrogate, told how many are done.
+        Raises ParameterError for an unknown algorithm or bad parameters, and Cancelled.
+        """
+        chosen = get_algorithm(algorithm)
+        checked = checked_parameters(algorithm, parameters)
+        scores: dict[tuple[str, str], list[float]] = {}
+        failures: list[str] = []
+        for done, seed in enumerate(self.seeds):
+            hooks = watch(done)
+            try:
+                source = self._source(seed)
+                result = discover(
+                    source, algorithm, parameters, seed=seed, hooks=hooks, keep_trace=False
+                )
+                name, settings = non_private_settings(chosen, checked)
+                references = {
+                    "truth": true_graph(
+                        chosen, source.names, self._edges[seed], checked["knowledge"]
+                    ),
+                    "non_private": self._reference(seed, name, settings, hooks),
+                }
+            except PrivcoreError as error:
+                failures.append(str(error))
+                continue
+            for reference, kinds in evaluate(result.graph, references).items():
+                for kind, metrics in kinds.items():
+                    scores.setdefault((reference, kind), []).append(metrics["f1"])
+        f1 = {
+            reference: {
+                kind: _spread(scores.get((reference, kind), [])) for kind in ("skeleton", "cpdag")
+            }
+            for reference in ("truth", "non_private")
+        }
+        return Quality(len(self.seeds) - len(failures), tuple(failures), f1)
+
+    def _source(self, seed: int) -> InMemoryCounts | AvailableCases | NumericRows | MixedRows:
+        if seed not in self._sources:
+            dataset = surrogate(self.shape, seed, self.knowledge)
+            self._edges[seed] = dataset.true_edges or ()
+            self._sources[seed] = count(dataset)
+        return self._sources[seed]
+
+    def _reference(
+        self, seed: int, algorithm: str, settings: Mapping[str, Any], hooks: Hooks
+    ) -> PDAG:
+        def run() -> PDAG:
+            source = self._source(seed)
+            return discover(source, algorithm, settings, hooks=hooks, keep_trace=False).graph
+
+        return self._references.get((seed, algorithm, *sorted(settings.items())), run)
+
+
+def expected_quality(
+    shape: Shape, algorithm: str, parameters: Mapping[str, Any], seeds: Sequence[int] = SEEDS
+) -> Quality:
+    """What a run with these parameters can be expected to find, from public facts alone."""
+    return Surrogates(shape, seeds).quality(algorithm, parameters)
+
+
+def _spread(values: list[float]) -> Spread:
+    mean = fmean(values) if values else math.nan
+    return Spread(mean, stdev(values) if len(values) > 1 else math.nan)

@@ -1,0 +1,174 @@
+"""Calibrating the other way: the smallest ε for a target noise or target errors.
+
+Every search looks at public facts only, so it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from privcore.algorithms import get_algorithm
+from privcore.algorithms.engine import planned_events
+from privcore.algorithms.priv_pc import PrivPCParameters
+from privcore.algorithms.search.common import checked_rows
+from privcore.algorithms.search.parameters import PerTestParameters
+from privcore.algorithms.search.per_test import measure_of
+from privcore.algorithms.sg_pc import SGPCParameters
+from privcore.counts import PublicColumns
+from privcore.errors import ParameterError
+from privcore.extras.lab.planning.surrogate import Shape
+from privcore.privacy.mechanisms import SieveScales, SparseVectorScales
+from privcore.privacy.mechanisms.sieve_examine import ErrorProbabilities, error_probabilities
+
+LOW, HIGH = 0.01, 1000.0
+_NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The smallest ε found, None where none within the range is enough.
+
+    tried: (ε, what was reached), increasing in ε.  note: one sentence on what was looked at.
+    """
+
+    epsilon: float | None
+    tried: tuple[tuple[float, float], ...]
+    note: str
+
+
+def noise_against_threshold(
+    shape: Shape, algorithm: str, parameters: Mapping[str, Any]
+) -> tuple[float, float]:
+    """Standard deviation of a test's noise, and the threshold, in units of the value.
+
+    For the algorithms whose tests all have the same noise, fixed before the run; in Priv-PC that
+    of the examination.  Raises ParameterError for others.
+    """
+    if algorithm not in _NOISY:
+        raise ParameterError(
+            f"{get_algorithm(algorithm).name} has no one noise per test; choose one of "
+            f"{', '.join(_NOISY)}, or a target for the quality."
+        )
+    checked = _proven(algorithm, parameters)
+    measure = measure_of(checked)
+    source = PublicColumns(shape.names, shape.n, shape.levels)
+    planned = planned_events(algorithm, parameters, source)
+    sampled = checked if isinstance(checked, SGPCParameters) else None
+    rows = checked_rows(shape.n, sampled.rate) if sampled else shape.n
+    sensitivity = measure.sensitivity(rows)
+    if sampled:
+        deviation = planned[0].value * sensitivity
+    elif algorithm == "svt-pc":
+        scales = SparseVectorScales.proven(sensitivity, planned[0].value)
+        deviation = math.sqrt(2) * math.hypot(scales.threshold, scales.query)
+    else:
+        step = planned[1] if algorithm == "priv-pc" else planned[0]
+        deviation = math.sqrt(2) * sensitivity / step.value
+    return deviation, measure.threshold(0, 1)
+
+
+def epsilon_for_noise(
+    shape: Shape, algorithm: str, parameters: Mapping[str, Any], share: float
+) -> Reached:
+    """The smallest ε with a noise of at most `share` times the threshold; "epsilon" is ignored."""
+    if not share > 0:
+        raise ParameterError(f"The share is {share}; it must be above 0.")
+
+    def relative(epsilon: float) -> float:
+        wanted = {**parameters, "epsilon": epsilon}
+        deviation, threshold = noise_against_threshold(shape, algorithm, wanted)
+        return deviation / threshold
+
+    return _smallest(
+        lambda epsilon: (relative(epsilon), relative(epsilon) <= share),
+        f"standard deviation of the noise over the threshold, at most {share:g}",
+    )
+
+
+def sieve_errors(
+    shape: Shape, parameters: Mapping[str, Any], distance: float
+) -> ErrorProbabilities:
+    """Type I and II error of Priv-PC's first question, scores `distance` from the threshold.
+
+    distance: in units of the value, such as |Z|.  Raises ParameterError with sub-sampling, of
+    which these probabilities say nothing.
+    """
+    checked = _proven("priv-pc", parameters)
+    assert isinstance(checked, PrivPCParameters)
+    if checked.rate_mode != "fixed" or checked.rate != 1:
+        raise ParameterError("These errors are for the rate 1; leave sub-sampling out.")
+    if not distance > 0:
+        raise ParameterError(f"The distance is {distance}; it must be above 0.")
+    measure = measure_of(checked)
+    source = PublicColumns(shape.names, shape.n, shape.levels)
+    sieve, examine = planned_events("priv-pc", parameters, source)[:2]
+    sensitivity = measure.sensitivity(shape.n)
+    scales = SieveScales.proven(
+        sieve_epsilon=sieve.value,
+        examine_epsilon=examine.value,
+        rate=1.0,
+        sieve_sensitivity=sensitivity,
+        examine_sensitivity=sensitivity,
+    )
+    return error_probabilities(scales, measure.tweak(checked.tweak), distance)
+
+
+def epsilon_for_errors(
+    shape: Shape,
+    parameters: Mapping[str, Any],
+    distance: float,
+    *,
+    type_one: float,
+    type_two: float,
+) -> Reached:
+    """The smallest ε with both errors of Priv-PC at most their targets.
+
+    Raises ParameterError unless both lie between 0 and ¼: without any budget a pair is deleted with
+    that probability, and above it a little budget may be worse than none.
+    """
+    if not (0 < type_one < 0.25 and 0 < type_two < 0.25):
+        raise ParameterError(
+            f"The errors are {type_one:g} and {type_two:g}; both must lie between 0 and 0.25."
+        )
+
+    def tried(epsilon: float) -> tuple[float, bool]:
+        errors = sieve_errors(shape, {**parameters, "epsilon": epsilon}, distance)
+        enough = errors.type_one <= type_one and errors.type_two <= type_two
+        return max(errors), enough
+
+    return _smallest(
+        tried,
+        f"the larger error at a distance of {distance:g}; type I at most {type_one:g}, type II at "
+        f"most {type_two:g}",
+    )
+
+
+def _proven(algorithm: str, parameters: Mapping[str, Any]) -> PerTestParameters:
+    checked = get_algorithm(algorithm).takes.checked(parameters, algorithm)
+    assert isinstance(checked, PerTestParameters)
+    if checked.calibration != "proven":
+        raise ParameterError("A target is for the proven calibration; choose that.")
+    return checked
+
+
+def _smallest(tried: Callable[[float], tuple[float, bool]], what: str) -> Reached:
+    """Bisection in ln ε of something that is enough from some ε on."""
+    seen: dict[float, float] = {}
+
+    def enough(epsilon: float) -> bool:
+        seen[epsilon], answer = tried(epsilon)
+        return answer
+
+    smallest: float | None = None
+    if enough(LOW):
+        smallest = LOW
+    elif enough(HIGH):
+        low, high = LOW, HIGH
+        while high / low > 1 + 1e-6:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        smallest = high
+    return Reached(smallest, tuple(sorted(seen.items())), what)

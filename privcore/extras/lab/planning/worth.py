@@ -1,0 +1,106 @@
+"""What background knowledge is worth, in ε, by simulation on public surrogates that obey it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from privcore.algorithms.search.model import Hooks, NoHooks
+from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
+from privcore.extras.lab.planning.surrogate import Quality, Surrogates
+
+Kind = Literal["skeleton", "cpdag"]
+
+# Up to so many times the ε of the run is looked for.
+_RANGE = 8.0
+_POINTS = 5
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Mean F1 with the knowledge and without, at the same ε, and the ε that reaches the first
+    without it; None where not even 8 times as much does."""
+
+    with_it: float
+    without: float
+    alike: float | None
+
+    def words(self, epsilon: float) -> str:
+        """Such as "as much as raising ε from 0.3 to 0.42"."""
+        if self.with_it <= self.without:
+            return f"no more ε than the {epsilon:g} that is spent"
+        if self.alike is None:
+            return f"more than raising ε from {epsilon:g} to {_RANGE * epsilon:g}"
+        return f"as much as raising ε from {epsilon:g} to {self.alike:.2g}"
+
+
+@dataclass(frozen=True)
+class Worth:
+    """epsilon: of the run.  edges, directions: by the skeleton, and by the CPDAG, each run judged
+    by what it can find: with knowledge, the true CPDAG completed with it."""
+
+    epsilon: float
+    edges: Saved
+    directions: Saved
+    runs: int
+
+    @property
+    def sentence(self) -> str:
+        """Such as "What is known is worth as much as raising ε from 0.3 to 0.42 …"."""
+        both = self.directions
+        return (
+            f"What is known is worth {both.words(self.epsilon)}: F1 of edges with their directions "
+            f"{both.with_it:.2f} with it, {both.without:.2f} without. For edges alone it is worth "
+            f"{self.edges.words(self.epsilon)} ({self.runs} random models that obey it)."
+        )
+
+
+def worth_of(
+    surrogates: Surrogates,
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+) -> Worth:
+    """Runs with and without the surrogates' knowledge; parameters: with an ε.
+
+    watch: as in `Surrogates.quality`, told how many runs of at most `runs_of_worth` are done.
+    Raises ParameterError.
+    """
+    epsilon, many = float(parameters["epsilon"]), len(surrogates.seeds)
+    plain = {**parameters, "knowledge": ""}
+    asked = {**parameters, "knowledge": surrogates.knowledge}
+    with_it = surrogates.quality(algorithm, asked, watch)
+    without = surrogates.quality(algorithm, plain, lambda done: watch(many + done))
+
+    def saved(kind: Kind, before: int) -> Saved:
+        means = _mean(with_it, kind), _mean(without, kind)
+        if means[0] <= means[1]:
+            return Saved(*means, epsilon)
+        reached = epsilon_for_quality(
+            surrogates,
+            algorithm,
+            plain,
+            means[0],
+            low=epsilon,
+            high=_RANGE * epsilon,
+            points=_POINTS,
+            kind=kind,
+            watch=lambda done: watch(before + done),
+        )
+        return Saved(*means, reached.epsilon)
+
+    directions = saved("cpdag", 2 * many)
+    edges = saved("skeleton", 2 * many + most_runs(surrogates, _POINTS))
+    return Worth(epsilon, edges, directions, with_it.runs)
+
+
+def runs_of_worth(surrogates: Surrogates) -> int:
+    """How many runs `worth_of` makes at most."""
+    return 2 * len(surrogates.seeds) + 2 * most_runs(surrogates, _POINTS)
+
+
+def _mean(quality: Quality, kind: Kind) -> float:
+    mean = quality.f1["truth"][kind].mean
+    return 0.0 if math.isnan(mean) else mean

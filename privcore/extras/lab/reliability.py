@@ -1,0 +1,99 @@
+"""Whether stated probabilities hold: how often what was said came true."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privcore.version import __version__
+
+_PATH = Path(__file__).parents[1] / "results" / "edge_probabilities.json"
+# Ends of the ranges of stated probabilities.
+ENDS = (0.0, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
+
+
+class Range(NamedTuple):
+    """Statements of about the same probability: the mean stated, the share true, how many."""
+
+    stated: float
+    true: float
+    many: int
+
+
+class Reliability(NamedTuple):
+    """ranges: those that hold a statement, ascending.
+
+    error: the expected calibration error, the mean distance of stated and true over the ranges,
+    weighed by their statements (Naeini, Cooper & Hauskrecht 2015).  brier: the mean squared
+    distance of a probability and what came true (Brier 1950).
+    """
+
+    ranges: tuple[Range, ...]
+    error: float
+    brier: float
+
+
+def reliability(stated: Sequence[float], true: Sequence[bool]) -> Reliability:
+    """The reliability of statements, at least one; true: whether each came true.
+
+    >>> told = reliability([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
+    >>> (told.ranges, told.error, told.brier)
+    ((Range(stated=0.75, true=0.75, many=4),), 0.0, 0.1875)
+    """
+    said, came = np.asarray(stated, dtype=float), np.asarray(true, dtype=float)
+    place = np.clip(np.searchsorted(ENDS, said, side="right") - 1, 0, len(ENDS) - 2)
+    ranges = []
+    for k in range(len(ENDS) - 1):
+        inside = place == k
+        if inside.any():
+            means = float(said[inside].mean()), float(came[inside].mean())
+            ranges.append(Range(*means, int(inside.sum())))
+    error = sum(r.many * abs(r.stated - r.true) for r in ranges) / len(said)
+    return Reliability(tuple(ranges), error, float(((said - came) ** 2).mean()))
+
+
+class Shipped(NamedTuple):
+    """Measured beforehand on random networks: by ε and over all, edges and arrows.
+
+    about: what was run, in words.  command: that makes it again.
+    """
+
+    edges: Reliability
+    arrows: Reliability
+    by_epsilon: dict[float, Reliability]
+    about: str
+    command: str
+    version: str
+
+
+def reliability_json(
+    edges: Reliability, arrows: Reliability, by_epsilon: dict[float, Reliability], **about: str
+) -> str:
+    """What `shipped_reliability` reads."""
+    held = {
+        **about,
+        "version": __version__,
+        "edges": edges,
+        "arrows": arrows,
+        "by_epsilon": list(by_epsilon.items()),
+    }
+    return json.dumps(held, indent=1)
+
+
+@cache
+def shipped_reliability() -> Shipped:
+    """The measurement that comes with the product."""
+    held = json.loads(_PATH.read_text(encoding="utf-8"))
+    edges, arrows = _read(held.pop("edges")), _read(held.pop("arrows"))
+    by_epsilon = {epsilon: _read(part) for epsilon, part in held.pop("by_epsilon")}
+    return Shipped(edges, arrows, by_epsilon, **held)
+
+
+def _read(part: list[Any]) -> Reliability:
+    ranges, error, brier = part
+    return Reliability(tuple(Range(*r) for r in ranges), error, brier)

@@ -1,0 +1,68 @@
+"""Further runs of one algorithm on one data set, at other ε and with other noise.
+
+Made in a process beside the one that asks, they do not hold it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privcore.algorithms import count, discover
+from privcore.algorithms.search.result import Discovery
+from privcore.data import Dataset
+from privcore.errors import PrivcoreError
+from privcore.graphs import PDAG
+from privcore.measures.metrics import skeleton_metrics
+from privcore.threads import one_thread
+
+
+class Roll(NamedTuple):
+    """One run: its ε, the seed of its simulated noise, and whether its trace is wanted."""
+
+    epsilon: float
+    seed: int
+    trace: bool = False
+
+
+class Repeat:
+    """Makes runs, each by one thread; picklable, so that a worker process can hold it.
+
+    settings: of the algorithm; ε is taken from each roll.
+    """
+
+    def __init__(self, dataset: Dataset, algorithm: str, settings: Mapping[str, Any]) -> None:
+        self._dataset, self._algorithm = dataset, algorithm
+        self._settings = dict(settings)
+        self._source: Any = None
+
+    def __call__(self, roll: Roll) -> Discovery | str:
+        """The run, or the sentence with which it was refused."""
+        values = {**self._settings, "epsilon": roll.epsilon}
+        try:
+            with one_thread():
+                if self._source is None:
+                    self._source = count(self._dataset)
+                return discover(
+                    self._source, self._algorithm, values, seed=roll.seed, keep_trace=roll.trace
+                )
+        except PrivcoreError as error:
+            return str(error)
+
+
+class Spread(NamedTuple):
+    """Skeleton F1 of several runs: its mean, and the ends of the middle nine tenths."""
+
+    mean: float
+    low: float
+    high: float
+    runs: int
+
+
+def spread(graphs: Sequence[PDAG], reference: PDAG) -> Spread:
+    """How good graphs are against a reference; there must be at least one."""
+    values = np.array([skeleton_metrics(graph, reference).f1 for graph in graphs])
+    low, high = np.quantile(values, (0.05, 0.95))
+    return Spread(float(values.mean()), float(low), float(high), len(values))

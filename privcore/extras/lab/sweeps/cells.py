@@ -1,0 +1,272 @@
+"""Runs of a sweep as rows: what a worker does, in whatever process it is."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+from privcore.algorithms import count, discover, get_algorithm
+from privcore.algorithms.search.model import NoHooks
+from privcore.algorithms.search.result import Discovery
+from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
+from privcore.counts.cache import Cache
+from privcore.errors import PrivcoreError
+from privcore.extras.lab.sweeps.plan import SweepPlan
+from privcore.extras.lab.sweeps.runs import Cell, Reference
+from privcore.graphs import PDAG
+from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
+from privcore.measures.references import true_graph
+from privcore.threads import one_thread
+
+Row = dict[str, Any]
+REFERENCES = ("truth", "non_private")
+MEASURES = ("precision", "recall", "f1", "shd")
+METRICS = tuple(
+    f"{reference}_{graph}_{measure}"
+    for reference in REFERENCES
+    for graph in ("skeleton", "cpdag")
+    for measure in MEASURES
+)
+# Numeric rows take n·p numbers; counts keep caches of tables besides.
+_KEPT_BYTES = 2 << 30
+_COUNTS_BYTES = 64 << 20
+
+
+def columns(plan: SweepPlan) -> tuple[str, ...]:
+    """Names of a row's entries, in order.
+
+    cell: number of the run in the plan.  epsilon, delta and the swept parameters: as requested,
+    None where the algorithm has none.  guarantee_epsilon, guarantee_delta: what a private run
+    promises, in the published calibration as computed after it.  edges: see `edges_of`.
+    error: why a run was refused, or why its non-private reference was.  seconds: engine time.
+    """
+    return (
+        "cell",
+        "data",
+        "data_seed",
+        "rows",
+        "algorithm",
+        "calibration",
+        "epsilon",
+        "delta",
+        *plan.swept,
+        "replicate",
+        "seed",
+        *METRICS,
+        "guarantee_epsilon",
+        "guarantee_delta",
+        "tests_run",
+        "orders_run",
+        "stopped",
+        "edges",
+        "error",
+        "seconds",
+    )
+
+
+class Loaded(NamedTuple):
+    """Counts of one data set, and the truth about it if that is known."""
+
+    source: InMemoryCounts | AvailableCases | NumericRows | MixedRows
+    true_edges: tuple[tuple[str, str], ...] | None
+
+
+class ReferenceGraph(NamedTuple):
+    """The graph of a non-private run, or why there is none."""
+
+    graph: PDAG | None
+    problem: str | None = None
+
+
+class Batch(NamedTuple):
+    """Runs, with the graphs that they are compared with, by number of the reference."""
+
+    cells: tuple[Cell, ...]
+    references: Mapping[int, ReferenceGraph]
+
+
+class _Asking(NoHooks):
+    """Asks a caller whether to go on."""
+
+    def __init__(self, cancelled: Callable[[], bool]) -> None:
+        self._cancelled = cancelled
+
+    def cancelled(self) -> bool:
+        return self._cancelled()
+
+
+class Runner:
+    """Makes the runs of one plan; data are loaded and counted once, and kept."""
+
+    def __init__(self, plan: SweepPlan, cancelled: Callable[[], bool] | None = None) -> None:
+        self._plan = plan
+        self._hooks = _Asking(cancelled) if cancelled else NoHooks()
+        self._loaded: Cache[Loaded] = Cache(_KEPT_BYTES, _bytes)
+        self._truths: dict[tuple[int, str, str], PDAG] = {}
+
+    def reference(self, asked: Reference) -> ReferenceGraph:
+        """The graph of one of the plan's references."""
+        with one_thread():
+            try:
+                source = self._load(asked.data, asked.rows).source
+                result = discover(
+                    source, asked.algorithm, asked.settings, hooks=self._hooks, keep_trace=False
+                )
+            except PrivcoreError as error:
+                return ReferenceGraph(None, str(error))
+        return ReferenceGraph(result.graph)
+
+    def rows(self, batch: Batch, seconds: float) -> list[Row]:
+        """Rows of the first runs of a batch: at least one, and as many as fit in the time.
+
+        Linear algebra uses one thread: its rounding, and so a result, may depend on their number.
+        """
+        rows: list[Row] = []
+        end = time.monotonic() + seconds
+        with one_thread():
+            for cell in batch.cells:
+                rows.append(self.row(cell, batch.references))
+                if time.monotonic() > end:
+                    break
+        return rows
+
+    def _load(self, data: int, rows: int | None) -> Loaded:
+        def load() -> Loaded:
+            dataset = self._plan.data[data].load(rows)
+            return Loaded(count(dataset), dataset.true_edges)
+
+        return self._loaded.get((data, rows), load)
+
+    def row(self, cell: Cell, references: Mapping[int, ReferenceGraph]) -> Row:
+        """One run; if it is refused, the row says why."""
+        setting, choice = cell.setting, cell.setting.choice
+        data = self._plan.data[setting.data]
+        row: Row = dict.fromkeys(columns(self._plan))
+        row |= {
+            "cell": cell.number,
+            "data": data.label,
+            "data_seed": data.seed,
+            "rows": setting.rows,
+            "algorithm": choice.algorithm,
+            "calibration": choice.calibration,
+            "replicate": cell.replicate,
+            "seed": cell.seed,
+            **choice.shown,
+        }
+        try:
+            loaded = self._load(setting.data, setting.rows)
+            row["rows"] = loaded.source.n
+            if choice.problem:
+                row["error"] = choice.problem
+                return row
+            run = discover(
+                loaded.source,
+                choice.algorithm,
+                choice.parameters,
+                seed=cell.seed,
+                hooks=self._hooks,
+                keep_trace=False,
+            )
+        except PrivcoreError as error:
+            row["error"] = str(error)
+            return row
+        against = {} if choice.private else {"non_private": run.graph}
+        if loaded.true_edges is not None:
+            against["truth"] = self._truth(setting.data, loaded, run)
+        if setting.reference is not None:
+            reference = references[setting.reference]
+            if reference.graph is None:
+                row["error"] = f"Non-private reference: {reference.problem}"
+            else:
+                against["non_private"] = reference.graph
+        return row | _measured(run, against)
+
+    def _truth(self, data: int, loaded: Loaded, run: Discovery) -> PDAG:
+        algorithm = get_algorithm(run.algorithm)
+        known = run.parameters["knowledge"]
+        key = (data, algorithm.output, known)
+        if key not in self._truths:
+            edges = loaded.true_edges or ()
+            self._truths[key] = true_graph(algorithm, run.graph.nodes, edges, known)
+        return self._truths[key]
+
+
+def _measured(run: Discovery, against: Mapping[str, PDAG]) -> Row:
+    promised = run.guarantee.as_dict()
+    private = promised["calibration"] != "none"
+    row: Row = {
+        "guarantee_epsilon": promised["epsilon"],
+        "guarantee_delta": promised["delta"] if private else None,
+        "tests_run": run.tests_run,
+        "orders_run": run.orders_run,
+        "stopped": run.stopped,
+        "edges": edges_text(run.graph),
+        "seconds": run.seconds,
+    }
+    return row | compared(run.graph, against)
+
+
+def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
+    """The columns of a row that compare a graph with others, by their names."""
+    row: Row = {}
+    for name, other in against.items():
+        for kind, metrics in (
+            ("skeleton", skeleton_metrics(graph, other)),
+            ("cpdag", cpdag_metrics(graph, other)),
+        ):
+            row |= {f"{name}_{kind}_{measure}": getattr(metrics, measure) for measure in MEASURES}
+    return row
+
+
+def edges_text(graph: PDAG) -> str:
+    """Such as "smoke->lung tub--either", sorted; `edges_of` reads it.
+
+    Characters that could be mistaken for the marks, or for a formula by a spreadsheet, are written
+    as in an address, such as %20.
+    """
+    arrows = [f"{_escaped(a)}->{_escaped(b)}" for a, b in graph.named_directed()]
+    lines = [f"{_escaped(a)}--{_escaped(b)}" for a, b in graph.named_undirected()]
+    both = [f"{_escaped(a)}<->{_escaped(b)}" for a, b in graph.named_bidirected()]
+    return " ".join([*arrows, *lines, *both])
+
+
+def edges_of(text: str) -> list[tuple[str, str, str]]:
+    """(cause, "->", effect), and two names with "--" or "<->" between, of an `edges_text`."""
+    edges = []
+    for edge in text.split():
+        a, mark, b = re.split("(<->|->|--)", edge)
+        edges.append((unquote(a), mark, unquote(b)))
+    return edges
+
+
+def graph_of(names: Sequence[str], text: str) -> PDAG:
+    """The graph of an `edges_text`."""
+    kinds = (
+        [(a, b) for a, mark, b in edges_of(text) if mark == kind] for kind in ("->", "--", "<->")
+    )
+    return PDAG.from_names(names, *kinds)
+
+
+def _escaped(name: str) -> str:
+    def code(match: re.Match[str]) -> str:
+        return "".join(f"%{byte:02X}" for byte in match.group().encode())
+
+    return re.sub(r"[^\w.]", code, name)
+
+
+def _bytes(loaded: Loaded) -> int:
+    source = loaded.source
+    if not isinstance(source, InMemoryCounts):
+        return 8 * source.n * len(source.names)
+    return 8 * source.unique_rows * len(source.names) + _COUNTS_BYTES
+
+
+def in_waves(plan: SweepPlan, left: Sequence[int]) -> list[int]:
+    """Runs in the order to make them: one replicate of everything first, then the next.
+
+    So that what streams in is soon a whole picture, and the time left is told from all kinds.
+    """
+    return sorted(left, key=lambda number: (plan.cells[number].replicate, number))

@@ -1,0 +1,135 @@
+"""A sweep on a cluster that is already there: Dask's `distributed`, by its scheduler's address."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from queue import Queue
+from typing import Any
+
+from distributed import Client, KilledWorker, WorkerPlugin, get_worker
+
+from privcore.errors import SweepError
+from privcore.extras.lab.sweeps.cells import Runner
+from privcore.extras.lab.sweeps.plan import SweepPlan
+from privcore.extras.lab.sweeps.workers import (
+    BATCH_SECONDS,
+    Lost,
+    Result,
+    Work,
+    perform,
+    waiting_in,
+)
+from privcore.extras.worker import Failed
+from privcore.text import short
+
+# How long to wait for a scheduler or its first worker, and for any worker once all are gone.
+JOIN_SECONDS = 10.0
+_PATIENCE = 30.0
+# A client gives its own thread ten seconds to start, and fails an assertion if a busy machine needs
+# more; so it is asked again.
+_TRIES = 3
+
+
+class _Holder(WorkerPlugin):
+    """Keeps a plan's runner in each worker's memory, those that join later too.
+
+    A table reaches the workers in this way and not as a result of the cluster's, which workers that
+    run short of memory write to disk.
+    """
+
+    def __init__(self, plan: SweepPlan) -> None:
+        self._plan = plan
+        self.runner: Runner | None = None
+
+    def setup(self, worker: Any) -> None:
+        self.runner = Runner(self._plan)
+
+
+def _connected(address: str) -> Any:
+    # Any, for most of the package has no types.
+    make: Any = Client
+    for _ in range(_TRIES):
+        try:
+            return make(address, timeout=JOIN_SECONDS, set_as_default=False)
+        except AssertionError:
+            continue
+        except (OSError, ValueError, TypeError):
+            raise SweepError(
+                f"There is no scheduler at {short(address, 80)}; give the address that it printed "
+                "when it was started, such as tcp://host:8786."
+            ) from None
+    raise SweepError("This machine is too busy to reach a scheduler; try again in a minute.")
+
+
+def _runner(name: str) -> Runner:
+    holder: Any = get_worker().plugins[name]
+    runner: Runner = holder.runner
+    return runner
+
+
+def _perform(name: str, work: Work) -> Result:
+    try:
+        return perform(_runner(name), work, BATCH_SECONDS)
+    except Exception:
+        return Failed(traceback.format_exc())
+
+
+class Cluster:
+    """The workers of a scheduler; raises SweepError if there is no such scheduler, or no worker."""
+
+    def __init__(self, plan: SweepPlan, address: str) -> None:
+        self._address = short(address, 80)
+        self._client = _connected(address)
+        try:
+            self._client.wait_for_workers(1, timeout=JOIN_SECONDS)
+        except TimeoutError:
+            self._client.close()
+            raise SweepError(
+                f"The scheduler at {self._address} has no workers; start some, or leave the "
+                "address out."
+            ) from None
+        self._name = f"causalveil-sweep-{plan.digest}-{time.time_ns()}"
+        self._client.register_plugin(_Holder(plan), name=self._name)
+        threads = sum(self._client.nthreads().values())
+        # One task waits at each worker, so that none is idle while results travel.
+        self.slots = 2 * threads
+        self._results: Queue[tuple[Work, Result]] = Queue()
+        self._futures: set[Any] = set()
+        self._seen = time.monotonic()
+
+    def submit(self, work: Work) -> None:
+        future = self._client.submit(_perform, self._name, work, pure=False)
+        self._futures.add(future)
+        future.add_done_callback(lambda done: self._keep(done, work))
+
+    def finished(self, seconds: float) -> list[tuple[Work, Result]]:
+        finished = waiting_in(self._results, seconds)
+        now = time.monotonic()
+        if finished or self._client.scheduler_info()["workers"]:
+            self._seen = now
+        if self._client.status != "running" or now - self._seen > _PATIENCE:
+            raise SweepError(
+                f"The cluster at {self._address} is gone; start it again and resume the sweep."
+            )
+        return finished
+
+    def close(self) -> None:
+        try:
+            self._client.cancel(list(self._futures), force=True)
+            self._client.unregister_worker_plugin(self._name)
+        except Exception:
+            return  # The cluster may be gone, which is no reason to lose the rows.
+        finally:
+            self._client.close(timeout=5)
+
+    def _keep(self, future: Any, work: Work) -> None:
+        result: Result
+        try:
+            result = future.result()
+        except KilledWorker:
+            result = Lost()
+        except Exception:
+            result = Failed(traceback.format_exc())
+        self._futures.discard(future)
+        self._results.put((work, result))

@@ -1,0 +1,111 @@
+"""Every private algorithm on eight networks against ε: a sweep that comes with the product."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from privcore.extras.lab.sweeps.cells import columns
+from privcore.extras.lab.sweeps.runs import Cell
+from privcore.extras.lab.sweeps.sweep import (
+    NetworkData,
+    Row,
+    SweepFile,
+    SweepPlan,
+    read_sweep,
+    summarise,
+)
+
+NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "insurance", "alarm")
+METRIC = "truth_skeleton_f1"
+PATH = Path(__file__).parents[2] / "results" / "eight_networks.parquet"
+
+
+@cache
+def eight_networks() -> SweepFile:
+    """The rows, and the command and version that made them."""
+    return read_sweep(PATH)
+
+
+@cache
+def _rows_by_run() -> dict[str, Row]:
+    """The rows by what says all of their run."""
+    held = eight_networks()
+    stated = held.plan
+    plan = SweepPlan(
+        data=tuple(NetworkData(data["network"], data["seed"]) for data in stated["data"]),
+        algorithms=tuple(stated["algorithms"]),
+        grids=stated["grids"],
+        settings=stated["settings"],
+        own=stated["own"],
+        calibrations=tuple(stated["calibrations"]),
+        rows=tuple(stated["rows"]),
+        seeds=stated["seeds"],
+        master_seed=stated["master_seed"],
+    )
+    rows = {row["cell"]: row for row in held.rows}
+    return {_run(plan, cell): rows[cell.number] for cell in plan.cells if cell.number in rows}
+
+
+def _run(plan: SweepPlan, cell: Cell) -> str:
+    """All that decides about a run's row, but for its number in the plan."""
+    setting, choice = cell.setting, cell.setting.choice
+    told: list[Any] = [
+        plan.data[setting.data].describe(),
+        setting.rows,
+        choice.algorithm,
+        choice.calibration,
+        choice.parameters,
+        cell.replicate,
+        cell.seed,
+    ]
+    return json.dumps(told, sort_keys=True)
+
+
+def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
+    """The rows of a plan's runs that come with the product, by their number in that plan.
+
+    They are what the runs would give here, `seconds` and the version that made them apart.
+    """
+    if not any(isinstance(data, NetworkData) for data in plan.data):
+        return {}
+    shipped, names = _rows_by_run(), columns(plan)
+    rows: dict[int, Row] = {}
+    for cell in plan.cells:
+        row = shipped.get(_run(plan, cell))
+        if row is not None:
+            told = {**row, **cell.setting.choice.shown, "cell": cell.number}
+            rows[cell.number] = {name: told[name] for name in names}
+    return rows
+
+
+def eight_networks_means() -> pd.DataFrame:
+    """As `summarise` gives them, of the skeleton F1 against the truth."""
+    return summarise(eight_networks().rows, METRIC)
+
+
+def best_on_average(means: pd.DataFrame, epsilon: float) -> pd.DataFrame:
+    """Private algorithms by their mean over the networks at one ε, the best first.
+
+    Those that were refused on a network are left out.
+    Columns: algorithm, mean, error (standard error of the mean, from the noise alone) and wins
+    (on how many networks none has a higher mean).
+    """
+    here = means[means["epsilon"] == epsilon]
+    groups = here.groupby("algorithm", sort=False)
+    table = pd.DataFrame(
+        {
+            "mean": groups["mean"].mean(),
+            "error": groups["se"].apply(lambda se: float((se**2).sum() ** 0.5 / len(se))),
+            "networks": groups["mean"].count(),
+            "wins": here.assign(first=here["mean"] == here.groupby("data")["mean"].transform("max"))
+            .groupby("algorithm", sort=False)["first"]
+            .sum(),
+        }
+    )
+    table = table[table["networks"] == here["data"].nunique()].drop(columns="networks")
+    return table.sort_values("mean", ascending=False).reset_index()

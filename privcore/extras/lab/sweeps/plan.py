@@ -1,0 +1,203 @@
+"""A sweep as a declaration: data, algorithms, grids, and how often; and the runs that it means."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Literal
+
+from privcore.algorithms import Algorithm, get_algorithm
+from privcore.data.sampling import check_rows
+from privcore.errors import ParameterError
+from privcore.extras.lab.sweeps.data import SweepData
+from privcore.extras.lab.sweeps.runs import (
+    Cell,
+    Reference,
+    Setting,
+    replicated,
+    settings_and_references,
+)
+from privcore.extras.lab.sweeps.settings import Choice, check_values, choices, own_values
+from privcore.text import short
+from privcore.version import __version__
+
+Calibration = Literal["proven", "published"]
+MAX_RUNS = 10_000_000
+# Columns of a row that stand whether they are swept or not.
+_BUDGET = ("epsilon", "delta")
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """What to run.
+
+    grids: values of any declared parameters, crossed with each other.
+    settings: fixed values, for every algorithm that has the parameter; own: for one algorithm,
+        by its name.  Where an algorithm lacks a parameter, or it has no effect beside the others,
+        it is left out.  unused: those that none of the algorithms has.
+    calibrations: of each algorithm that has them; those that are not private run without.
+    rows: a grid; empty for 100,000 of a sample and all of a table.
+    seeds: replicates, each with noise of its own.  An algorithm that is not private has one.
+
+    Raises ParameterError for names that do not exist, values that no algorithm accepts, and a plan
+    without a run.
+    """
+
+    data: tuple[SweepData, ...]
+    algorithms: tuple[str, ...]
+    grids: Mapping[str, Sequence[Any]] = field(default_factory=lambda: {"epsilon": (0.1, 1, 10)})
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    calibrations: tuple[Calibration, ...] = ("proven",)
+    rows: tuple[int, ...] = ()
+    seeds: int = 20
+    master_seed: int = 1
+    unused: tuple[str, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        _check_distinct("data set", [f"{d.label} (data seed {d.seed})" for d in self.data])
+        _check_distinct("algorithm", self.algorithms)
+        _check_distinct("calibration", self.calibrations)
+        _check_distinct("number of rows", self.rows, needed=False)
+        for calibration in self.calibrations:
+            if calibration not in ("proven", "published"):
+                raise ParameterError(
+                    f"There is no calibration {short(calibration)!r}; choose proven or published."
+                )
+        for rows in self.rows:
+            check_rows(rows)
+        if not 1 <= self.seeds <= 100_000:
+            raise ParameterError(f"seeds is {self.seeds}; it must be from 1 to 100,000.")
+        if not 0 <= self.master_seed < 2**63:
+            raise ParameterError(
+                f"The seed is {short(self.master_seed)}; it must be a whole number from 0 to 2^63."
+            )
+        self._check_parameters()
+        if not self._choices:
+            raise ParameterError(
+                "No algorithm of the sweep has any of the requested calibrations; "
+                f"{' '.join(self.left_out)}"
+            )
+        if self.size > MAX_RUNS:
+            raise ParameterError(
+                f"The sweep has {self.size:,} runs, more than {MAX_RUNS:,}; choose fewer values "
+                "or seeds."
+            )
+
+    def _check_parameters(self) -> None:
+        """Parse the values, so that 1, 1.0 and "1" are the same plan."""
+        grids, settings = _by_name(self.grids), _by_name(self.settings)
+        own = {name: _by_name(values) for name, values in self.own.items()}
+        for name in own:
+            if name not in self.algorithms:
+                raise ParameterError(f"{short(name)!r} is not among the algorithms of the sweep.")
+        fixed = set(settings).union(*own.values())
+        if twice := sorted(fixed & set(grids)):
+            raise ParameterError(f"{twice[0]} is both fixed and in a grid; choose one of the two.")
+        if "calibration" in fixed | set(grids):
+            raise ParameterError("Say which calibrations by their own list, not as a parameter.")
+        parsed = check_values(self._algorithms, grids)
+        constant = check_values(self._algorithms, {k: (v,) for k, v in settings.items()})
+        unused = [name for name in (*grids, *settings) if name not in parsed | constant]
+        # A frozen class may still normalise its own arguments while it is made.
+        object.__setattr__(self, "unused", tuple(unused))
+        object.__setattr__(self, "grids", parsed)
+        object.__setattr__(self, "settings", {k: v for k, (v,) in constant.items()})
+        object.__setattr__(self, "own", {n: own_values(n, values) for n, values in own.items()})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the list of runs, which may be long and which workers do not need."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def _algorithms(self) -> list[Algorithm]:
+        return [get_algorithm(name) for name in self.algorithms]
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """Parameters in a grid, but for epsilon and delta, which every row has."""
+        return tuple(name for name in self.grids if name not in _BUDGET)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences on parameters and calibrations that had no effect."""
+        unused = (f"No algorithm of the sweep has the parameter {name}." for name in self.unused)
+        lacking = (
+            f"{algorithm.name} has no {calibration} calibration."
+            for algorithm in self._algorithms
+            for calibration in self.calibrations
+            if algorithm.private and calibration not in algorithm.calibrations
+        )
+        return (*unused, *lacking)
+
+    @cached_property
+    def _choices(self) -> tuple[Choice, ...]:
+        possible: list[Choice] = []
+        for algorithm in self._algorithms:
+            wanted = [c for c in self.calibrations if c in algorithm.calibrations]
+            fixed = {**self.settings, **self.own.get(algorithm.name, {})}
+            for calibration in wanted if algorithm.private else ["none"]:
+                possible += choices(
+                    algorithm, calibration, fixed, self.grids, (*_BUDGET, *self.swept)
+                )
+        return tuple(possible)
+
+    @property
+    def size(self) -> int:
+        """How many runs, which is how many rows."""
+        each = sum(self.seeds if choice.private else 1 for choice in self._choices)
+        return each * sum(len(self._rows_of(data)) for data in self.data)
+
+    def _rows_of(self, data: SweepData) -> tuple[int | None, ...]:
+        return self.rows or (data.usual_rows,)
+
+    @cached_property
+    def _planned(self) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
+        rows = [self._rows_of(data) for data in self.data]
+        return settings_and_references(rows, self._choices)
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """The non-private runs that others are compared with, each once."""
+        return self._planned[1]
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """All runs, in the order of the rows of a finished sweep."""
+        described = [data.describe() for data in self.data]
+        return replicated(self._planned[0], described, self.seeds, self.master_seed)
+
+    def describe(self) -> dict[str, Any]:
+        """JSON-ready, all that decides about the rows; of a held table no more than a hash."""
+        return {
+            "data": [data.describe() for data in self.data],
+            "rows": list(self.rows),
+            "algorithms": list(self.algorithms),
+            "calibrations": list(self.calibrations),
+            "grids": {name: list(values) for name, values in self.grids.items()},
+            "settings": dict(self.settings),
+            "own": {name: dict(own) for name, own in self.own.items()},
+            "seeds": self.seeds,
+            "master_seed": self.master_seed,
+        }
+
+    @property
+    def digest(self) -> str:
+        """Identifies the plan and the version of the product."""
+        text = json.dumps([__version__, self.describe()])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """With the command line's spelling of a name, such as max-order, turned into the name."""
+    return {name.replace("-", "_"): value for name, value in stated.items()}
+
+
+def _check_distinct(noun: str, values: Sequence[Any], *, needed: bool = True) -> None:
+    if needed and not values:
+        raise ParameterError(f"The sweep names no {noun}; give at least one.")
+    if len(set(values)) < len(values):
+        raise ParameterError(f"The sweep names one {noun} twice; name each once.")

@@ -1,0 +1,103 @@
+"""The runs that a sweep's plan means, each with a seed of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privcore.extras.lab.sweeps.settings import Choice
+
+
+@dataclass(frozen=True)
+class Setting:
+    """All that the replicates of one run share; data and reference are positions in the plan."""
+
+    data: int
+    rows: int | None
+    choice: Choice
+    reference: int | None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A non-private run that others are compared with."""
+
+    number: int
+    data: int
+    rows: int | None
+    algorithm: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of a plan.
+
+    seed: of the simulated noise, below 2^53, None where the algorithm is not private.
+    """
+
+    number: int
+    replicate: int
+    seed: int | None
+    setting: Setting
+
+
+def settings_and_references(
+    rows: Sequence[Sequence[int | None]], choices: Sequence[Choice]
+) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
+    """Every choice on every number of rows of every data set; and what these are compared with.
+
+    rows: of each data set, in the plan's order.  A reference that several settings share is there
+    once.
+    """
+    references: dict[str, int] = {}
+    kept: list[Reference] = []
+    settings = []
+    for position, numbers in enumerate(rows):
+        for n in numbers:
+            for choice in choices:
+                number = None
+                if choice.reference is not None:
+                    text = json.dumps([position, n, *choice.reference], sort_keys=True)
+                    number = references.setdefault(text, len(kept))
+                    if number == len(kept):
+                        kept.append(Reference(number, position, n, *choice.reference))
+                settings.append(Setting(position, n, choice, number))
+    return tuple(settings), tuple(kept)
+
+
+def replicated(
+    settings: Sequence[Setting], data: Sequence[Mapping[str, Any]], seeds: int, master_seed: int
+) -> tuple[Cell, ...]:
+    """All runs of the settings, numbered: `seeds` of each, one where the algorithm is not private.
+
+    data: the description of each data set, in the plan's order.
+    """
+    cells: list[Cell] = []
+    for setting in settings:
+        choice = setting.choice
+        identity = {
+            "master_seed": master_seed,
+            "data": data[setting.data],
+            "rows": setting.rows,
+            "algorithm": choice.algorithm,
+            "calibration": choice.calibration,
+            "parameters": choice.parameters,
+        }
+        text = json.dumps(identity, sort_keys=True)
+        for replicate in range(seeds if choice.private else 1):
+            seed = seed_of(text, replicate) if choice.private else None
+            cells.append(Cell(len(cells), replicate, seed, setting))
+    return tuple(cells)
+
+
+def seed_of(text: str, replicate: int) -> int:
+    """A seed below 2^53, so that it survives any file format, from a run's description.
+
+    From nothing else, so that it does not depend on what else the plan holds or on who runs it.
+    """
+    digest = hashlib.sha256(f"{replicate} {text}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 11

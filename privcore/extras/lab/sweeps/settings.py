@@ -1,0 +1,150 @@
+"""What each algorithm of a sweep is given: what it lacks, or has no use for, is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from privcore.algorithms import ALGORITHMS, Algorithm, get_algorithm
+from privcore.errors import ParameterError
+from privcore.measures.references import non_private_settings
+from privcore.parameter import Parameter
+from privcore.text import short
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An algorithm with its parameters: one for all replicates, rows and data sets.
+
+    calibration: "none" where it is not private.
+    parameters: those that differ from their defaults.
+    shown: epsilon, delta and the swept parameters as they are in effect, None where there is none.
+    reference: the non-private algorithm and settings that it is compared with; None for one that
+        is not private, which is its own.
+    problem: why it is refused, before any data are seen.
+    """
+
+    algorithm: str
+    private: bool
+    calibration: str
+    parameters: Mapping[str, Any]
+    shown: Mapping[str, Any]
+    reference: tuple[str, Mapping[str, Any]] | None
+    problem: str | None = None
+
+
+def choices(
+    algorithm: Algorithm,
+    calibration: str,
+    fixed: Mapping[str, Any],
+    grids: Mapping[str, Sequence[Any]],
+    columns: Sequence[str],
+) -> Iterator[Choice]:
+    """Each distinct combination of the grids' values, in their order, for one algorithm.
+
+    fixed: values that do not change; columns: the parameters that the rows show.
+    """
+    known = {parameter.name for parameter in algorithm.parameters}
+    stated = {name: value for name, value in fixed.items() if name in known}
+    if "calibration" in known:
+        stated["calibration"] = calibration
+    axes = {name: values for name, values in grids.items() if name in known}
+    seen = set()
+    for values in product(*axes.values()):
+        choice = _choice(algorithm, stated | dict(zip(axes, values, strict=True)), columns)
+        key = (choice.problem, *sorted((name, repr(v)) for name, v in choice.parameters.items()))
+        if key not in seen:
+            seen.add(key)
+            yield choice
+
+
+def _choice(algorithm: Algorithm, stated: Mapping[str, Any], columns: Sequence[str]) -> Choice:
+    calibration = stated.get("calibration", "none")
+    try:
+        values = effective(algorithm.parameters, stated)
+    except ParameterError as error:
+        shown = {name: stated.get(name) for name in columns}
+        return Choice(
+            algorithm.name, algorithm.private, calibration, stated, shown, None, str(error)
+        )
+    declared = {parameter.name: parameter for parameter in algorithm.parameters}
+    return Choice(
+        algorithm.name,
+        algorithm.private,
+        calibration,
+        {name: v for name, v in values.items() if v != declared[name].default},
+        {
+            name: _shown(values[name])
+            if name in declared and declared[name].matters(values)
+            else None
+            for name in columns
+        },
+        non_private_settings(algorithm, values) if algorithm.private else None,
+    )
+
+
+def _shown(value: Any) -> Any:
+    return "auto" if value is None else value
+
+
+def effective(parameters: Sequence[Parameter], stated: Mapping[str, Any]) -> dict[str, Any]:
+    """All parameters, checked, with those that have no effect beside the others at their default.
+
+    Raises ParameterError for a bad value.
+    """
+    values = {p.name: p.parse(stated.get(p.name, p.default)) for p in parameters}
+    # Putting one back may make another idle, so until nothing changes.
+    changed = True
+    while changed:
+        idle = [p for p in parameters if values[p.name] != p.default and not p.matters(values)]
+        changed = bool(idle)
+        values |= {p.name: p.default for p in idle}
+    return values
+
+
+def check_values(
+    algorithms: Sequence[Algorithm], asked: Mapping[str, Sequence[Any]]
+) -> dict[str, tuple[Any, ...]]:
+    """The values of each parameter as numbers and choices, each once.
+
+    Parameters that none of the algorithms has are left out.  Raises ParameterError for a name that
+    no algorithm anywhere has, for a value that none of those that have it accept, and for no value.
+    """
+    everywhere = {p.name for a in ALGORITHMS.values() for p in a.parameters}
+    parsed = {}
+    for name, values in asked.items():
+        having = [p for a in algorithms for p in a.parameters if p.name == name]
+        if name not in everywhere:
+            names = sorted({p.option for a in algorithms for p in a.parameters})
+            raise ParameterError(
+                f"No algorithm has a parameter {short(name)!r}; those of the sweep have "
+                f"{', '.join(names)}."
+            )
+        if not values:
+            raise ParameterError(f"The grid of {short(name)} is empty; give it a value.")
+        if having:
+            parsed[name] = tuple(dict.fromkeys(_accepted(having, value) for value in values))
+    return parsed
+
+
+def own_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """One algorithm's fixed values, parsed; raises ParameterError for one that it lacks."""
+    algorithm = get_algorithm(name)
+    parsed = check_values([algorithm], {k: (v,) for k, v in values.items()})
+    for lacking in values.keys() - parsed.keys():
+        options = ", ".join(p.option for p in algorithm.parameters)
+        raise ParameterError(f"{name} has no parameter {short(lacking)!r}; it has {options}.")
+    return {k: v for k, (v,) in parsed.items()}
+
+
+def _accepted(having: Sequence[Parameter], value: Any) -> Any:
+    refusal = None
+    for parameter in having:
+        try:
+            return parameter.parse(value)
+        except ParameterError as error:
+            refusal = refusal or error
+    assert refusal is not None
+    raise refusal

@@ -1,0 +1,225 @@
+"""Rows of a sweep on disk: a journal while it runs, and a file when it is done."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from privcore.errors import DataError, ParameterError
+from privcore.extras.lab.sweeps.cells import METRICS, Row, columns
+from privcore.extras.lab.sweeps.plan import SweepPlan
+from privcore.text import short
+from privcore.version import __version__
+
+ENDINGS = ("parquet", "csv", "json")
+_METADATA = b"causalveil"
+_SYNC_SECONDS = 1.0
+_WHOLE = {
+    "cell",
+    "data_seed",
+    "rows",
+    "replicate",
+    "seed",
+    "tests_run",
+    "orders_run",
+    *(metric for metric in METRICS if metric.endswith("shd")),
+}
+_TEXT = {"data", "algorithm", "calibration", "stopped", "edges", "error"}
+
+
+class SweepFile(NamedTuple):
+    """What a sweep's file holds; plan: as `SweepPlan.describe` tells it."""
+
+    rows: list[Row]
+    plan: dict[str, Any]
+    version: str
+    command: str
+
+
+class Journal:
+    """Rows as they come, one JSON line each after a line on the plan, beside the file to be made.
+
+    path: of that file; the journal has ".journal" after it.  Rows that it holds from an earlier,
+    interrupted run are in `rows`; a last line that was cut short is dropped.
+    Raises ParameterError if it belongs to another plan or version, DataError if it cannot be used.
+    """
+
+    def __init__(self, path: str | Path, plan: SweepPlan) -> None:
+        self.path = Path(f"{path}.journal")
+        self._header = json.dumps({"sweep": plan.digest, "plan": plan.describe()})
+        self.rows: list[Row] = []
+        try:
+            self._file = self.path.open("a+b")
+            self._synced = time.monotonic()
+            self._resume()
+        except OSError:
+            raise DataError(
+                f"The file {short(self.path)!r} cannot be written; choose another folder."
+            ) from None
+
+    def _resume(self) -> None:
+        self._file.seek(0)
+        lines = self._file.read().splitlines(keepends=True)
+        good = 0
+        if lines and lines[0].endswith(b"\n"):
+            if lines[0].decode(errors="replace").rstrip("\n") != self._header:
+                self._file.close()
+                raise ParameterError(
+                    f"{short(self.path)} holds an unfinished sweep with another plan or of another "
+                    "version; finish that one, delete the file, or choose another name."
+                )
+            good = len(lines[0])
+            rows: dict[int, Row] = {}
+            for line in lines[1:]:
+                row = _read_line(line)
+                if row is None:
+                    break
+                rows[row["cell"]] = row
+                good += len(line)
+            self.rows = list(rows.values())
+        self._file.truncate(good)
+        if not good:
+            self._write(self._header)
+
+    def add(self, row: Row) -> None:
+        """Keep one row; after a crash of the machine the last second's may be gone."""
+        self._write(json.dumps(row))
+
+    def _write(self, line: str) -> None:
+        self._file.write(line.encode() + b"\n")
+        self._file.flush()
+        if time.monotonic() - self._synced > _SYNC_SECONDS:
+            os.fsync(self._file.fileno())
+            self._synced = time.monotonic()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def remove(self) -> None:
+        """Once the file is written, the journal has served."""
+        self.close()
+        self.path.unlink()
+
+
+def _read_line(line: bytes) -> Row | None:
+    """The row, or None where the line is cut short or damaged."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    whole = line.endswith(b"\n") and isinstance(row, dict) and isinstance(row.get("cell"), int)
+    return row if whole else None
+
+
+def encode(rows: Iterable[Row], plan: SweepPlan, ending: str, command: str = "") -> bytes:
+    """A file's content: "parquet" and "json" say the plan, version and command; "csv" only rows.
+
+    Rows are sorted by `cell`.  Raises ParameterError for another ending.
+    """
+    ordered = sorted(rows, key=lambda row: row["cell"])
+    about = {"plan": plan.describe(), "version": __version__, "command": command}
+    if ending == "json":
+        text = json.dumps({**about, "rows": ordered}, ensure_ascii=False, indent=0)
+        return text.encode()
+    if ending == "csv":
+        out = io.StringIO()
+        writer = csv.DictWriter(out, columns(plan), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(_for_csv(row) for row in ordered)
+        return out.getvalue().encode()
+    if ending == "parquet":
+        return _parquet(ordered, plan, about)
+    raise ParameterError(
+        f"A sweep's file cannot end in .{short(ending)}; choose {', '.join(ENDINGS)}."
+    )
+
+
+def write_rows(path: str | Path, rows: Iterable[Row], plan: SweepPlan, command: str = "") -> None:
+    """Write a file by its ending, whole or not at all; raises DataError if that is not possible."""
+    path = Path(path)
+    content = encode(rows, plan, ending_of(path), command)
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    except OSError:
+        raise DataError(
+            f"The file {short(path)!r} cannot be written; choose another folder."
+        ) from None
+
+
+def ending_of(path: str | Path) -> str:
+    """ "parquet", "csv" or "json"; raises ParameterError for another one."""
+    ending = Path(path).suffix.lower().lstrip(".")
+    if ending not in ENDINGS:
+        raise ParameterError(
+            f"The name {short(path)!r} must end in .parquet, .csv or .json, which says the format."
+        )
+    return ending
+
+
+def read_sweep(path: str | Path) -> SweepFile:
+    """A finished sweep from Parquet or JSON; raises DataError if the file is not one."""
+    refusal = DataError(
+        f"The file {short(path)!r} is not a sweep's; give a Parquet or JSON file that one wrote."
+    )
+    try:
+        if ending_of(path) == "json":
+            about = json.loads(Path(path).read_bytes())
+            rows = about["rows"]
+        else:
+            table = pq.read_table(path)
+            about = json.loads(table.schema.metadata[_METADATA])
+            rows = table.to_pylist()
+        return SweepFile(rows, about["plan"], about["version"], about["command"])
+    except (OSError, ValueError, TypeError, KeyError, pa.ArrowException):
+        raise refusal from None
+
+
+def _parquet(rows: list[Row], plan: SweepPlan, about: Mapping[str, Any]) -> bytes:
+    fields = [pa.field(name, _type(name, plan)) for name in columns(plan)]
+    schema = pa.schema(fields, metadata={_METADATA: json.dumps(about)})
+    arrays = [
+        pa.array([_typed(row[field.name], field.type) for row in rows], field.type)
+        for field in schema
+    ]
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), out, compression="zstd")
+    return out.getvalue()
+
+
+def _type(name: str, plan: SweepPlan) -> pa.DataType:
+    if name in _WHOLE:
+        return pa.int64()
+    if name in _TEXT:
+        return pa.string()
+    kinds = {type(value) for value in plan.grids[name]} if name in plan.swept else {float}
+    if kinds == {bool}:
+        return pa.bool_()
+    if kinds == {int}:
+        return pa.int64()
+    return pa.float64() if kinds <= {int, float} else pa.string()
+
+
+def _typed(value: Any, kind: pa.DataType) -> Any:
+    """A value of a swept parameter where numbers stand beside "auto"."""
+    return str(value) if kind == pa.string() and value is not None else value
+
+
+def _for_csv(row: Row) -> Row:
+    """A text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    return {
+        name: f"'{value}"
+        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        else value
+        for name, value in row.items()
+    }

@@ -1,0 +1,228 @@
+"""Sweeps: many runs from one declaration, in parallel, with the same rows whoever makes them.
+
+plan = SweepPlan((NetworkData("asia"),), ("pc", "priv-pc"), grids={"epsilon": (0.1, 1, 10)})
+rows = list(run_sweep(plan))
+print(summarise(rows, "truth_skeleton_f1"))
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Generator, Iterator
+from contextlib import closing
+
+from privcore.errors import Cancelled, SweepError
+from privcore.extras.lab.sweeps.cells import (
+    METRICS,
+    Batch,
+    ReferenceGraph,
+    Row,
+    columns,
+    edges_of,
+    in_waves,
+)
+from privcore.extras.lab.sweeps.data import ExampleData, NetworkData, SweepData, TableData
+from privcore.extras.lab.sweeps.plan import SweepPlan
+from privcore.extras.lab.sweeps.runs import Cell, Reference
+from privcore.extras.lab.sweeps.store import Journal, SweepFile, encode, read_sweep, write_rows
+from privcore.extras.lab.sweeps.summary import (
+    best_alike,
+    edge_recovery,
+    frontier,
+    lower_is_better,
+    smallest_epsilon,
+    summarise,
+)
+from privcore.extras.lab.sweeps.workers import (
+    BATCH_SECONDS,
+    Crew,
+    Here,
+    Lost,
+    Processes,
+    Result,
+    Work,
+)
+from privcore.extras.worker import Failed
+
+__all__ = [
+    "METRICS",
+    "Cell",
+    "ExampleData",
+    "Journal",
+    "NetworkData",
+    "Row",
+    "SweepData",
+    "SweepFile",
+    "SweepPlan",
+    "TableData",
+    "best_alike",
+    "columns",
+    "edge_recovery",
+    "edges_of",
+    "encode",
+    "frontier",
+    "lower_is_better",
+    "processors",
+    "read_sweep",
+    "run_sweep",
+    "seconds_left",
+    "smallest_epsilon",
+    "summarise",
+    "write_rows",
+]
+
+_LARGEST_BATCH = 64
+_ATTEMPTS = 3
+# How often a caller is asked whether to go on.
+_WAIT_SECONDS = 0.1
+
+
+def processors() -> int:
+    """How many this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def seconds_left(done: int, total: int, elapsed: float) -> float:
+    """How long the rest will take if it goes on as it did; NaN before the first run."""
+    return elapsed * (total - done) / done if done else float("nan")
+
+
+def run_sweep(
+    plan: SweepPlan,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    done: Collection[int] = (),
+    cancelled: Callable[[], bool] | None = None,
+) -> Generator[Row, None, None]:
+    """Rows as they are made: one replicate of everything first, then the next.
+
+    workers: processes on this machine, as many as processors if None; 0 or 1 for none but this.
+    scheduler: the address of a Dask scheduler, whose workers are used instead.
+    done: numbers of the runs (`cell`) that need not be made again.
+    cancelled: asked several times a second whether to stop.
+
+    The rows depend on the plan only (`seconds` apart).  Closing the iterator stops the workers.
+    Raises Cancelled if asked to stop, and SweepError if workers cannot be reached or keep ending.
+    """
+    left = in_waves(plan, sorted(set(range(plan.size)) - set(done)))
+    if not left:
+        return
+    asked = cancelled or (lambda: False)
+    with closing(_crew(plan, workers, scheduler, asked, len(left))) as crew:
+        yield from _Sweep(plan, crew, left).rows(asked)
+
+
+def _crew(
+    plan: SweepPlan,
+    workers: int | None,
+    scheduler: str | None,
+    cancelled: Callable[[], bool],
+    runs: int,
+) -> Crew:
+    if scheduler is not None:
+        try:
+            from privcore.extras.lab.sweeps.dask import Cluster
+        except ModuleNotFoundError as error:
+            if error.name != "distributed":
+                raise
+            raise SweepError(
+                "A scheduler needs the package distributed, which is not installed; install it "
+                "with pip install distributed, or leave the scheduler out."
+            ) from None
+        return Cluster(plan, scheduler)
+    count = min(processors() if workers is None else workers, runs)
+    return Processes(plan, count) if count > 1 else Here(plan, cancelled)
+
+
+class _Sweep:
+    """Hands out what is left, references before the runs that need them."""
+
+    def __init__(self, plan: SweepPlan, crew: Crew, left: list[int]) -> None:
+        self._plan = plan
+        self._crew = crew
+        self._left = deque(left)
+        self._graphs: dict[int, ReferenceGraph] = {}
+        # Runs set aside until their reference is there.
+        self._waiting: dict[int, list[int]] = {}
+        self._again: deque[Work] = deque()
+        self._losses: Counter[tuple[bool, int]] = Counter()
+
+    def rows(self, cancelled: Callable[[], bool]) -> Iterator[Row]:
+        flying = 0
+        seconds = _WAIT_SECONDS if self._crew.slots > 1 else BATCH_SECONDS / 2
+        while True:
+            while flying < self._crew.slots and (work := self._next()) is not None:
+                self._crew.submit(work)
+                flying += 1
+            if not flying:
+                return
+            for done, result in self._crew.finished(seconds):
+                flying -= 1
+                yield from self._take(done, result)
+            if cancelled():
+                raise Cancelled
+
+    def _next(self) -> Work | None:
+        if self._again:
+            return self._again.popleft()
+        size = min(max(len(self._left) // (4 * self._crew.slots), 1), _LARGEST_BATCH)
+        ready: list[Cell] = []
+        references: dict[int, ReferenceGraph] = {}
+        while self._left and len(ready) < size:
+            cell = self._plan.cells[self._left[0]]
+            needed = cell.setting.reference
+            if needed is None or needed in self._graphs:
+                ready.append(cell)
+                self._left.popleft()
+                if needed is not None:
+                    references[needed] = self._graphs[needed]
+            elif needed in self._waiting:
+                self._waiting[needed].append(self._left.popleft())
+            elif ready:
+                break
+            else:
+                self._waiting[needed] = [self._left.popleft()]
+                return self._plan.references[needed]
+        return Batch(tuple(ready), references) if ready else None
+
+    def _take(self, work: Work, result: Result) -> Iterator[Row]:
+        if isinstance(result, Failed):
+            raise RuntimeError(f"a run of the sweep failed:\n{result.text}")
+        if isinstance(result, Lost):
+            self._retry(work)
+        elif isinstance(result, ReferenceGraph):
+            assert isinstance(work, Reference)
+            self._graphs[work.number] = result
+            self._left.extendleft(reversed(self._waiting.pop(work.number)))
+        else:
+            assert isinstance(work, Batch)
+            self._left.extendleft(cell.number for cell in reversed(work.cells[len(result) :]))
+            yield from result
+
+    def _retry(self, work: Work) -> None:
+        """Once more, run by run, so that one that no worker survives is found."""
+        if isinstance(work, Batch) and len(work.cells) > 1:
+            self._again.extend(Batch((cell,), work.references) for cell in work.cells)
+            return
+        first = work.cells[0] if isinstance(work, Batch) else work
+        key = isinstance(work, Batch), first.number
+        self._losses[key] += 1
+        if self._losses[key] == _ATTEMPTS:
+            raise SweepError(self._lost(work))
+        self._again.append(work)
+
+    def _lost(self, work: Work) -> str:
+        if isinstance(work, Reference):
+            name, data = work.algorithm, self._plan.data[work.data]
+        else:
+            setting = work.cells[0].setting
+            name, data = setting.choice.algorithm, self._plan.data[setting.data]
+        return (
+            f"Worker processes ended {_ATTEMPTS} times while running {name} on {data.label}; "
+            "memory may be short: use fewer workers or fewer rows."
+        )

@@ -1,0 +1,46 @@
+"""The direction between two numeric variables, from additive noise models with private scores."""
+
+from privcore.extras.pairs.generators import GENERATORS, PairGenerator, generator_parameters
+from privcore.extras.pairs.inference import (
+    baseline,
+    decide_many,
+    infer,
+    prepare,
+    split,
+)
+from privcore.extras.pairs.model import (
+    Curves,
+    Inference,
+    LogRanges,
+    ScoreRelease,
+    Split,
+    Tested,
+)
+from privcore.extras.pairs.pair import LEAST_ROWS, Direction, Pair, is_numeric
+from privcore.extras.pairs.parameters import PARAMETERS, check_parameters, scores_of
+from privcore.extras.pairs.prepared import Prepared
+
+__all__ = [
+    "GENERATORS",
+    "LEAST_ROWS",
+    "PARAMETERS",
+    "Curves",
+    "Direction",
+    "Inference",
+    "LogRanges",
+    "Pair",
+    "PairGenerator",
+    "Prepared",
+    "ScoreRelease",
+    "Split",
+    "Tested",
+    "baseline",
+    "check_parameters",
+    "decide_many",
+    "generator_parameters",
+    "infer",
+    "is_numeric",
+    "prepare",
+    "scores_of",
+    "split",
+]

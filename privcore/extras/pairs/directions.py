@@ -1,0 +1,184 @@
+"""How often a private inference of direction is right: against ε, against λ, over many data sets.
+
+The forms of Kusner, Sun, Sridharan & Weinberger 2016, Figures 1 and 2 and Table 2.  Everything here
+compares with the exact data or the known direction: not private.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from privcore.extras.pairs import (
+    Pair,
+    PairGenerator,
+    Prepared,
+    baseline,
+    check_parameters,
+    decide_many,
+    prepare,
+    split,
+)
+from privcore.privacy.mechanisms import SimulatedNoise
+
+Tick = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Proportions of `runs` private runs that are correct, and that refused or tied."""
+
+    correct: float
+    undecided: float
+    runs: int
+
+    @property
+    def error(self) -> float:
+        """Standard error of `correct`."""
+        return float(np.sqrt(self.correct * (1 - self.correct) / self.runs))
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the normal 95 % interval around `correct`."""
+        return 1.96 * self.error
+
+
+def shares(
+    prepared: Prepared, parameters: Mapping[str, Any], direction: str, repeats: int, seed: int
+) -> dict[str, Share]:
+    """By score, how often the whole release, run anew each time, finds `direction`."""
+    wanted = 1 if direction == "x->y" else -1
+    return {
+        score: Share(
+            float(np.mean(decisions == wanted)), float(np.mean(decisions == 0)), decisions.size
+        )
+        for score, decisions in decide_many(prepared, parameters, repeats, seed).items()
+    }
+
+
+def wanted_direction(
+    pair: Pair, prepared: Prepared, parameters: Mapping[str, Any]
+) -> dict[str, str]:
+    """By score, the direction to be found: the true one, or what the exact scores say."""
+    return {
+        score: pair.direction or ("x->y" if forward < backward else "y->x")
+        for score, (forward, backward) in baseline(prepared, parameters).items()
+    }
+
+
+def against_epsilon(
+    pair: Pair,
+    parameters: Mapping[str, Any],
+    epsilons: Sequence[float],
+    repeats: int,
+    seed: int,
+    tick: Tick = lambda share: None,
+) -> Iterator[tuple[float, dict[str, Share]]]:
+    """ε and the shares by score, on one split of the records (Figure 1's form)."""
+    values = check_parameters(parameters)
+    prepared = prepare(pair, split(pair, values, SimulatedNoise(seed)), values)
+    wanted = wanted_direction(pair, prepared, values)
+    for number, epsilon in enumerate(epsilons):
+        tick(number / len(epsilons))
+        yield epsilon, _by_score(prepared, {**values, "epsilon": epsilon}, wanted, repeats, seed)
+
+
+def against_penalty(
+    pair: Pair,
+    parameters: Mapping[str, Any],
+    penalties: Sequence[float],
+    repeats: int,
+    seed: int,
+    tick: Tick = lambda share: None,
+) -> Iterator[tuple[float, dict[str, Share]]]:
+    """λ and the shares by score, on one split of the records (Figure 2's form)."""
+    values = check_parameters(parameters)
+    drawn = split(pair, values, SimulatedNoise(seed))
+    for number, penalty in enumerate(penalties):
+        tick(number / len(penalties))
+        here = {**values, "penalty": penalty}
+        prepared = prepare(pair, drawn, here)
+        wanted = wanted_direction(pair, prepared, here)
+        yield penalty, _by_score(prepared, here, wanted, repeats, seed)
+
+
+def _by_score(
+    prepared: Prepared,
+    values: Mapping[str, Any],
+    wanted: Mapping[str, str],
+    repeats: int,
+    seed: int,
+) -> dict[str, Share]:
+    proportions: dict[str, Share] = {}
+    for direction in sorted(set(wanted.values())):
+        all_scores = shares(prepared, values, direction, repeats, seed)
+        proportions |= {s: share for s, share in all_scores.items() if wanted[s] == direction}
+    return proportions
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Mean over data sets of the share of runs that found the true direction.
+
+    epsilon: infinite for the exact scores.  error: standard error over the data sets.
+    """
+
+    generator: str
+    noise_law: str
+    protects: str
+    score: str
+    epsilon: float
+    mean: float
+    error: float
+    datasets: int
+
+
+def accuracy(
+    generator: str,
+    noise_law: str,
+    *,
+    rows: int,
+    datasets: int,
+    epsilons: Sequence[float],
+    settings: Sequence[Mapping[str, Any]],
+    repeats: int,
+    seed: int = 1,
+) -> list[Accuracy]:
+    """Table 2's form: on data sets of one kind, half of them with y as the cause.
+
+    settings: parameters of each block of rows, such as {"protects": "both", "score": "hsic"}.
+    """
+    correct: dict[tuple[str, str, float], list[float]] = {}
+    for number in range(datasets):
+        direction = "x->y" if number % 2 == 0 else "y->x"
+        made = PairGenerator(generator, {"noise_law": noise_law, "direction": direction})
+        pair = made.sample(rows, seed + number)
+        for setting in settings:
+            values = check_parameters(setting)
+            prepared = prepare(pair, split(pair, values, SimulatedNoise(seed + number)), values)
+            for score, (forward, backward) in baseline(prepared, values).items():
+                exact = float((forward < backward) == (direction == "x->y"))
+                correct.setdefault((values["protects"], score, np.inf), []).append(exact)
+            for epsilon in epsilons:
+                here = shares(
+                    prepared, {**values, "epsilon": epsilon}, direction, repeats, seed + number
+                )
+                for score, share in here.items():
+                    key = values["protects"], score, epsilon
+                    correct.setdefault(key, []).append(share.correct)
+    return [
+        Accuracy(
+            generator,
+            noise_law,
+            protects,
+            score,
+            epsilon,
+            float(np.mean(values)),
+            float(np.std(values) / np.sqrt(len(values))),
+            len(values),
+        )
+        for (protects, score, epsilon), values in correct.items()
+    ]

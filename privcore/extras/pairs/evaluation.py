@@ -1,0 +1,136 @@
+"""The test records under a pair of regressions, with every score computed once.
+
+Nothing here is private.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from privcore.arrays import Matrix, Vector
+from privcore.extras.pairs import scores
+from privcore.extras.pairs.features import gaussian_features
+from privcore.extras.pairs.iqr import quartile_grid, quartile_utilities
+from privcore.extras.pairs.propose_test_release import changes_to_leave
+from privcore.extras.pairs.ridge import REACH, Fit
+
+# Residuals of predictions within [−1, 1].
+RESIDUAL_REACH = 2.0
+
+# Features of more records than this are computed in blocks each time rather than kept.
+_KEPT = 1 << 16
+
+
+class Widths(NamedTuple):
+    """Public widths of the kernels: of the regression, of HSIC's input and of its residuals."""
+
+    regression: float
+    input: float
+    residual: float
+
+
+class Sample:
+    """m test values of one variable or residual, within [−reach, reach]."""
+
+    def __init__(self, values: Vector, reach: float, width: float) -> None:
+        self.values = values
+        self.reach = reach
+        self.width = width
+        self._leaving: dict[tuple[float, float], int] = {}
+
+    @cached_property
+    def features(self) -> Matrix:
+        """HSIC's features, shape (m, D)."""
+        return gaussian_features(self.values, self.width, self.reach)
+
+    @cached_property
+    def log_iqr(self) -> float:
+        return scores.log_iqr(self.values)
+
+    @cached_property
+    def grid(self) -> Vector:
+        """The candidates for its quartiles."""
+        return quartile_grid(self.reach)
+
+    @cached_property
+    def quartile_utilities(self) -> tuple[Vector, Vector]:
+        """Utilities of the lower and the upper quartile on the grid."""
+        return quartile_utilities(self.values, self.grid)
+
+    def changes_to_leave(self, interval: tuple[float, float]) -> int:
+        """How many of the values must be replaced for the log IQR to leave the interval."""
+        if interval not in self._leaving:
+            self._leaving[interval] = changes_to_leave(self.values, interval)
+        return self._leaving[interval]
+
+
+class Input(Sample):
+    """The test values of a variable, which its regression predicts from."""
+
+    def __init__(self, values: Vector, widths: Widths) -> None:
+        super().__init__(values, REACH, widths.input)
+        self._regression_width = widths.regression
+
+    def predict(self, fit: Fit) -> Vector:
+        """`fit` at the values, shape (m,)."""
+        if self.values.size > _KEPT:
+            return fit.predict(self.values)
+        return fit.predict_from(self._regression_features)
+
+    @cached_property
+    def _regression_features(self) -> Matrix:
+        return gaussian_features(self.values, self._regression_width, REACH)
+
+
+class Side:
+    """One direction: its input, and what its regression leaves of the other variable."""
+
+    def __init__(self, regressor: Input, other: Input, fit: Fit, width: float) -> None:
+        self.input = regressor
+        self.rest = Sample(other.values - regressor.predict(fit), RESIDUAL_REACH, width)
+        self._scores: dict[str, float] = {}
+
+    def score(self, name: str) -> float:
+        """A score by name; those of ranges are sums of logarithms."""
+        if name not in self._scores:
+            self._scores[name] = self._compute(name)
+        return self._scores[name]
+
+    def _compute(self, name: str) -> float:
+        a, b = self.input, self.rest
+        if name == "spearman":
+            return scores.spearman(a.values, b.values)
+        if name == "kendall":
+            return scores.kendall(a.values, b.values)
+        if name in ("iqr", "iqr-ptr"):
+            return a.log_iqr + b.log_iqr
+        if name == "hsic":
+            return self.score("hsic-root") ** 2
+        if a.values.size > _KEPT:
+            return scores.hsic_root(a.values, b.values, a.width, b.width, a.reach, b.reach)
+        return scores.hsic_root_of_features(a.features, b.features)
+
+
+class Sides(NamedTuple):
+    """x → y and y → x on the same test records."""
+
+    forward: Side
+    backward: Side
+
+    def scores(self, name: str) -> tuple[float, float]:
+        return self.forward.score(name), self.backward.score(name)
+
+    @property
+    def ranges(self) -> tuple[Sample, Sample, Sample, Sample]:
+        """x′, y′ and the residuals of y and of x, in the order of `LogRanges`."""
+        forward, backward = self
+        return forward.input, backward.input, forward.rest, backward.rest
+
+
+def sides(x: Input, y: Input, fits: tuple[Fit, Fit], width_residual: float) -> Sides:
+    """Both directions under regressions of y on x and of x on y."""
+    return Sides(
+        Side(x, y, fits[0], width_residual),
+        Side(y, x, fits[1], width_residual),
+    )

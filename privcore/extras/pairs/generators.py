@@ -1,0 +1,221 @@
+"""Pairs with a known direction: additive noise models that can be told from their reverse.
+
+effect = f(cause) + noise, with noise independent of the cause (Kusner et al. 2016, Definition 1)
+and f within [−1, 1].  Public bounds follow from the model and not from rows, so they are as public
+as the model is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from privcore.arrays import Vector
+from privcore.data.sampling import check_rows, check_seed
+from privcore.errors import ParameterError
+from privcore.extras.pairs.pair import LEAST_ROWS, Pair
+from privcore.parameter import Parameter, parse_all
+from privcore.text import short
+
+_KUSNER = "Kusner et al. 2016, Definition 1"
+_OURS = "choice made here"
+
+DIRECTION = Parameter(
+    name="direction",
+    title="True direction",
+    symbol="direction",
+    kind="choice",
+    default="x->y",
+    choices=("x->y", "y->x"),
+    labels=(("x->y", "X causes Y"), ("y->x", "Y causes X")),
+    help="Which of the two variables is the cause.",
+    source=_KUSNER,
+)
+NOISE_LAW = Parameter(
+    name="noise_law",
+    title="Law of the noise",
+    symbol="noise-law",
+    kind="choice",
+    default="gaussian",
+    choices=("gaussian", "uniform", "laplace"),
+    help="The law of what is added to the effect, independent of the cause.",
+    source=_KUSNER,
+)
+CAUSE_LAW = Parameter(
+    name="cause_law",
+    title="Law of the cause",
+    symbol="cause-law",
+    kind="choice",
+    default="uniform",
+    choices=("uniform", "mixture"),
+    labels=(("mixture", "Two Gaussians"),),
+    help="Uniform on [−1, 1], or half and half two Gaussians of mean −0.4 and 0.4 and standard "
+    "deviation 0.15, moved into [−1, 1].",
+    source=_OURS,
+)
+NOISE_SD = Parameter(
+    name="noise_sd",
+    title="Noise in the data",
+    symbol="σ",
+    kind="float",
+    default=0.2,
+    low=0.01,
+    high=2.0,
+    scale="log",
+    slider=(0.05, 1.0),
+    help="Standard deviation of what is added to the effect, whose mean moves between −1 and 1.",
+    source=_OURS,
+)
+BOUND = Parameter(
+    name="bound",
+    title="Public bounds",
+    symbol="B",
+    kind="float",
+    default=4.0,
+    low=0.5,
+    high=20.0,
+    unit="standard deviations",
+    help="How far the public bounds of the effect reach beyond [−1, 1], where its mean lies; "
+    "uniform noise ends at √3 standard deviations. Values outside are moved to the bound.",
+    source=_OURS,
+    advanced=True,
+)
+CYCLES = Parameter(
+    name="cycles",
+    title="Cycles",
+    symbol="cycles",
+    kind="float",
+    default=1.0,
+    low=0.25,
+    high=5.0,
+    help="How many periods of the sine the cause's interval [−1, 1] holds.",
+    source=_OURS,
+    advanced=True,
+)
+STEEPNESS = Parameter(
+    name="steepness",
+    title="Steepness",
+    symbol="steepness",
+    kind="float",
+    default=3.0,
+    low=0.5,
+    high=20.0,
+    help="a in tanh(ax): the larger, the closer to a step.",
+    source=_OURS,
+    advanced=True,
+)
+
+_COMMON = (DIRECTION, NOISE_LAW, CAUSE_LAW, NOISE_SD, BOUND)
+PARAMETERS: dict[str, tuple[Parameter, ...]] = {
+    "polynomial": _COMMON,
+    "sigmoidal": (*_COMMON, STEEPNESS),
+    "periodic": (*_COMMON, CYCLES),
+}
+GENERATORS: tuple[str, ...] = tuple(PARAMETERS)
+
+
+def generator_parameters(kind: str) -> tuple[Parameter, ...]:
+    """The parameters of a generator; raises ParameterError if there is no such generator."""
+    if kind not in PARAMETERS:
+        raise ParameterError(
+            f"There is no generator {short(kind)!r}; choose one of {', '.join(GENERATORS)}."
+        )
+    return PARAMETERS[kind]
+
+
+Draw = Callable[[np.random.Generator, int], Vector]
+
+MOST_ROWS = 1_000_000
+
+# Means and standard deviation of the two Gaussians: their 4 standard deviations end at ±1.
+_MIXTURE = (0.4, 0.15)
+
+_TITLES = {
+    "polynomial": "Quadratic cause and effect, f(c) = (32c² + 16c − 23)/25",
+    "sigmoidal": "Saturating cause and effect, f(c) = tanh(ac)",
+    "periodic": "Periodic cause and effect, f(c) = sin(πkc)",
+}
+
+# Standard deviation 1 each.
+_NOISE: dict[str, Draw] = {
+    "gaussian": lambda generator, rows: generator.standard_normal(rows),
+    "uniform": lambda generator, rows: generator.uniform(-math.sqrt(3), math.sqrt(3), rows),
+    "laplace": lambda generator, rows: generator.laplace(0.0, math.sqrt(0.5), rows),
+}
+
+
+@dataclass(frozen=True)
+class PairGenerator:
+    """A model of two variables, X and Y: the same for the same arguments.
+
+    parameters: of what `generator_parameters(kind)` declares; what is left out takes its default.
+    Raises ParameterError for an unknown kind or parameter, and for one out of range.
+    """
+
+    kind: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        checked = parse_all(generator_parameters(self.kind), self.parameters, self.kind)
+        # A frozen class may still normalise its own arguments while it is made.
+        object.__setattr__(self, "parameters", checked)
+
+    @property
+    def title(self) -> str:
+        return _TITLES[self.kind]
+
+    def mean(self, cause: Vector) -> Vector:
+        """f at causes within [−1, 1], shape (n,): the mean of the effect, within [−1, 1]."""
+        if self.kind == "polynomial":
+            return (32 * cause * cause + 16 * cause - 23) / 25
+        if self.kind == "sigmoidal":
+            return np.asarray(np.tanh(self.parameters["steepness"] * cause))
+        return np.asarray(np.sin(math.pi * self.parameters["cycles"] * cause))
+
+    @property
+    def effect_bound(self) -> float:
+        """The effect's public bounds are ± this; the cause's are ±1."""
+        chosen = self.parameters
+        # Uniform noise ends at √3 standard deviations.
+        most = math.sqrt(3) if chosen["noise_law"] == "uniform" else math.inf
+        return float(1 + chosen["noise_sd"] * min(chosen["bound"], most))
+
+    def sample(self, rows: int, seed: int) -> Pair:
+        """`rows` independent records, the same for the same seed, with public bounds.
+
+        Raises ParameterError unless rows is a whole number from 20 to 1,000,000 and seed one of
+        at least 0.
+        """
+        rows, generator = check_rows(rows), check_seed(seed)
+        if not LEAST_ROWS <= rows <= MOST_ROWS:
+            raise ParameterError(
+                f"rows is {rows:,}; for a pair it must be from {LEAST_ROWS} to {MOST_ROWS:,}."
+            )
+        chosen = self.parameters
+        cause = _causes(chosen["cause_law"], rows, generator)
+        effect = self.mean(cause)
+        effect += chosen["noise_sd"] * _NOISE[chosen["noise_law"]](generator, rows)
+        reach = self.effect_bound
+        values, bounds = (cause, effect), ((-1.0, 1.0), (-reach, reach))
+        if chosen["direction"] == "y->x":
+            values, bounds = values[::-1], bounds[::-1]
+        return Pair.from_values(
+            ("X", "Y"),
+            values,
+            bounds,
+            direction=chosen["direction"],
+            source=self.title,
+            recipe={"generator": self.kind, **chosen, "rows": rows, "data_seed": seed},
+        )
+
+
+def _causes(law: str, rows: int, generator: np.random.Generator) -> Vector:
+    if law == "uniform":
+        return generator.uniform(-1.0, 1.0, rows)
+    middle, spread = _MIXTURE
+    side = generator.choice((-middle, middle), rows)
+    return np.clip(side + spread * generator.standard_normal(rows), -1.0, 1.0)

@@ -1,0 +1,124 @@
+"""From a pair to a direction: split, fit both ways, score what is left, release.
+
+Algorithm 1 of Kusner et al. 2016.  The split does not depend on the data, so one record is either
+a training or a test record; with `protects` both, the first meets the noise of the regressions and
+the second that of the scores, and ε of each is the ε of the run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.errors import ParameterError
+from privcore.extras.pairs.model import Curves, Inference, Split, Tested
+from privcore.extras.pairs.pair import Pair
+from privcore.extras.pairs.parameters import check_parameters, scores_of
+from privcore.extras.pairs.plan import guarantee_of, plan_of
+from privcore.extras.pairs.prepared import Prepared, release_many
+from privcore.extras.pairs.ridge import Fit
+from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.threads import one_thread
+
+Given = Mapping[str, Any] | None
+
+_GRID = np.linspace(-1.0, 1.0, 201)
+_CODES = {"x->y": 1, "y->x": -1, None: 0}
+
+
+def split(pair: Pair, parameters: Given, noise: NoiseSource) -> Split:
+    """Training and test records, drawn by the noise source.  Raises as `infer`."""
+    return _split(pair, check_parameters(parameters or {}), noise)
+
+
+def prepare(pair: Pair, drawn: Split, parameters: Given = None) -> Prepared:
+    """The exact regressions on a split, for `decide_many` and `baseline`.  Raises as `infer`."""
+    with one_thread():
+        return Prepared(pair, drawn, check_parameters(parameters or {}))
+
+
+def infer(
+    pair: Pair,
+    parameters: Given = None,
+    *,
+    seed: int | None = None,
+    noise: NoiseSource | None = None,
+) -> Inference:
+    """One inference of the direction.
+
+    parameters: by name, as `PARAMETERS` declares them; those not given take their defaults.
+    seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`; one of the two.
+    Raises ParameterError.
+    """
+    values = check_parameters(parameters or {})
+    if seed is not None and noise is not None:
+        raise ParameterError("Give either a seed or a noise source, not both.")
+    source = noise if seed is None else SimulatedNoise(seed)
+    if source is None:
+        raise ParameterError("An inference needs a seed, or a noise source.")
+    start = time.perf_counter()
+    with one_thread():
+        prepared = Prepared(pair, _split(pair, values, source), values)
+        fits, bins, now, releases = next(release_many(prepared, values, 1, source))
+        curves, exact_curves = _curves(fits, bins > 0), _curves(prepared.fits, False)
+    seconds = time.perf_counter() - start
+    plan = plan_of(values, prepared.n_train)
+    return Inference(
+        names=pair.names,
+        parameters=values,
+        guarantee=guarantee_of(plan, scores_of(values), pair.caveats),
+        noise=source.kind,
+        n_train=prepared.n_train,
+        n_test=int(prepared.drawn.test.size),
+        bins=bins,
+        seconds=seconds,
+        releases=releases,
+        fits=curves,
+        exact_fits=exact_curves,
+        tested=Tested(
+            now.forward.input.values,
+            now.backward.input.values,
+            now.forward.rest.values,
+            now.backward.rest.values,
+        ),
+    )
+
+
+def decide_many(
+    prepared: Prepared, parameters: Given, repeats: int, seed: int
+) -> dict[str, NDArray[np.int8]]:
+    """Decisions of `repeats` independent releases on one split, by score, each shape (repeats,).
+
+    1: x → y, −1: y → x, 0: none.  Each repeats the whole release, private regressions included.
+    Raises ParameterError for parameters that need another split or other exact regressions.
+    """
+    values = prepared.values_for(parameters)
+    decided = {score: np.zeros(repeats, dtype=np.int8) for score in scores_of(values)}
+    noise = SimulatedNoise(seed)
+    with one_thread():
+        for number, releases in enumerate(release_many(prepared, values, repeats, noise)):
+            for made in releases.scores:
+                decided[made.score][number] = _CODES[made.decision]
+    return decided
+
+
+def baseline(prepared: Prepared, parameters: Given = None) -> dict[str, tuple[float, float]]:
+    """The exact scores on the split, x → y first, by score; *not private*.  Raises as above."""
+    with one_thread():
+        scores = scores_of(prepared.values_for(parameters))
+        return {score: prepared.exact.scores(score) for score in scores}
+
+
+def _split(pair: Pair, values: Mapping[str, Any], noise: NoiseSource) -> Split:
+    order = noise.permutation(pair.n)
+    count = round(values["train_share"] * pair.n)
+    return Split(order[:count], order[count:])
+
+
+def _curves(fits: tuple[Fit, Fit], private: bool) -> Curves:
+    forward, backward = (each.predict(_GRID) for each in fits)
+    return Curves(_GRID, forward, backward, private)

@@ -1,0 +1,237 @@
+"""One score of both directions, released with Laplace noise or only if it is stable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from scipy.optimize import brentq
+
+from privcore.extras.pairs.correct_decision import (
+    four_laplace_probability,
+    laplace_interval,
+    laplace_probability,
+)
+from privcore.extras.pairs.evaluation import Sample, Sides
+from privcore.extras.pairs.iqr import chosen_log_iqr
+from privcore.extras.pairs.model import Interval, LogRanges, ScoreRelease, smaller
+from privcore.extras.pairs.plan import Plan
+from privcore.extras.pairs.propose_test_release import (
+    intervals_around,
+    noise_epsilon,
+    release_log_iqr,
+    release_threshold,
+)
+from privcore.extras.pairs.scores import floored_log, test_sensitivity
+from privcore.extras.pairs.training import (
+    iqr_of,
+    iqr_shift,
+    noisy_iqr,
+    rank_distance,
+    shifts_to_leave,
+    stable_release,
+    stable_threshold,
+    training_sensitivity,
+)
+from privcore.privacy.mechanisms import NoiseSource
+
+# t with P(|Lap(1) + Lap(1)| > t) = (1 + t/2)e^{−t} = 0.05.
+_TWO_NOISES = float(brentq(lambda t: (1 + t / 2) * math.exp(-t) - 0.05, 0.0, 20.0))
+
+
+class Released(NamedTuple):
+    """The fields of `ScoreRelease` that depend on the mechanism; why: it refuses, if it does."""
+
+    released: tuple[float | None, float | None]
+    scale: float
+    intervals: tuple[Interval | None, Interval | None]
+    probability: float
+    parts: LogRanges | None = None
+    why: str = ""
+
+
+def order_kept(gap: float, scale: float, noises: int = 1) -> float:
+    """Probability that one Laplace draw on each of two scores, or two, leave their order."""
+    known = laplace_probability if noises == 1 else four_laplace_probability
+    return float(known(abs(gap), scale))
+
+
+def exceeds(value: float, threshold: float, scale: float) -> float:
+    """P(value + Lap(scale) > threshold)."""
+    beyond = (threshold - value) / scale
+    return 0.5 * math.exp(-beyond) if beyond > 0 else 1 - 0.5 * math.exp(beyond)
+
+
+def two_noises_interval(value: float, scale: float) -> Interval:
+    """Around a sum with two Laplace draws; it holds the exact sum with probability 95 %."""
+    return value - _TWO_NOISES * scale, value + _TWO_NOISES * scale
+
+
+# Scores that add up logarithms of interquartile ranges, released.
+#
+# Four ranges see a test record and each is noisy; the two of the residuals see a training record,
+# and those of the variables are then exact.
+
+
+Logs = Sequence[float | None]
+
+_LEAVING = (
+    "Few records could change an interquartile range too much, so it is not released; use more "
+    "rows, a larger epsilon or delta, or the score iqr."
+)
+
+
+def _quantiles(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
+    """Both quartiles of each range selected on a public grid; pure DP, and never refuses."""
+    epsilon, _ = plan.share(4)
+    logs = [
+        chosen_log_iqr(sample.quartile_utilities, sample.grid, epsilon, noise)
+        for sample in now.ranges
+    ]
+    return Released(_sums(logs), math.nan, (None, None), math.nan, _parts(now, logs))
+
+
+def _noisy_ranges(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
+    """Laplace noise on the residuals' ranges, which a training record moves little; pure DP."""
+    epsilon, _ = plan.share(2)
+    scale = iqr_shift(plan.shift) / epsilon
+    logs: list[float | None] = [sample.log_iqr for sample in now.ranges[:2]]
+    intervals = []
+    for known, sample in zip(now.ranges[:2], now.ranges[2:], strict=True):
+        noisy = noisy_iqr(iqr_of(sample.values), plan.shift, epsilon, noise)
+        logs.append(floored_log(noisy))
+        ends = (known.log_iqr + floored_log(end) for end in laplace_interval(noisy, scale))
+        intervals.append((next(ends), next(ends)))
+    return Released(_sums(logs), scale, (intervals[0], intervals[1]), math.nan, _parts(now, logs))
+
+
+def _propose_test_release(now: Sides, plan: Plan, noise: NoiseSource) -> Released:
+    """Each range with Laplace noise on its logarithm, if it passes the test (as in the paper)."""
+    share, delta = plan.share(plan.ranges_seen)
+    epsilon = noise_epsilon(share) if plan.calibration == "proven" else share
+    exact = 4 - plan.ranges_seen
+    logs: list[float | None] = [sample.log_iqr for sample in now.ranges[:exact]]
+    probability = 1.0
+    for sample in now.ranges[exact:]:
+        distance = _distance(sample, plan)
+        logs.append(release_log_iqr(sample.log_iqr, distance, epsilon, delta, noise))
+        threshold = release_threshold(epsilon, delta)
+        tests = (distance(around) for around in intervals_around(sample.log_iqr))
+        refused = (1 - exceeds(test, threshold, 1 / epsilon) for test in tests)
+        probability *= 1 - math.prod(refused)
+    first, second = now.scores("iqr-ptr")
+    noises = 1 if exact else 2
+    probability *= order_kept(second - first, 1 / epsilon, noises)
+    released = _sums(logs)
+    around = laplace_interval if noises == 1 else two_noises_interval
+    intervals = tuple(None if s is None else around(s, 1 / epsilon) for s in released)
+    return Released(
+        released,
+        1 / epsilon,
+        (intervals[0], intervals[1]),
+        probability,
+        _parts(now, logs),
+        _LEAVING,
+    )
+
+
+def _distance(sample: Sample, plan: Plan) -> Callable[[Interval], int]:
+    """How many protected records must change for the sample's log IQR to leave an interval."""
+    if plan.protects == "training":
+        return partial(shifts_to_leave, iqr_of(sample.values), plan.shift)
+    return sample.changes_to_leave
+
+
+def _sums(logs: Logs) -> tuple[float | None, float | None]:
+    """log IQR(x′) + log IQR(r_Y) and log IQR(y′) + log IQR(r_X)."""
+    x, y, rest_y, rest_x = logs
+    return _sum(x, rest_y), _sum(y, rest_x)
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def _parts(now: Sides, logs: Logs) -> LogRanges:
+    a, b, c, d = (sample.log_iqr for sample in now.ranges)
+    x, y, rest_y, rest_x = logs
+    return LogRanges((a, b, c, d), (x, y, rest_y, rest_x))
+
+
+MAKERS: dict[str, Callable[[Sides, Plan, NoiseSource], Released]] = {
+    "quantiles": _quantiles,
+    "laplace-range": _noisy_ranges,
+    "propose-test-release": _propose_test_release,
+}
+
+
+_UNSTABLE = (
+    "Two residuals are so close that training records could change their order, so the exact "
+    "score is not released; choose the score hsic-root."
+)
+
+
+def release(score: str, now: Sides, exact: Sides, plan: Plan, noise: NoiseSource) -> ScoreRelease:
+    """One score; now: under the regressions in use, exact: under the non-private ones."""
+    mechanism = plan.mechanism(score)
+    if mechanism == "laplace":
+        made = _laplace(score, now, plan, noise)
+    elif mechanism == "stability":
+        made = _stable(score, now, plan, noise)
+    else:
+        made = MAKERS[mechanism](now, plan, noise)
+    return ScoreRelease(
+        score=score,
+        mechanism=mechanism,
+        exact=exact.scores(score),
+        before_noise=now.scores(score),
+        released=made.released,
+        scale=made.scale,
+        intervals=made.intervals,
+        decision=smaller(*made.released),
+        exact_decision=smaller(*exact.scores(score)),
+        probability=made.probability,
+        parts=made.parts,
+        refused=made.why if None in made.released else "",
+    )
+
+
+def _laplace(score: str, now: Sides, plan: Plan, noise: NoiseSource) -> Released:
+    epsilon, _ = plan.share(2)
+    rest = now.forward.rest
+    m = rest.values.size
+    if plan.protects == "training":
+        sensitivity = training_sensitivity(score, m, rest.width, plan.shift, plan.calibration)
+    else:
+        sensitivity = test_sensitivity(score, m, plan.calibration)
+    scale = sensitivity / epsilon
+    first, second = now.scores(score)
+    noisy = noise.laplace(first, scale), noise.laplace(second, scale)
+    return Released(
+        noisy,
+        scale,
+        (laplace_interval(noisy[0], scale), laplace_interval(noisy[1], scale)),
+        order_kept(second - first, scale),
+    )
+
+
+def _stable(score: str, now: Sides, plan: Plan, noise: NoiseSource) -> Released:
+    epsilon, delta = plan.share(2)
+    threshold = stable_threshold(epsilon, delta)
+    released: list[float | None] = []
+    probability = 1.0
+    for side in now:
+        distance = rank_distance(side.rest.values, plan.shift, plan.calibration)
+        released.append(stable_release(side.score(score), distance, epsilon, delta, noise))
+        probability *= exceeds(distance, threshold, 1 / epsilon)
+    first, second = released
+    return Released(
+        (first, second), math.nan, (_point(first), _point(second)), probability, why=_UNSTABLE
+    )
+
+
+def _point(value: float | None) -> Interval | None:
+    """What is known of a score that is released as it is."""
+    return None if value is None else (value, value)

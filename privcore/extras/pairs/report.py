@@ -1,0 +1,104 @@
+"""An inference of a direction as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from privcore.extras.pairs.model import Inference, ScoreRelease
+from privcore.extras.pairs.pair import Pair
+from privcore.version import __version__
+
+
+def direction_report(result: Inference, pair: Pair, *, seed: int | None) -> dict[str, Any]:
+    """JSON-ready: decision, released scores, guarantee, parameters.
+
+    "not_private", the time with it, is for study, not for release; left out with secure noise.
+    """
+    report: dict[str, Any] = {
+        "x": result.names[0],
+        "y": result.names[1],
+        "decision": result.decision,
+        "scores": [_released(release) for release in result.releases],
+        "guarantee": result.guarantee.as_dict(),
+        "true_direction": pair.direction,
+        "parameters": dict(result.parameters),
+        "data": {
+            "rows": pair.n,
+            "train": result.n_train,
+            "test": result.n_test,
+            "bounds": [list(ends) for ends in pair.bounds],
+            "source": pair.source,
+        },
+        "bins": result.bins or None,
+        "noise": result.noise,
+        "seed": seed,
+        "version": __version__,
+    }
+    if result.noise == "simulated":
+        report["not_private"] = {
+            "scores": [_exact(release) for release in result.releases],
+            "clipped": pair.clipped,
+            "seconds": result.seconds,
+        }
+    return report
+
+
+def _released(release: ScoreRelease) -> dict[str, Any]:
+    """What the guarantee covers of one score; x → y first."""
+    return {
+        "score": release.score,
+        "mechanism": release.mechanism,
+        "decision": release.decision,
+        "released": list(release.released),
+        "intervals": [None if each is None else list(each) for each in release.intervals],
+        "noise_scale": _finite(release.scale),
+        "log_ranges": list(release.parts.released) if release.parts else None,
+        "refused": release.refused,
+    }
+
+
+def _exact(release: ScoreRelease) -> dict[str, Any]:
+    return {
+        "score": release.score,
+        "exact": list(release.exact),
+        "before_noise": list(release.before_noise),
+        "decision": release.exact_decision,
+        "probability": _finite(release.probability),
+        "log_ranges": list(release.parts.exact) if release.parts else None,
+    }
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+# Below it noise bends both regressions so far that the decision is a toss: measured, see
+# docs/proofs/binned_regression.md.
+_LEAST_EPSILON_ROWS = 400
+
+
+def caution(result: Inference) -> str:
+    """Why the decision says little at this ε and number of rows, both public; empty if it may."""
+    if not result.fits.private or result.guarantee.epsilon * result.n_train >= _LEAST_EPSILON_ROWS:
+        return ""
+    strength = result.guarantee.epsilon * result.n_train
+    return (
+        f"ε times the number of training records is {strength:.3g}, below {_LEAST_EPSILON_ROWS}: "
+        "noise bends both regressions so much that the decision may be no better than a coin, and "
+        "the wrong direction may even win more often. Use more rows, a larger share for training, "
+        "or a larger ε."
+    )
+
+
+def undecided(result: Inference) -> str:
+    """Why the released decision is hardly better than a coin; empty if it is not.
+
+    From what is released and public alone.
+    """
+    if caution(result):
+        return "the noise on both regressions may decide it"
+    deciding = [release for release in result.releases if release.decision]
+    if deciding and all(release.overlapping for release in deciding):
+        return "the 95 % noise intervals of the two scores overlap"
+    return ""

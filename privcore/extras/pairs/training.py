@@ -1,0 +1,120 @@
+"""What one *training* record can do to the scores, and releases that hide it.
+
+A training record acts through the regressions only: replacing it moves every residual by at most
+`shift` (`ridge.residual_shift`).  None of these covers the test records: exact scores and the gaps
+between test residuals are theirs.  Proofs: docs/proofs/training_side.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from privcore.arrays import Vector
+from privcore.errors import ParameterError
+from privcore.extras.pairs.scores import LEAST_IQR, quartile_ranks
+from privcore.privacy.mechanisms import NoiseSource
+
+Interval = tuple[float, float]
+
+# Distances beyond this are all the same, and stay whole numbers in floating point.
+_FAR = 10**9
+
+
+def training_sensitivity(
+    score: str,
+    m: int,
+    width: float,
+    shift: float,
+    calibration: Literal["proven", "published"],
+) -> float:
+    """The most that hsic or hsic-root changes when all of m residuals move by at most `shift`.
+
+    width: of the residuals' Gaussian kernel.  published: 32 L √m · shift with the kernel's
+    Lipschitz constant L = e^{−½}/width (Kusner et al. 2016, Theorem 7).
+    Raises ParameterError for a score that has no such constant.
+    """
+    ratio = m / (m - 1)
+    known = {
+        ("hsic", "proven"): ratio * ratio * math.exp(-0.5) * shift / width,
+        ("hsic-root", "proven"): ratio * shift / (width * math.sqrt(2)),
+        ("hsic", "published"): 32 * math.exp(-0.5) / width * math.sqrt(m) * shift,
+    }
+    if (score, calibration) not in known:
+        raise ParameterError(
+            f"The {calibration} calibration has no sensitivity of {score} to training records; "
+            "choose another score or calibration."
+        )
+    return known[score, calibration]
+
+
+def rank_distance(
+    residuals: Vector, shift: float, calibration: Literal["proven", "published"]
+) -> int:
+    """How many training records can surely be replaced without a change of the residuals' ranks.
+
+    With γ the smallest gap between two residuals, proven: ⌈γ/(2·shift)⌉ − 1, at least 0, which
+    does not count the step at which two of them meet.  published: ⌊γ/(2·shift)⌋.
+    """
+    gap = float(np.diff(np.sort(residuals)).min()) / (2 * shift)
+    gap = min(gap, _FAR)
+    return math.floor(gap) if calibration == "published" else max(math.ceil(gap) - 1, 0)
+
+
+def stable_threshold(epsilon: float, delta: float) -> float:
+    """ln(1/δ)/ε, which a noisy distance must exceed.
+
+    Raises ParameterError unless ε > 0 and 0 < δ < 1.
+    """
+    if not 0 < epsilon < math.inf:
+        raise ParameterError(f"The ε of a release is {epsilon}; it must be a number above 0.")
+    if not 0 < delta < 1:
+        raise ParameterError(
+            "Rank scores that protect training records need a failure probability above 0 and "
+            "below 1; raise delta, or choose the score hsic-root."
+        )
+    return -math.log(delta) / epsilon
+
+
+def stable_release(
+    value: float, distance: int, epsilon: float, delta: float, noise: NoiseSource
+) -> float | None:
+    """`value` itself where distance + Lap(1/ε) exceeds ln(1/δ)/ε, otherwise None; (ε, δ)-DP.
+
+    Dwork & Roth 2014, Algorithm 13.  Raises as `stable_threshold`.
+    """
+    threshold = stable_threshold(epsilon, delta)
+    return value if noise.laplace(float(distance), 1 / epsilon) > threshold else None
+
+
+def iqr_of(values: Vector) -> float:
+    """The interquartile range between the order statistics of `log_iqr`, without its floor."""
+    first, third = quartile_ranks(values.size)
+    ordered = np.partition(values, (first - 1, third - 1))
+    return float(ordered[third - 1] - ordered[first - 1])
+
+
+def iqr_shift(shift: float) -> float:
+    """The most that the interquartile range of the residuals moves: both quartiles by `shift`."""
+    return 2 * shift
+
+
+def shifts_to_leave(iqr: float, shift: float, interval: Interval) -> int:
+    """How many training records can surely be replaced with the log IQR still in [low, high).
+
+    ⌊(distance of the IQR to the nearer end)/(2·shift)⌋, 0 if it lies outside; an end below the
+    floor of the logarithm is never crossed.
+    """
+    low, high = (math.exp(end) for end in interval)
+    held = max(iqr, LEAST_IQR)
+    if not low <= held < high:
+        return 0
+    room = high - held if low <= LEAST_IQR else min(high - held, held - low)
+    return math.floor(min(room / iqr_shift(shift), _FAR))
+
+
+def noisy_iqr(iqr: float, shift: float, epsilon: float, noise: NoiseSource) -> float:
+    """The range with Laplace noise of scale 2·shift/ε; ε-DP for the training records."""
+    return noise.laplace(iqr, iqr_shift(shift) / epsilon)

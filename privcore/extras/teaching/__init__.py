@@ -1,0 +1,6 @@
+"""Demonstrations of single mechanisms, each with controls, a formula and code that runs."""
+
+from privcore.extras.teaching.panel import Panel
+from privcore.extras.teaching.registry import PANELS, get_panel
+
+__all__ = ["PANELS", "Panel", "get_panel"]

@@ -1,0 +1,107 @@
+"""What a guided lesson is: tasks with controls set, and answers that the engine knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from privcore.errors import ParameterError
+from privcore.extras.teaching.panel import Panel
+from privcore.text import short
+
+
+@dataclass(frozen=True)
+class NumberAnswer:
+    """A number, right within a tolerance; unit: what it is counted in."""
+
+    compute: Callable[[], float]
+    tolerance: float
+    unit: str = ""
+
+    @cached_property
+    def value(self) -> float:
+        return float(self.compute())
+
+    def is_right(self, answer: str) -> bool:
+        """Whether a number that someone wrote is right; raises ParameterError if it is none."""
+        text = answer.strip().removesuffix("%").strip().replace("−", "-")
+        # A comma may stand for the point, as in many languages.
+        text = text.replace(",", ".") if "." not in text else text
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise ParameterError(f"{short(answer)!r} is not a number; write one such as 0.5.")
+        return abs(number - self.value) <= self.tolerance
+
+
+@dataclass(frozen=True)
+class ChoiceAnswer:
+    """One of several words."""
+
+    options: tuple[str, ...]
+    compute: Callable[[], str]
+
+    @cached_property
+    def value(self) -> str:
+        return self.compute()
+
+    def is_right(self, answer: str) -> bool:
+        """Raises ParameterError if it is none of the options."""
+        if answer not in self.options:
+            raise ParameterError(
+                f"{short(answer)!r} is none of the answers; choose from {', '.join(self.options)}."
+            )
+        return answer == self.value
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step of a lesson.
+
+    panel: what the student plays with, and preset: its values to begin with.
+    moves: names of the controls that the task is about; a page may tuck the others away.
+    explanation: what is shown with a right answer; hint: with a wrong one.
+    """
+
+    title: str
+    text: str
+    panel: Panel
+    preset: Mapping[str, Any]
+    question: str
+    answer: NumberAnswer | ChoiceAnswer
+    hint: str
+    explanation: str
+    moves: tuple[str, ...] = ()
+
+    @property
+    def prepared(self) -> Panel:
+        """The panel with the preset as its defaults, controls that are not in `moves` advanced.
+
+        Raises ParameterError for a bad preset, and a name in `moves` that is no parameter.
+        """
+        panel = self.panel.with_defaults(self.preset)
+        if not self.moves:
+            return panel
+        declared = {parameter.name: parameter for parameter in panel.parameters}
+        unknown = [name for name in self.moves if name not in declared]
+        if unknown:
+            raise ParameterError(f"The panel {panel.name} has no parameter {short(unknown[0])!r}.")
+        first = [declared[name] for name in self.moves]
+        rest = [replace(p, advanced=True) for p in panel.parameters if p.name not in self.moves]
+        return replace(panel, parameters=(*first, *rest))
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Tasks in order, the story that leads to them, and names of terms in the glossary."""
+
+    name: str
+    title: str
+    story: str
+    tasks: tuple[Task, ...] = field(default=())
+    terms: tuple[str, ...] = ()

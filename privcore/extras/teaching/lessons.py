@@ -1,0 +1,508 @@
+"""The guided lessons; a new one is one entry.  Every answer is computed by the engine."""
+
+from __future__ import annotations
+
+from math import log
+
+from privcore.errors import ParameterError
+from privcore.extras.teaching.averaging import ACCOUNTANTS, AVERAGING, averaging
+from privcore.extras.teaching.composition import COMPOSITION, composition_curves
+from privcore.extras.teaching.lesson import ChoiceAnswer, Lesson, NumberAnswer, Task
+from privcore.extras.teaching.membership import MEMBERSHIP, exact_success
+from privcore.extras.teaching.noise import NOISE, noise_panel
+from privcore.extras.teaching.per_test import PER_TEST, per_test_budget
+from privcore.extras.teaching.runs import EPSILONS, NAIVE, RUNS, SIEVING, compare_runs
+from privcore.extras.teaching.sieve import SIEVE, round_scales
+from privcore.extras.teaching.simpson import NAMES, PAIRS, SIMPSON, Simpson, simpson
+from privcore.extras.teaching.sparse_vector import SPARSE_VECTOR
+from privcore.extras.teaching.subsampling import SUBSAMPLING, subsampling_curves
+from privcore.privacy.accounting.guarantee import guessing_bound
+from privcore.privacy.mechanisms.sieve_examine import error_probabilities
+from privcore.text import short
+
+
+def _largest_loss(neighbour: float) -> float:
+    picture = noise_panel("laplace", 1.0, 0.01, 0.0, neighbour, 50, 1)
+    return float(abs(picture.loss).max())
+
+
+def _total(accountant: str) -> float:
+    curves = composition_curves("pure", 0.1, 1.0, 100, 1e-6, False)
+    names = [curve.name for curve in curves.curves]
+    return curves.final[names.index(accountant)]
+
+
+_FAR_BELOW = {"epsilon": 1.0, "questions": 40, "low_score": -25.0, "high_score": -25.0}
+
+
+def _answered() -> int:
+    return len(SPARSE_VECTOR.compute(SPARSE_VECTOR.checked(_FAR_BELOW)).above)
+
+
+def _error_that_falls() -> str:
+    scales = round_scales(10_000, 0.2, 1.0)
+    before, after = (error_probabilities(scales, tweak, 1.5) for tweak in (0.0, 3.0))
+    return "type I" if after.type_one < before.type_one else "type II"
+
+
+def _best_rate() -> float:
+    curves = subsampling_curves(1.0, 10_000)
+    return float(curves.rates[curves.ratio.argmax()])
+
+
+def _better(network: str, epsilon: float) -> str:
+    runs = compare_runs(network, 20_000, 10)
+    at = EPSILONS.index(epsilon)
+    return NAIVE if runs.naive_means[at] > runs.sieving_means[at] else SIEVING
+
+
+def _enough(rows: int, share: float) -> float:
+    """The smallest ε shown at which the naive form reaches that share of PC's F1."""
+    runs = compare_runs("survey", rows, 10)
+    reached = runs.naive_means >= share * runs.exact
+    return float(runs.epsilons[reached.argmax()])
+
+
+_BUYS = Lesson(
+    name="epsilon",
+    title="What ε buys",
+    story="A clinic wants to publish one number, such as how many of its patients have a disease. "
+    "Each patient can change it by 1. Someone who knows all other records could tell from the "
+    "exact number what the last one says; noise is to prevent that.",
+    terms=("epsilon", "delta", "neighbours", "sensitivity", "laplace", "composition"),
+    tasks=(
+        Task(
+            "Two worlds, one number",
+            "D and D′ differ in one patient. Play with ε and watch how the two curves come "
+            "together, then set it back to 1.",
+            NOISE,
+            {"epsilon": 1.0},
+            "Someone thinks that D and D′ are equally likely. With ε = 1, to how many per cent can "
+            "the suspicion that it was D rise at most after seeing the published number?",
+            NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
+            "The ratio of the two probabilities is at most e^ε, and they add up to 100 %: "
+            "e^ε/(1 + e^ε).",
+            "ε is about odds: from 1 : 1 they rise to at most e : 1, which is 73 %, whatever the "
+            "number says and whatever else is known.",
+            moves=("epsilon",),
+        ),
+        Task(
+            "What it costs",
+            "Privacy is paid for in accuracy: look at the scale of the noise as ε changes.",
+            NOISE,
+            {"epsilon": 1.0},
+            "With which ε is the scale of the Laplace noise 5 patients?",
+            NumberAnswer(lambda: 1 / 5, 0.005),
+            "The scale is Δ/ε, and one patient moves the number by Δ = 1.",
+            "1/0.2 = 5. The noise does not depend on the number of patients: in a large clinic 5 "
+            "is little.",
+            moves=("epsilon",),
+        ),
+        Task(
+            "The sensitivity matters",
+            "A patient who is counted three times moves the number by 3. Set the value on D′ to 3 "
+            "and leave ε at 1.",
+            NOISE,
+            {"epsilon": 1.0},
+            "How large is the largest ln of the likelihood ratio now?",
+            NumberAnswer(lambda: _largest_loss(3.0), 0.05),
+            "Read it off the right-hand picture, or off the figure below it.",
+            "Noise for a difference of 1 gives three times the ε to someone who is counted three "
+            "times: a promise is only as good as its sensitivity. The panel “Sensitivity "
+            "playground” shows papers that got theirs wrong.",
+            moves=("neighbour", "epsilon"),
+        ),
+        Task(
+            "Many numbers",
+            "The clinic publishes 100 such numbers, each with ε = 0.1. Plain addition gives ε = "
+            "10. With a failure probability of δ = 10⁻⁶ better accountants promise less.",
+            COMPOSITION,
+            {"kind": "pure", "epsilon": 0.1, "rounds": 100},
+            "Which ε does the best of them give for all 100?",
+            NumberAnswer(lambda: _total("optimal for equal steps"), 0.05),
+            "The table under the picture marks the smallest; take the one for 100 rounds.",
+            "Less than half of plain addition: losses of many small steps partly cancel.",
+            moves=("rounds", "epsilon"),
+        ),
+    ),
+)
+
+_NAIVE = Lesson(
+    name="naive-noise",
+    title="Naive noise",
+    story="The PC algorithm finds a causal graph by asking, for every pair of columns, whether "
+    "they are independent, alone and given others. The plainest private form, Laplace-PC, puts "
+    "noise on the answer of every test and splits the budget among them.",
+    terms=("pc", "score", "threshold", "composition", "f1", "recall"),
+    tasks=(
+        Task(
+            "How many tests?",
+            "The network asia has 8 columns. Laplace-PC pays for every pair given nothing, and "
+            "given each one of the other columns.",
+            PER_TEST,
+            {"columns": 8},
+            "How many tests is that?",
+            NumberAnswer(lambda: per_test_budget(8, 1, 10_000, 1.0).tests, 0.5),
+            "There are 8·7/2 pairs, and each has one test given nothing and six given one column.",
+            "28 pairs with 7 tests each. With the cube of the number of columns this grows fast.",
+            moves=("columns",),
+        ),
+        Task(
+            "A share for each",
+            "If costs are simply added, each test gets an equal part of ε = 1. Better accounting "
+            "gives it more; both stand below the picture.",
+            PER_TEST,
+            {"columns": 8},
+            "By which factor is the share larger under the best accountant than by addition?",
+            NumberAnswer(
+                lambda: (
+                    per_test_budget(8, 1, 10_000, 1.0).epsilon_each
+                    / per_test_budget(8, 1, 10_000, 1.0).basic_each
+                ),
+                0.1,
+            ),
+            "Divide the two figures: ε of a test over ε of a test by addition.",
+            "It grows like the square root of the number of tests; with few tests it would be 1.",
+            moves=("columns", "epsilon"),
+        ),
+        Task(
+            "Noise above the threshold",
+            "A pair counts as dependent where |Z| is above 1.96. Move the number of columns "
+            "until the noise on Z has a larger scale than that, with 10,000 rows and ε = 1.",
+            PER_TEST,
+            {"columns": 3, "n": 10_000, "epsilon": 1.0},
+            "What is the smallest number of columns with noise above the threshold?",
+            NumberAnswer(
+                lambda: next(
+                    p
+                    for p in range(3, 41)
+                    if per_test_budget(p, 1, 10_000, 1.0).noise
+                    > per_test_budget(p, 1, 10_000, 1.0).threshold
+                ),
+                0.5,
+            ),
+            "It is where the curve crosses the dashed line; move the slider there and compare the "
+            "figures.",
+            "From there on the noise of a single test is on average larger than the threshold "
+            "itself, and every test of the run has such noise.",
+            moves=("columns",),
+        ),
+        Task(
+            "A whole run",
+            "Here are ten runs of Laplace-PC at each ε on 20,000 records of the network survey, "
+            "beside PC without privacy.",
+            RUNS,
+            {"network": "survey"},
+            "What is the smallest of the ε shown at which its mean F1 is at least nine tenths of "
+            "PC’s?",
+            NumberAnswer(lambda: _enough(20_000, 0.9), 0.01),
+            "Move the pointer over the line of Laplace-PC; the means are at ε = 0.2, 0.5, 1, 2, 5, "
+            "10 and 20.",
+            "Six columns and 20,000 records, and still a weak promise: this is what better "
+            "mechanisms have to beat.",
+            moves=("network", "rows"),
+        ),
+    ),
+)
+
+_SIEVES = Lesson(
+    name="sieving",
+    title="Sieving",
+    story="Most tests of PC say “dependent”, and only the few that say “independent” change the "
+    "graph. The sparse vector technique charges for these alone. Priv-PC uses it as a coarse sieve "
+    "and looks closely at what passes.",
+    terms=("sparse-vector", "sieve-and-examine", "tweak", "subsampling", "f1"),
+    tasks=(
+        Task(
+            "Free answers",
+            "All 40 scores lie far below the threshold: 40 pairs that are dependent. Step through "
+            "the stream.",
+            SPARSE_VECTOR,
+            _FAR_BELOW,
+            "How many of the 40 questions are answered for the ε of one stream?",
+            NumberAnswer(_answered, 0.5),
+            "The figure “Questions answered” says it; use the seed that is set.",
+            "Every “below” is free. Laplace-PC would have paid forty times.",
+            moves=("high_score",),
+        ),
+        Task(
+            "The tweak",
+            "The sieve’s noise is coarse, so it would stop some pairs that are independent. "
+            "Priv-PC moves its threshold by a tweak t, which is the horizontal axis here.",
+            SIEVE,
+            {"against": "tweak", "epsilon": 0.2, "distance": 1.5},
+            "Which error becomes rarer when the tweak grows from 0 to 3?",
+            ChoiceAnswer(("type I", "type II"), _error_that_falls),
+            "Type I: an independent pair is kept. A sieve that lets more through stops fewer of "
+            "them.",
+            "More pairs pass, so that fewer independent ones are kept wrongly. The examination "
+            "stops most dependent ones that pass with them, at the price of a round each.",
+            moves=("epsilon", "distance"),
+        ),
+        Task(
+            "Look at fewer rows?",
+            "The paper lets the sieve see a sub-sample only, since that amplifies privacy and so "
+            "allows less noise.",
+            SUBSAMPLING,
+            {"epsilon": 1.0},
+            "At which rate is signal over noise largest?",
+            NumberAnswer(_best_rate, 0.01),
+            "Follow the solid line, not the dashed one.",
+            "At 1: all rows. The noise falls on a sub-sample, but the signal falls faster.",
+            moves=("epsilon",),
+        ),
+        Task(
+            "Does it pay?",
+            "Ten runs of either algorithm at each ε, on four networks. Look at cancer and at "
+            "asia, with 20,000 rows.",
+            RUNS,
+            {"network": "cancer"},
+            "Which finds more of the true graph on cancer at ε = 0.5?",
+            ChoiceAnswer((NAIVE, SIEVING), lambda: _better("cancer", 0.5)),
+            "Compare the means of the two lines at ε = 0.5.",
+            "Sieving pays where the budget is small. It is no law: on asia the naive form does "
+            "better from ε = 2 on.",
+            moves=("network", "rows"),
+        ),
+    ),
+)
+
+_EDGES = tuple(f"{NAMES[i]} – {NAMES[j]}" for i, j in PAIRS)
+_WORSE, _BETTER, _DIFFERS = "worse in both", "better in both", "better in one, worse in the other"
+
+
+def _patients(effect: float = 0.1, n: int = 5_000, epsilon: float = 1.0) -> Simpson:
+    return simpson(effect, 0.25, n, epsilon, 1)
+
+
+def _within() -> str:
+    better = [new > old for old, new in _patients().shares[1:]]
+    return _BETTER if all(better) else _DIFFERS if any(better) else _WORSE
+
+
+def _lost() -> str:
+    return _EDGES[_patients(effect=0.0).exact.index(False)]
+
+
+def _weakest() -> str:
+    return _EDGES[int(_patients(n=1_000, epsilon=0.1).kept.argmin())]
+
+
+_SIMPSON = Lesson(
+    name="simpson",
+    title="Simpson’s paradox",
+    story="A hospital compares an old and a new treatment. Severe cases get the new one more "
+    "often. The patients are drawn from a model that is stated, so that the truth is known.",
+    terms=(
+        "confounder",
+        "conditional-independence",
+        "separating-set",
+        "skeleton",
+        "epsilon",
+        "re-roll",
+    ),
+    tasks=(
+        Task(
+            "All patients together",
+            "The first two bars are all patients, then mild and severe cases. “How unevenly it is "
+            "given” at 0 is a randomised trial: look what becomes of the first two, and set it "
+            "back to 0.25.",
+            SIMPSON,
+            {"imbalance": 0.25},
+            "How many percentage points more of all patients recover with the new treatment? "
+            "(Write a minus if it is fewer.)",
+            NumberAnswer(lambda: 100 * _patients().overall, 0.6, "percentage points"),
+            "It is the first of the figures below the picture.",
+            "The new treatment looks harmful. In a randomised trial the same treatment looks good.",
+            moves=("imbalance",),
+        ),
+        Task(
+            "Mild and severe apart",
+            "Now look at the other four bars. They show the same patients.",
+            SIMPSON,
+            {},
+            "How does the new treatment do in mild and in severe cases?",
+            ChoiceAnswer((_WORSE, _BETTER, _DIFFERS), _within),
+            "Compare the two bars of each group.",
+            "This is Simpson’s paradox. Severity is a confounder: it acts on the treatment and on "
+            "recovery. Within its groups the comparison is fair.",
+            moves=("imbalance",),
+        ),
+        Task(
+            "What the graph says",
+            "A treatment without any effect still looks harmful here. Set “What the treatment "
+            "adds” to 0.",
+            SIMPSON,
+            {},
+            "Which edge does the graph lose?",
+            ChoiceAnswer(_EDGES, _lost),
+            "The line without privacy is drawn thin and dark; where it is missing, there is no "
+            "edge.",
+            "Treatment and recovery depend on each other, but not given severity: severity is "
+            "their separating set, so there is no edge. A graph is no list of associations.",
+            moves=("effect",),
+        ),
+        Task(
+            "With privacy",
+            "Here are 1,000 patients and ε = 0.1. Each per cent is one private graph with fresh "
+            "noise. Move ε and the rows.",
+            SIMPSON,
+            {"n": 1_000, "epsilon": 0.1},
+            "Which edge does the noise take away most often at ε = 0.1?",
+            ChoiceAnswer(_EDGES, _weakest),
+            "Read the per cent on the three edges.",
+            "The confounder stays in nearly all graphs; the small effect is what is lost. With "
+            "more patients the same ε keeps it. For the effect itself, take the sample table "
+            "“Patients under two treatments” on the page Data, and then the page Effects.",
+            moves=("epsilon", "n"),
+        ),
+    ),
+)
+
+
+def _cheapest() -> str:
+    costs = averaging(0.1, 100, 1).costs
+    return min(costs, key=lambda name: costs[name])
+
+
+_COMPOSITION = Lesson(
+    name="composition",
+    title="Composition",
+    story="A registry publishes how many people have a disease: 40 today. It does so again every "
+    "day, each time with fresh noise and ε = 0.1. Nothing has changed but the noise.",
+    terms=("composition", "accountant", "zcdp", "delta", "re-roll", "laplace"),
+    tasks=(
+        Task(
+            "The bill",
+            "Every release is one more look at the same people. The lower picture is the bill "
+            "after each release, by three ways to add up.",
+            AVERAGING,
+            {"epsilon": 0.1, "releases": 100},
+            "Which ε do 100 releases cost by basic composition?",
+            NumberAnswer(lambda: averaging(0.1, 100, 1).costs["basic"], 0.05),
+            "Basic composition adds them up.",
+            "100 · 0.1 = 10: weak protection, from releases that are strong one by one.",
+            moves=("epsilon", "releases"),
+        ),
+        Task(
+            "What averaging undoes",
+            "One release at ε = 0.1 is off by about 14 people (root mean square). The upper "
+            "picture shows the mean of the first k releases.",
+            AVERAGING,
+            {"epsilon": 0.1, "releases": 100},
+            "By about how many people is the mean of 100 releases off (root mean square)?",
+            NumberAnswer(lambda: float(averaging(0.1, 100, 1).expected[-1]), 0.15),
+            "The error falls with the square root of the number of releases: divide by 10. It was "
+            "measured as well.",
+            "√2/(ε√k) = 1.41. Fresh noise on the same number is no second protection; release "
+            "once and repeat the same noisy number, which costs nothing more.",
+            moves=("releases",),
+        ),
+        Task(
+            "A better bill",
+            "With a failure probability of δ = 10⁻⁶ two other accountants may be used.",
+            AVERAGING,
+            {"epsilon": 0.1, "releases": 100},
+            "Which of them gives the lowest ε for 100 releases?",
+            ChoiceAnswer(ACCOUNTANTS, _cheapest),
+            "Compare the three lines at the right end, or the figures.",
+            "Losses of many small steps partly cancel, and zCDP keeps track of that best of the "
+            "three. For one or two releases plain addition is best.",
+            moves=("releases", "epsilon"),
+        ),
+        Task(
+            "One person",
+            "Someone knows that the count is 40 with a certain person and 39 without. A fair coin "
+            "decides; they see all releases and guess. Set the releases to 1, then to 1,000.",
+            AVERAGING,
+            {"epsilon": 0.1, "releases": 1},
+            "In how many per cent of the games is the guess right after 1,000 releases?",
+            NumberAnswer(lambda: 100 * averaging(0.1, 1_000, 1).guessed, 3.0, "%"),
+            "It is the figure “Right guesses” with 1,000 releases.",
+            "From a coin’s toss to near certainty. The bound beside it comes from the bill: it "
+            "holds for every attack, and the measured one stays below it.",
+            moves=("releases",),
+        ),
+    ),
+)
+
+_SAME, _RARER, _OFTENER = "just as often", "less often", "more often"
+
+
+def _more_rows() -> str:
+    few, many = exact_success(100), exact_success(100_000)
+    return _SAME if few == many else _RARER if many < few else _OFTENER
+
+
+_MEMBERSHIP = Lesson(
+    name="membership",
+    title="Who is in the data",
+    story="A study publishes a graph of two columns. An attacker knows every record but one, and "
+    "wonders whether it is Ada’s (table D) or somebody else’s (D′). This is the worst case, which "
+    "ε is a promise about.",
+    terms=("membership-attack", "neighbours", "audit", "epsilon", "z-star", "threshold"),
+    tasks=(
+        Task(
+            "A graph gives a person away",
+            "Ada’s record decides the test between the two columns. A fair coin picks the table; "
+            "the attacker sees the graph of PC, and guesses.",
+            MEMBERSHIP,
+            {},
+            "In how many per cent of the games is the attacker right without privacy?",
+            NumberAnswer(lambda: 100 * exact_success(1_500), 0.5, "%"),
+            "PC finds an edge on D and none on D′.",
+            "Always: a graph looks harmless, and here it says of one person whether she is there.",
+            moves=("n",),
+        ),
+        Task(
+            "More rows",
+            "One of 100 records may matter. Does one of 100,000? Move the rows.",
+            MEMBERSHIP,
+            {"n": 100},
+            "How often is the attacker right without privacy when there are 100,000 rows?",
+            ChoiceAnswer((_SAME, _RARER, _OFTENER), _more_rows),
+            "Look at “Right without privacy” while you move the rows.",
+            "A threshold is a threshold: some table lies just at it, whatever its size. With "
+            "more rows such tables are rarer, but no one can promise that yours is none.",
+            moves=("n",),
+        ),
+        Task(
+            "With noise",
+            "Laplace-PC puts noise on the test. The points are attacks that were carried out, the "
+            "line is what no attack can beat.",
+            MEMBERSHIP,
+            {"epsilon": 1.0},
+            "In how many per cent of the games can any attacker be right at most, with ε = 1?",
+            NumberAnswer(lambda: 100 * guessing_bound(1.0, 0.0), 1.0, "%"),
+            "It is the line at ε = 1, or e/(1 + e).",
+            "73 %. This attacker does worse, since the graph says only on which side of the "
+            "threshold the noisy score lies.",
+            moves=("epsilon", "algorithm"),
+        ),
+        Task(
+            "How small?",
+            "Now choose ε yourself.",
+            MEMBERSHIP,
+            {"epsilon": 1.0},
+            "Below which ε can no attacker be right in more than 55 % of the games?",
+            NumberAnswer(lambda: log(0.55 / 0.45), 0.02),
+            "Solve e^ε/(1 + e^ε) = 0.55, or move ε until the bound says 55 %.",
+            "ε = 0.2. It holds for every table, every record and every attack, those of later "
+            "years too; that is why it costs so much noise.",
+            moves=("epsilon",),
+        ),
+    ),
+)
+
+LESSONS: dict[str, Lesson] = {
+    lesson.name: lesson for lesson in (_BUYS, _NAIVE, _SIEVES, _SIMPSON, _COMPOSITION, _MEMBERSHIP)
+}
+
+
+def get_lesson(name: str) -> Lesson:
+    """The lesson called `name`; raises ParameterError if there is none."""
+    if name not in LESSONS:
+        raise ParameterError(
+            f"There is no lesson {short(name)!r}; choose one of {', '.join(LESSONS)}."
+        )
+    return LESSONS[name]

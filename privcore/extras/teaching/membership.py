@@ -1,0 +1,202 @@
+"""Who is in the data: an attack on a graph, with privacy and without, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import floor, sqrt
+from typing import Any
+
+import numpy as np
+
+from privcore.algorithms import Discovery, discover, get_algorithm
+from privcore.arrays import Matrix, Vector
+from privcore.errors import ParameterError
+from privcore.extras.audits.algorithm_trial import AlgorithmTrial
+from privcore.extras.audits.case import Side
+from privcore.extras.audits.neighbours import TablePair, turned
+from privcore.extras.audits.simulate import simulate
+from privcore.extras.audits.statistics import OutcomeRatio
+from privcore.extras.teaching.averaging import interval
+from privcore.extras.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
+from privcore.independence import z_threshold
+from privcore.privacy.accounting.guarantee import guessing_bound
+
+LEVEL = 0.05
+SIDES: tuple[Side, Side] = (0, 1)
+# The algorithms, with what makes all of ε buy the one test that there is.
+ALGORITHMS: dict[str, Mapping[str, Any]] = {
+    "laplace-pc": {"max_tests": 1, "max_order": 0},
+    "priv-pc": {"max_rounds": 1, "max_order": 0},
+}
+EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0)
+# Games on each table at each of these.
+CURVE_RUNS = 150
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A game: a fair coin picks D (the target's record is in) or D′; a graph is shown; guess.
+
+    exact: share of right guesses from the graph of PC without privacy.
+    guessed: from the private graph at the chosen ε, with its 95 % interval; bound: what that ε
+        allows at most.
+    epsilons, measured: the same at several ε, (e,), with measured_intervals, (e, 2).
+    edge: how often the private graph has an edge on D and on D′; n: rows.
+    """
+
+    exact: float
+    guessed: float
+    interval: tuple[float, float]
+    bound: float
+    epsilons: Vector
+    measured: Vector
+    measured_intervals: Matrix
+    edge: tuple[float, float]
+    n: int
+
+
+@lru_cache(maxsize=32)
+def target_pair(n: int) -> TablePair:
+    """Two tables of n records that differ in the target's, which decides a test at level 0.05.
+
+    Z* differs by nearly its sensitivity, 6/√n, and the threshold of 1.96 lies about in the middle:
+    PC finds an edge on D and none on D′.  Raises ParameterError for fewer than 50 records.
+    """
+    if n < 50:
+        raise ParameterError(f"With {n} records the target's decides no test; take at least 50.")
+    # Each extra record adds about 3/√n, and the target's up to 6/√n on D.
+    start = max(0, floor((z_threshold(LEVEL) * sqrt(n) - 6) / 3))
+    pairs = [turned((False,), n, extra=(start + k,)) for k in range(10)]
+    return max(pairs, key=_room)
+
+
+def _room(pair: TablePair) -> float:
+    """How far the threshold lies inside the scores of D and D′; negative outside."""
+    one, other = (_found(pair, side).trace[0].score for side in SIDES)
+    return min(one - z_threshold(LEVEL), z_threshold(LEVEL) - other)
+
+
+def _found(pair: TablePair, side: Side) -> Discovery:
+    return discover(pair.source(side), "pc", {"score": "z-star", "threshold": LEVEL})
+
+
+def exact_edges(pair: TablePair) -> tuple[bool, bool]:
+    """Whether PC without privacy, with the score Z*, finds an edge on D and on D′."""
+    one, other = ((0, 1) in _found(pair, side).graph.skeleton for side in SIDES)
+    return one, other
+
+
+def exact_success(n: int) -> float:
+    """Share of right guesses from PC's graph: an edge says D, and equal graphs say nothing."""
+    with_target, without = exact_edges(target_pair(n))
+    return (1 + float(with_target) - float(without)) / 2
+
+
+def guesses(
+    algorithm: str, n: int, epsilon: float, runs: int, seed: int
+) -> tuple[int, tuple[float, float]]:
+    """Right guesses of 2·`runs`, `runs` on either table; and how often either graph has an edge.
+
+    The attacker knows both tables and the algorithm: he learns the likelihood ratio of its outputs
+    from as many runs of his own, and guesses the likelier table.
+    """
+    parameters = {**ALGORITHMS[algorithm], "epsilon": epsilon, "threshold": LEVEL}
+    trial = AlgorithmTrial(algorithm, parameters, target_pair(n))
+    ratio = OutcomeRatio.learned(*simulate(trial, runs, 2 * seed))
+    one, other = simulate(trial, runs, 2 * seed + 1)
+    right = int((ratio.values(one) >= 0).sum() + (ratio.values(other) < 0).sum())
+    edges = [float(outputs.feature("number of edges").mean()) for outputs in (one, other)]
+    return right, (edges[0], edges[1])
+
+
+def membership(algorithm: str, n: int, epsilon: float, runs: int, seed: int) -> Membership:
+    """The attack on PC, on the private algorithm at ε, and at each of `EPSILONS` for the curve."""
+    right, edge = guesses(algorithm, n, epsilon, runs, seed)
+    hits = _curve(algorithm, n, seed)
+    return Membership(
+        exact=exact_success(n),
+        guessed=right / (2 * runs),
+        interval=interval(right, 2 * runs),
+        bound=guessing_bound(epsilon, 0.0),
+        epsilons=np.array(EPSILONS),
+        measured=hits / (2 * CURVE_RUNS),
+        measured_intervals=np.array([interval(int(k), 2 * CURVE_RUNS) for k in hits]),
+        edge=edge,
+        n=n,
+    )
+
+
+# It does not depend on the ε that is chosen, which is what is moved most.
+@lru_cache(maxsize=64)
+def _curve(algorithm: str, n: int, seed: int) -> Vector:
+    """Right guesses of 2·`CURVE_RUNS` at each of `EPSILONS`."""
+    return np.array([guesses(algorithm, n, e, CURVE_RUNS, seed)[0] for e in EPSILONS])
+
+
+def _compute(values: Mapping[str, Any]) -> Membership:
+    return membership(**values)
+
+
+def _code(values: Mapping[str, Any]) -> str:
+    v = values
+    return f"""from privcore.privacy.accounting.guarantee import guessing_bound
+from privcore.extras.teaching.membership import exact_edges, guesses, target_pair
+
+print("PC, with and without the target:", exact_edges(target_pair({v["n"]})))
+right, edge = guesses({v["algorithm"]!r}, {v["n"]}, {v["epsilon"]!r}, {v["runs"]}, {v["seed"]})
+guessed = right / (2 * {v["runs"]})
+bound = guessing_bound({v["epsilon"]!r}, 0.0)
+print("right guesses:", guessed, "of at most", bound)
+"""
+
+
+_SOURCE = "Kairouz, Oh & Viswanath 2015, Theorem 2.1"
+
+MEMBERSHIP = Panel(
+    name="membership",
+    title="Who is in the data",
+    question="Can one tell from a published graph whether a certain person is in the data?",
+    formula=r"\Pr[\text{right guess}] \;\le\; \frac{e^\varepsilon}{1 + e^\varepsilon}",
+    sentence="Here one record decides whether there is an edge, so the graph without privacy gives "
+    "it away, however many rows there are. Noise makes both graphs possible on both tables.",
+    source=f"{_SOURCE}; Wasserman & Zhou 2010; docs/auditing.md",
+    parameters=(
+        epsilon_parameter(1.0, "Of the private graph.", _SOURCE),
+        number(
+            "n",
+            "Rows",
+            "n",
+            1_500,
+            (100, 100_000),
+            "Records in either table; the score moves by up to 6/√n.",
+            "docs/proofs/z_star.md",
+            kind="int",
+            log=True,
+        ),
+        choice(
+            "algorithm",
+            "Algorithm",
+            "laplace-pc",
+            tuple(ALGORITHMS),
+            "What makes the private graph.",
+            "Wang, Pang & Song 2020",
+            labels=tuple((name, get_algorithm(name).title) for name in ALGORITHMS),
+        ),
+        number(
+            "runs",
+            "Games on each table",
+            "runs",
+            400,
+            (50, 1_000),
+            "The attacker learns from as many runs of his own.",
+            "docs/auditing.md",
+            kind="int",
+        ),
+        seed_parameter(),
+    ),
+    compute=_compute,
+    code=_code,
+    reproduces=("guessed", "bound", "edge"),
+)

@@ -1,0 +1,45 @@
+"""The panels of the page Mechanisms, in order.
+
+A new one is a file here and an entry below, and its picture, a file of the same name in
+`pages/ui/mechanisms`.
+"""
+
+from __future__ import annotations
+
+from privcore.errors import ParameterError
+from privcore.extras.teaching.allocation import ALLOCATION
+from privcore.extras.teaching.composition import COMPOSITION
+from privcore.extras.teaching.equivalence import EQUIVALENCE
+from privcore.extras.teaching.noise import NOISE
+from privcore.extras.teaching.p_space import P_SPACE
+from privcore.extras.teaching.panel import Panel
+from privcore.extras.teaching.selection import SELECTION
+from privcore.extras.teaching.sensitivity import SENSITIVITY
+from privcore.extras.teaching.sieve import SIEVE
+from privcore.extras.teaching.sparse_vector import SPARSE_VECTOR
+from privcore.extras.teaching.subsampling import SUBSAMPLING
+from privcore.text import short
+
+_ALL = (
+    NOISE,
+    SPARSE_VECTOR,
+    SIEVE,
+    SUBSAMPLING,
+    SENSITIVITY,
+    P_SPACE,
+    COMPOSITION,
+    ALLOCATION,
+    SELECTION,
+    EQUIVALENCE,
+)
+
+PANELS: dict[str, Panel] = {panel.name: panel for panel in _ALL}
+
+
+def get_panel(name: str) -> Panel:
+    """The panel called `name`; raises ParameterError if there is none."""
+    if name not in PANELS:
+        raise ParameterError(
+            f"There is no panel {short(name)!r}; choose one of {', '.join(PANELS)}."
+        )
+    return PANELS[name]

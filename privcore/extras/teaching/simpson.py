@@ -1,0 +1,232 @@
+"""Simpson's paradox: a difference that turns around within groups, and a graph that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from privcore.algorithms import discover
+from privcore.arrays import Matrix, Vector
+from privcore.counts import InMemoryCounts
+from privcore.data import BayesianNetwork, Column
+from privcore.data.network import Variable
+from privcore.extras.teaching.panel import Panel, epsilon_parameter, number, seed_parameter
+from privcore.graphs.pdag import Edge
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.rounding import up
+
+NAMES = ("severity", "treatment", "recovery")
+PAIRS: tuple[Edge, ...] = ((0, 1), (0, 2), (1, 2))
+# Probability of recovery with the old treatment, of mild and of severe cases.
+RECOVERY = (0.8, 0.4)
+RUNS = 100
+# Of every test, with privacy and without: at 0.05 one independent pair of twenty gets an edge.
+LEVEL = 0.01
+# Of the sample: from 1,000 rows on, PC finds the model's own graph in it at the values of lessons.
+SAMPLE = 2
+
+
+@dataclass(frozen=True)
+class Simpson:
+    """A table of patients, what it says of a treatment, and graphs found in it.
+
+    shares: recovered, (3, 2): of all, mild and severe cases under the old and the new treatment.
+    noisy_shares: the same from the noisy counts that the first private graph is made of.
+    overall, within: new minus old, over all patients, and the mean of the differences within
+        severities, weighted by how frequent these are; noisy_overall, noisy_within: from the noisy
+        counts.
+    first: whether the first private graph has an edge between the columns of `PAIRS`, (3,).
+    kept: share of `RUNS` private graphs, each with fresh noise, that have it, (3,).
+    exact: whether PC without noise has one; true: whether the model has.
+    """
+
+    shares: Matrix
+    noisy_shares: Matrix
+    overall: float
+    within: float
+    noisy_overall: float
+    noisy_within: float
+    first: tuple[bool, ...]
+    kept: Vector
+    exact: tuple[bool, ...]
+    true: tuple[bool, ...]
+
+
+def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
+    """Half of the cases are severe, and these get the new treatment with 1/2 + `imbalance`.
+
+    Mild cases get it with 1/2 − `imbalance`.  It adds `effect` to the probability of recovery.
+    """
+    severity, treatment, recovery = (
+        Column(name, "ordinal", levels, declared=True)
+        for name, levels in zip(
+            NAMES, (("mild", "severe"), ("old", "new"), ("no", "yes")), strict=True
+        )
+    )
+    # Parents that change nothing are none.
+    new = np.array([0.5 - imbalance, 0.5 + imbalance] if imbalance else [0.5])
+    well = np.array(
+        [base + more for base in RECOVERY for more in ((0.0, effect) if effect else (0.0,))]
+    )
+    return BayesianNetwork(
+        "simpson",
+        "Simpson's paradox",
+        "made here",
+        "",
+        (
+            Variable(severity, (), np.array([[0.5, 0.5]])),
+            Variable(treatment, (0,) if imbalance else (), np.column_stack([1 - new, new])),
+            Variable(recovery, (0, 1) if effect else (0,), np.column_stack([1 - well, well])),
+        ),
+    )
+
+
+def recovered(counts: Matrix) -> tuple[Matrix, float, float]:
+    """Shares that recovered, (3, 2), and the differences overall and within severities.
+
+    counts: of severity, treatment and recovery, (2, 2, 2); one below 1/2 counts as 1/2, so that
+    noisy ones can be divided by.
+    """
+    filled = np.maximum(counts, 0.5)
+    groups = np.stack([filled.sum(axis=0), *filled])
+    shares = groups[:, :, 1] / groups.sum(axis=2)
+    differences = shares[:, 1] - shares[:, 0]
+    weights = filled.sum(axis=(1, 2)) / filled.sum()
+    return shares, float(differences[0]), float(weights @ differences[1:])
+
+
+@lru_cache(maxsize=16)
+def _sampled(effect: float, imbalance: float, n: int) -> tuple[InMemoryCounts, Matrix]:
+    data = simpson_model(effect, imbalance).sample(n, SAMPLE)
+    counts = np.zeros((2, 2, 2))
+    np.add.at(counts, tuple(values.astype(np.intp) for values in data.values), 1)
+    return InMemoryCounts.from_dataset(data), counts
+
+
+def simpson(effect: float, imbalance: float, n: int, epsilon: float, seed: int) -> Simpson:
+    """One table of n patients, and `RUNS` private graphs of it by LapMech.
+
+    LapMech releases all eight counts with noise, once, and searches them, so that the shares come
+    with the graph for the same ε.
+    """
+    source, counts = _sampled(effect, imbalance, n)
+    shares, overall, within = recovered(counts)
+    start = RUNS * (seed - 1) + 1
+    # The very draw that LapMech makes with that seed; one record moves two counts by 1.
+    noisy = SimulatedNoise(start).discrete_laplace_array(
+        counts.astype(np.int64).reshape(-1), up(2 / epsilon)
+    )
+    noisy_shares, noisy_overall, noisy_within = recovered(
+        noisy.reshape(counts.shape).astype(np.float64)
+    )
+
+    def adjacent(algorithm: str, parameters: Mapping[str, Any], seed: int) -> tuple[bool, ...]:
+        graph = discover(source, algorithm, parameters, seed=seed, keep_trace=False).graph
+        return tuple(pair in graph.skeleton for pair in PAIRS)
+
+    private = {"epsilon": epsilon, "threshold": LEVEL}
+    runs = [adjacent("lapmech", private, start + k) for k in range(RUNS)]
+    return Simpson(
+        shares,
+        noisy_shares,
+        overall,
+        within,
+        noisy_overall,
+        noisy_within,
+        first=runs[0],
+        kept=np.mean(runs, axis=0),
+        exact=adjacent("pc", {"threshold": LEVEL}, 1),
+        true=(imbalance > 0, True, effect > 0),
+    )
+
+
+def _compute(values: Mapping[str, Any]) -> Simpson:
+    return simpson(**values)
+
+
+def _code(values: Mapping[str, Any]) -> str:
+    v = values
+    return f"""import numpy as np
+
+from privcore.algorithms import count, discover
+from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.rounding import up
+from privcore.extras.teaching.simpson import LEVEL, PAIRS, RUNS, SAMPLE, recovered, simpson_model
+
+data = simpson_model({v["effect"]!r}, {v["imbalance"]!r}).sample({v["n"]}, SAMPLE)
+counts = np.zeros((2, 2, 2), dtype=np.int64)
+np.add.at(counts, tuple(values.astype(int) for values in data.values), 1)
+shares, overall, within = recovered(counts)
+
+table, first = count(data), RUNS * ({v["seed"]} - 1) + 1
+private = {{"epsilon": {v["epsilon"]!r}, "threshold": LEVEL}}
+graphs = [discover(table, "lapmech", private, seed=first + k).graph for k in range(RUNS)]
+kept = [np.mean([pair in graph.skeleton for graph in graphs]) for pair in PAIRS]
+
+# The noisy counts that the first of these graphs is made of.
+noise = SimulatedNoise(first)
+noisy = noise.discrete_laplace_array(counts.reshape(-1), 2 / {v["epsilon"]!r}).reshape(2, 2, 2)
+noisy_shares, noisy_overall, noisy_within = recovered(noisy)
+print(overall, within, noisy_within, kept)
+"""
+
+
+_SOURCE = "Simpson 1951; Pearl 2014"
+_MODEL = "model made here"
+
+SIMPSON = Panel(
+    name="simpson",
+    title="Simpson’s paradox",
+    question="Can a treatment look harmful although it helps everyone?",
+    formula=r"\Pr[\text{recovery} \mid \mathrm{do}(t)] = \sum_s \Pr[s]\,"
+    r"\Pr[\text{recovery} \mid t, s]",
+    sentence="Severe cases get the new treatment more often and recover less often, so that all "
+    "patients together say the opposite of each group. The graph shows why: severity points at "
+    "both. LapMech publishes all eight counts with noise for ε, and the graph is made of them.",
+    source=f"{_SOURCE}; a model with stated probabilities, in privcore/extras/teaching/simpson.py",
+    parameters=(
+        epsilon_parameter(
+            1.0,
+            "Of the private graph and the noisy counts that it is made of.",
+            "docs/guarantees.md",
+        ),
+        number(
+            "effect",
+            "What the treatment adds",
+            "effect",
+            0.1,
+            (0.0, 0.2),
+            "To the probability of recovery, of mild and of severe cases alike.",
+            _MODEL,
+        ),
+        number(
+            "imbalance",
+            "How unevenly it is given",
+            "imbalance",
+            0.25,
+            (0.0, 0.4),
+            "Severe cases get the new treatment with probability 1/2 plus this, mild ones with "
+            "1/2 minus this. 0 is a randomised trial.",
+            _MODEL,
+        ),
+        number(
+            "n",
+            "Rows",
+            "n",
+            5_000,
+            (200, 100_000),
+            "Patients drawn from the model.",
+            _MODEL,
+            kind="int",
+            log=True,
+        ),
+        seed_parameter(),
+    ),
+    compute=_compute,
+    code=_code,
+    reproduces=("overall", "within", "noisy_within", "kept"),
+)

@@ -1,0 +1,109 @@
+"""What a sieve on a sub-sample gains in noise and loses in signal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from privcore.algorithms.priv_pc import optimal_rate
+from privcore.arrays import Vector
+from privcore.extras.teaching.panel import Panel, epsilon_parameter, number
+from privcore.privacy.mechanisms.sieve_examine import before_amplification
+
+_RATES = np.linspace(0.05, 1.0, 96)
+
+
+@dataclass(frozen=True)
+class SubsamplingCurves:
+    """Relative to all rows (rate 1), at each rate, (k,).
+
+    noise: of the sieve; signal: a score on the sub-sample; ratio: signal over noise.
+    inner_epsilon: what the mechanism on the sub-sample may use.
+    paper_rate: the rate that minimises the noise, and what is left there of signal over noise.
+    threshold_scale: of the sieve's threshold noise, in units of Z, at each rate.
+    """
+
+    rates: Vector
+    noise: Vector
+    signal: Vector
+    ratio: Vector
+    inner_epsilon: Vector
+    threshold_scale: Vector
+    paper_rate: float
+    paper_ratio: float
+
+
+def subsampling_curves(epsilon: float, n: int) -> SubsamplingCurves:
+    """For rounds of ε, half of it for the sieve, on n rows and the score Z*."""
+    inner = np.array([before_amplification(epsilon / 2, float(rate)) for rate in _RATES])
+    # The sensitivity on m = gn rows is 6/√m, and the threshold's noise 2·6/(√m ε′).
+    scale = 12 / (np.sqrt(_RATES * n) * inner)
+    noise = scale / scale[-1]
+    signal = np.sqrt(_RATES)
+    best = optimal_rate(epsilon)
+    at_best = best * before_amplification(epsilon / 2, best) / (epsilon / 2)
+    return SubsamplingCurves(
+        rates=_RATES,
+        noise=noise,
+        signal=signal,
+        ratio=signal / noise,
+        inner_epsilon=inner,
+        threshold_scale=scale,
+        paper_rate=best,
+        paper_ratio=at_best,
+    )
+
+
+def _compute(values: Mapping[str, Any]) -> SubsamplingCurves:
+    return subsampling_curves(**values)
+
+
+def _code(values: Mapping[str, Any]) -> str:
+    return f"""import numpy as np
+
+from privcore.algorithms.priv_pc import optimal_rate
+from privcore.privacy.mechanisms.sieve_examine import before_amplification
+
+epsilon = {values["epsilon"]!r}
+rates = np.linspace(0.05, 1.0, 96)
+inner_epsilon = np.array([before_amplification(epsilon / 2, g) for g in rates])
+threshold_scale = 12 / (np.sqrt(rates * {values["n"]}) * inner_epsilon)
+ratio = np.sqrt(rates) / (threshold_scale / threshold_scale[-1])
+paper_rate = optimal_rate(epsilon)
+print(paper_rate, rates[ratio.argmax()])
+"""
+
+
+_SOURCE = "Wang, Pang & Song 2020, Section 3.2"
+
+SUBSAMPLING = Panel(
+    name="sub-sampling",
+    title="Sub-sampling",
+    question="Does looking at fewer rows help privacy more than it hurts the test?",
+    formula=r"\text{noise} \propto \frac{1}{\sqrt g\,\varepsilon'},\quad "
+    r"\varepsilon' = \ln\!\bigl(1 + (e^{\varepsilon/2} - 1)/g\bigr),\qquad "
+    r"\frac{\text{signal}}{\text{noise}} \propto g\,\varepsilon'",
+    sentence="The paper's optimal rate makes the noise small, but the signal shrinks as well: "
+    "signal over noise is largest when all rows are used.",
+    source=f"{_SOURCE}; Balle, Barthe & Gaboardi 2018, Theorem 9; docs/proofs/sieve_and_examine.md",
+    parameters=(
+        epsilon_parameter(1.0, "What one round spends, half of it on the sieve.", _SOURCE),
+        number(
+            "n",
+            "Rows",
+            "n",
+            10_000,
+            (100, 1_000_000),
+            "Sets the noise in units of Z.",
+            _SOURCE,
+            kind="int",
+            log=True,
+        ),
+    ),
+    compute=_compute,
+    code=_code,
+    reproduces=("inner_epsilon", "threshold_scale", "ratio", "paper_rate"),
+)

@@ -1,0 +1,311 @@
+"""How far a graph can be trusted without a truth: how often it comes out again.
+
+The noise is drawn anew on all rows, and the rows are cut into halves that share no row.  The first
+shows what noise alone changes, the second what other rows of the same kind would change too.  A
+half has half of the rows at the same ε, so that it sees less than all rows do.
+Not private: every figure comes from many more runs on the exact rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privcore.algorithms.engine import discover, levelled, source_of
+from privcore.algorithms.registry import get_algorithm
+from privcore.algorithms.search.model import Hooks, NoHooks
+from privcore.algorithms.search.result import Discovery
+from privcore.counts import InMemoryCounts, MixedRows, MomentSource, NumericRows
+from privcore.counts.source import Table
+from privcore.data import Dataset
+from privcore.data.parquet import ParquetTable
+from privcore.errors import Cancelled, DataError
+from privcore.graphs import PDAG
+from privcore.graphs.pdag import Edge
+from privcore.measures.metrics import skeleton_metrics
+from privcore.parameter import Parameter
+from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.text import percent, short
+
+RUNS = Parameter(
+    name="stability",
+    title="Runs that judge the graph",
+    symbol="k",
+    kind="int",
+    default=20,
+    low=2,
+    high=1_000,
+    help="So many runs with other noise on all rows, and as many on halves of the rows.",
+    source="privcore.measures.stability",
+)
+NOT_PRIVATE = "Not private: this comes from many runs on the exact rows."
+# An edge that fewer halves show is named.
+_SELDOM = 0.5
+# Edges that a sentence names; of more it gives the number.
+_NAMED = 8
+_FEWEST_ROWS = 4
+# Parts of a seed: what is drawn with it.
+_ROLL, _CUT, _HALF = range(3)
+
+
+class Frequency(NamedTuple):
+    """How often a pair (i < j) is adjacent, has the arrow i → j, and the arrow j → i: 0 to 1."""
+
+    adjacent: float
+    forward: float
+    backward: float
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Graphs of the same columns that came out of further runs.  Not private.
+
+    shown: the graph that is judged.  rolls: from all rows with other noise, empty without noise.
+    halves: from two halves of the rows each that share no row, with noise of their own.
+    refused: the reason of each halving that the algorithm could not work on, such as a column with
+    one level left.
+    """
+
+    shown: PDAG
+    rolls: tuple[PDAG, ...]
+    halves: tuple[tuple[PDAG, PDAG], ...]
+    refused: tuple[str, ...] = ()
+
+    @property
+    def same(self) -> int:
+        """How many of the rolls gave the shown graph, directions included."""
+        return sum(graph == self.shown for graph in self.rolls)
+
+    @cached_property
+    def roll_f1(self) -> float | None:
+        """Skeleton F1 of rolls against the shown graph, their mean; None without noise."""
+        if not self.rolls:
+            return None
+        return fmean(skeleton_metrics(graph, self.shown).f1 for graph in self.rolls)
+
+    @cached_property
+    def half_f1(self) -> float:
+        """Skeleton F1 between the two halves, the mean: of all their edges, those in both."""
+        return fmean(skeleton_metrics(*pair).f1 for pair in self.halves)
+
+    @cached_property
+    def over_rolls(self) -> dict[Edge, Frequency]:
+        """Per pair that is adjacent in any roll."""
+        return frequencies(self.rolls)
+
+    @cached_property
+    def over_halves(self) -> dict[Edge, Frequency]:
+        """Per pair that is adjacent in any half."""
+        return frequencies(graph for pair in self.halves for graph in pair)
+
+    @property
+    def pairs(self) -> list[Edge]:
+        """Pairs that are adjacent in any of the graphs, in order."""
+        return sorted({*self.shown.skeleton, *self.over_rolls, *self.over_halves})
+
+    @property
+    def seldom(self) -> list[Edge]:
+        """Edges of the shown graph that fewer than half of the halves have."""
+        edges = sorted(self.shown.skeleton)
+        return [edge for edge in edges if often(self.over_halves, edge).adjacent < _SELDOM]
+
+    def sentence(self) -> str:
+        """What the runs say of the graph as a whole, in one or two sentences."""
+        count = len(self.halves)
+        over = "one halving" if count == 1 else f"{count:,} halvings"
+        if self.over_halves:
+            said = (
+                f"Two halves of the rows agree on {percent(self.half_f1)} of the edges "
+                f"(F1 {self.half_f1:.2f}, mean over {over})."
+            )
+        else:
+            said = f"No half of the rows shows an edge ({over})."
+        if self.refused:
+            halvings = "halving" if len(self.refused) == 1 else "halvings"
+            said += f" {len(self.refused):,} more {halvings} could not be run: {self.refused[0]}"
+        if self.roll_f1 is None:
+            return said
+        times = {1: "once"}.get(self.same, f"{self.same:,} times")
+        return (
+            f"Over {len(self.rolls):,} re-rolls of the noise the same graph came out {times} "
+            f"(mean F1 {self.roll_f1:.2f}). {said}"
+        )
+
+    def seldom_sentence(self) -> str:
+        """Which edges fewer than half of the halves have; empty where there are none."""
+        if not self.seldom:
+            return ""
+        names = [short(name, 20) for name in self.shown.nodes]
+        named = ", ".join(
+            f"{names[i]} – {names[j]} ({percent(often(self.over_halves, (i, j)).adjacent)})"
+            for i, j in self.seldom[:_NAMED]
+        )
+        more = len(self.seldom) - _NAMED
+        rest = f" and {more:,} more" if more > 0 else ""
+        return f"Shown, but in fewer than half of the halves of the rows: {named}{rest}."
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, pairs by name."""
+        names = self.shown.nodes
+        rolls = None
+        if self.rolls:
+            rolls = {"runs": len(self.rolls), "same": self.same, "f1": self.roll_f1}
+        return {
+            "rolls": rolls,
+            "halves": {
+                "halvings": len(self.halves),
+                "f1": self.half_f1,
+                "refused": list(self.refused),
+            },
+            "pairs": [
+                {
+                    "pair": [names[i], names[j]],
+                    "shown": (i, j) in self.shown.skeleton,
+                    "over_rolls": often(self.over_rolls, (i, j))._asdict() if rolls else None,
+                    "over_halves": often(self.over_halves, (i, j))._asdict(),
+                }
+                for i, j in self.pairs
+            ],
+            "seldom": [[names[i], names[j]] for i, j in self.seldom],
+            "note": NOT_PRIVATE,
+        }
+
+
+def often(of: Mapping[Edge, Frequency], pair: Edge) -> Frequency:
+    """The frequency of a pair, 0 where it is never adjacent."""
+    return of.get(pair, Frequency(0.0, 0.0, 0.0))
+
+
+def frequencies(graphs: Iterable[PDAG]) -> dict[Edge, Frequency]:
+    """Per pair that is adjacent in any of the graphs, as a part of the graphs."""
+    adjacent: Counter[Edge] = Counter()
+    arrows: Counter[Edge] = Counter()
+    count = 0
+    for graph in graphs:
+        count += 1
+        adjacent.update(graph.skeleton)
+        arrows.update(graph.directed)
+    return {
+        (i, j): Frequency(seen / count, arrows[i, j] / count, arrows[j, i] / count)
+        for (i, j), seen in adjacent.items()
+    }
+
+
+def judge(
+    data: Dataset | ParquetTable | MomentSource | MixedRows,
+    result: Discovery,
+    *,
+    runs: int = 20,
+    seed: int = 1,
+    test_limit: int | None = None,
+    watch: Callable[[int, int], Hooks] = lambda done, of: NoHooks(),
+) -> Stability:
+    """How often a graph comes out again: over re-rolls of the noise, and over halves of the rows.
+
+    data: what the result was made from.  runs: so many re-rolls, none without noise, and half as
+    many halvings, at least one.  Every run has the algorithm, the parameters and the ε of the
+    result, and simulated noise that follows from the seed.
+    watch: gives the hooks of the next run, told how many of how many are done.
+    Not private, whatever the result was: no figure here is covered by a guarantee.
+    Raises ParameterError for too few runs, DataError for fewer than 4 rows, for rows that are not
+    in memory and where no half can be run, and Cancelled.
+
+    Example:
+        >>> from privcore import discover, load_network
+        >>> data = load_network("cancer").sample(20_000, seed=1)
+        >>> stability = judge(data, discover(data, "pc"), runs=4)
+        >>> stability.rolls, len(stability.halves), stability.half_f1
+        ((), 2, 1.0)
+    """
+    runs = RUNS.parse(runs)
+    algorithm = get_algorithm(result.algorithm)
+    counted = source_of(data) if isinstance(data, Dataset | ParquetTable) else data
+    source = levelled(counted, algorithm, result.parameters)
+    rolls, cuts = runs if algorithm.private else 0, runs // 2
+    done = 0
+
+    def run(rows: MomentSource, noise: NoiseSource) -> PDAG:
+        nonlocal done
+        hooks = watch(done, rolls + 2 * cuts)
+        if hooks.cancelled():
+            raise Cancelled
+        done += 1
+        return discover(
+            rows,
+            result.algorithm,
+            result.parameters,
+            noise=noise,
+            hooks=hooks,
+            keep_trace=False,
+            test_limit=test_limit,
+        ).graph
+
+    rolled = tuple(run(source, _noise(seed, _ROLL, k)) for k in range(rolls))
+    halved, refused = [], []
+    for k in range(cuts):
+        one, other = halves(source, _noise(seed, _CUT, k))
+        try:
+            first = run(one, _noise(seed, _HALF, 2 * k))
+            halved.append((first, run(other, _noise(seed, _HALF, 2 * k + 1))))
+        except DataError as error:
+            refused.append(str(error))
+    if not halved:
+        raise DataError(f"No half of the rows could be run: {refused[0]}")
+    return Stability(result.graph, rolled, tuple(halved), tuple(refused))
+
+
+def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, MomentSource]:
+    """The rows cut at random into two sources that share no row; of an odd row the second has it.
+
+    Raises DataError for fewer than 4 rows, and for rows that are not in memory.
+    """
+    if source.n < _FEWEST_ROWS:
+        raise DataError(f"The table has {source.n} rows; halves need at least {_FEWEST_ROWS}.")
+    if isinstance(source, InMemoryCounts):
+        multiplicities = source.unique()[1]
+        drawn = noise.subsample(multiplicities, source.n // 2)
+        return _with(source, drawn), _with(source, multiplicities - drawn)
+    if isinstance(source, NumericRows):
+        rows, _ = source.rows()
+        order = noise.permutation(source.n)
+        parts = np.sort(order[: source.n // 2]), np.sort(order[source.n // 2 :])
+        one, other = (
+            NumericRows(
+                source.names,
+                source.bounds,
+                rows[part],
+                source.caveats,
+                source.own_levels,
+                source.unit,
+            )
+            for part in parts
+        )
+        return one, other
+    raise DataError(
+        "Rows are halved in memory, and these do not fit; leave the stability out, or judge a "
+        "graph of fewer columns or rows."
+    )
+
+
+def _with(source: InMemoryCounts, multiplicities: Table) -> InMemoryCounts:
+    """The same columns with other numbers of rows; what has none left is dropped."""
+    kept = np.flatnonzero(multiplicities)
+    configurations = tuple(column[kept] for column in source.unique()[0])
+    return InMemoryCounts(
+        source.names,
+        source.levels,
+        configurations,
+        multiplicities[kept],
+        source.caveats,
+        source.unit,
+    )
+
+
+def _noise(seed: int, part: int, number: int) -> NoiseSource:
+    return SimulatedNoise(np.random.SeedSequence([seed, part, number]))

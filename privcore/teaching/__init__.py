@@ -1,6 +1,0 @@
-"""Demonstrations of single mechanisms, each with controls, a formula and code that runs."""
-
-from privcore.teaching.panel import Panel
-from privcore.teaching.registry import PANELS, get_panel
-
-__all__ = ["PANELS", "Panel", "get_panel"]

@@ -1,0 +1,182 @@
+"""Bugs that undercut the guarantee, each planted, and the tests that fail with it, by name.
+
+`TABLE` is the table of docs/auditing.md.  A bug is planted in the product's own code and the test
+itself is called, or the audit that it makes: it has to raise AssertionError.
+"""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from privcore.algorithms import ALGORITHMS, sg_pc
+from privcore.algorithms import registry as algorithms
+from privcore.counts import memory
+from privcore.data import Dataset
+from privcore.extras.audits import RELEASES, audit
+from privcore.privacy.mechanisms import SecureNoise
+from tests.algorithms import test_limits as limits
+from tests.algorithms import test_transcripts as transcripts
+from tests.cli import test_schema_cli as schemas
+from tests.extras.audits import test_audit_releases as releases
+from tests.privacy.mechanisms import test_noise_laws as laws
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+
+
+def halve(method):
+    """Noise at half scale from the secure source."""
+
+    def plant(patch):
+        right = getattr(SecureNoise, method)
+        patch.setattr(
+            SecureNoise, method, lambda self, values, scale: right(self, values, scale / 2)
+        )
+
+    return plant
+
+
+def one_sub_sample(patch):
+    """SG-PC with one sub-sample for all of its tests, and the noise of one for each."""
+    right = sg_pc._SampledGaussian.independent
+
+    class Kept:
+        def __init__(self, source):
+            self._source = source
+
+        def __getattr__(self, name):
+            return getattr(self._source, name)
+
+        def subsample(self, size, noise):
+            if not hasattr(self, "_drawn"):
+                self._drawn = self._source.subsample(size, noise)
+            return self._drawn
+
+    def wrong(self, x, y, given):
+        if not isinstance(self.run.source, Kept):
+            self.run = dataclasses.replace(self.run, source=Kept(self.run.source))
+        return right(self, x, y, given)
+
+    patch.setattr(sg_pc._SampledGaussian, "independent", wrong)
+
+
+def half_of_moment_search(patch):
+    """All noise of moment search halved."""
+    halved = releases.with_half_noise(ALGORITHMS["moment-search"])
+    patch.setitem(algorithms.ALGORITHMS, "moment-search", halved)
+
+
+def occurring_strata(patch):
+    """A limit of size by the strata that occur in the rows."""
+
+    def wrong(source, x, y, given):
+        columns = np.column_stack([source.unique()[0][c] for c in given] or [[0]])
+        return len(np.unique(columns, axis=0)) * source.levels[x] * source.levels[y]
+
+    patch.setattr(memory, "cells_of_test", wrong)
+
+
+def limits_of_neighbours():
+    # 12 rows may be in 12 of 25 strata of four cells, so that 40 cells are too few; they are in 10.
+    limits.test_neighbours_are_counted_or_refused_alike.hypothesis.inner_test(
+        seed=1, levels=[2, 2, 5, 5], n=12, limit=44, dense=1
+    )
+
+
+def laws_of(method):
+    return lambda: laws.test_secure_noise_has_its_law(method)
+
+
+def audit_of(name, runs):
+    """As `test_most_of_epsilon_is_shown_and_never_more` does, with fewer runs."""
+
+    def check():
+        assert audit(RELEASES[name], runs=runs, confidence=0.9999).verdict == "not violated"
+
+    return check
+
+
+# The bug, the test as pytest calls it or the audit, what plants the bug, and the check.
+TABLE = [
+    (
+        "secure Gaussian noise at half scale",
+        "test_secure_noise_has_its_law[gaussian_array]",
+        halve("gaussian_array"),
+        laws_of("gaussian_array"),
+    ),
+    (
+        "secure discrete Gaussian noise at half scale",
+        "test_secure_noise_has_its_law[discrete_gaussian_array]",
+        halve("discrete_gaussian_array"),
+        laws_of("discrete_gaussian_array"),
+    ),
+    (
+        "secure discrete Laplace noise at half scale",
+        "test_secure_noise_has_its_law[discrete_laplace_array]",
+        halve("discrete_laplace_array"),
+        laws_of("discrete_laplace_array"),
+    ),
+    (
+        "secure Laplace noise at half scale",
+        "test_secure_noise_has_its_law[laplace]",
+        halve("laplace"),
+        laws_of("laplace"),
+    ),
+    (
+        "SG-PC with one sub-sample for all tests",
+        "test_every_test_of_sg_pc_draws_its_own_sub_sample",
+        one_sub_sample,
+        transcripts.test_every_test_of_sg_pc_draws_its_own_sub_sample,
+    ),
+    (
+        "the same, by its audit",
+        "sg-pc-sub-samples",
+        one_sub_sample,
+        audit_of("sg-pc-sub-samples", 20_000),
+    ),
+    *(
+        ("all noise of moment search halved", name, half_of_moment_search, audit_of(name, 4000))
+        for name in RELEASES
+        if name.startswith("moment-search")
+    ),
+    (
+        "a size limit by occurring strata",
+        "test_neighbours_are_counted_or_refused_alike",
+        occurring_strata,
+        limits_of_neighbours,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("plant", "check"), [row[2:] for row in TABLE], ids=[f"{row[0]}: {row[1]}" for row in TABLE]
+)
+def test_the_named_test_fails_with_the_bug(plant, check, monkeypatch):
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        check()
+
+
+@pytest.mark.parametrize(
+    "check", [limits_of_neighbours, audit_of("sg-pc-sub-samples", 20_000)], ids=["limits", "audit"]
+)
+def test_the_checks_made_here_pass_without_a_bug(check):
+    check()
+
+
+def test_the_named_test_fails_with_an_inferred_domain_called_public(tmp_path, monkeypatch, capsys):
+    """Levels, bounds and cut points that were read off the rows, taken as confirmed."""
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    table = schemas.with_table(tmp_path) / "t.csv"
+    # Without ids and free text, whose levels would make the table very large.
+    kept = [line.split(",")[2:5] for line in table.read_text().splitlines()]
+    table.write_text("\n".join(map(",".join, kept)) + "\n")
+    monkeypatch.setattr(Dataset, "undeclared", ())
+    with pytest.raises(AssertionError):
+        schemas.test_a_release_takes_confirmed_values_and_nothing_else(tmp_path, capsys)
+
+
+def test_the_table_is_in_the_docs():
+    text = (DOCS / "auditing.md").read_text()
+    assert [row[:2] for row in TABLE if f"| {row[0]} | `{row[1]}` |" not in text] == []

@@ -1,0 +1,433 @@
+"""The papers' tables and figures: what is transcribed, what is computed, and what is shipped."""
+
+import json
+import math
+import shlex
+
+import numpy as np
+import pytest
+
+from benchmarks.papers import (
+    PAPERS,
+    REPRODUCTIONS,
+    SERIES,
+    Figure,
+    Reproduction,
+    Sample,
+    Work,
+    get_reproduction,
+    reproduce,
+)
+from benchmarks.papers.engine import collect
+from benchmarks.papers.kusner import TABLE_2_CELLS
+from benchmarks.papers.results import FOLDER, as_csv, as_json, as_texts, shipped
+from benchmarks.papers.sweeps import Measured
+from benchmarks.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
+from benchmarks.papers.wang import Recounted
+from benchmarks.papers.xu_adult import coarse
+from privcore.algorithms import count, discover
+from privcore.algorithms.gradients.schedules import SCHEDULES, total
+from privcore.cli import build_parser
+from privcore.data import Column, Dataset, build_dataset, load_network, read_table
+from privcore.errors import ParameterError
+from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
+from privcore.graphs import PDAG
+from privcore.measures import ordered_pair_f1, skeleton_metrics
+from privcore.privacy.mechanisms import SimulatedNoise
+from tests.data.guess import guessed_schema
+
+NAMES = list(REPRODUCTIONS)
+SHIPPED = [name for name in NAMES if not REPRODUCTIONS[name].needs_table]
+
+
+def simple(make, published=None, **more):
+    return Reproduction(
+        "toy", PAPERS["wang"], "Toy", "A toy.", ("case",), {}, make, (), published or {}, **more
+    )
+
+
+# -- what is declared ---------------------------------------------------------------------------
+
+
+def test_every_item_of_the_plan_is_there():
+    wanted = {
+        *(f"wang-{name}" for name in ("table-1", "figure-1", "table-2")),
+        *(f"xu-table-{number}" for number in (3, 4, 5, 6, 8, 9, 10, 11)),
+        "xu-adult",
+        *(f"curate-{name}" for name in ("figure-3", "figure-4", "figure-5", "tables-4-7")),
+        *(f"kusner-{name}" for name in ("table-2", "figure-1", "figure-2")),
+    }
+    assert set(NAMES) == wanted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_declaration_is_complete(name):
+    item = get_reproduction(name)
+    assert item.shows.endswith(".")
+    assert item.differences
+    assert all(s.endswith((".", ".”")) for s in (*item.differences, *item.says))
+    assert json.loads(json.dumps(item.settings)) == item.settings
+    assert all(len(case) == len(item.columns) for case in item.published)
+    assert item.published or any("drawn only" in s for s in item.says)
+    if item.figure is not None:
+        assert {item.figure.panel, item.figure.line, item.figure.x} <= set(item.columns)
+    assert 1 <= item.quick <= item.runs
+
+
+def test_an_unknown_name_is_refused_in_one_sentence():
+    with pytest.raises(ParameterError, match=r"^There is no reproduction 'wang-table-9'; choose"):
+        get_reproduction("wang-table-9")
+
+
+# -- what is transcribed ------------------------------------------------------------------------
+
+
+def printed(name, case):
+    return float(get_reproduction(name).published[case].split(" ")[0])
+
+
+def test_cells_stand_where_the_papers_print_them():
+    assert get_reproduction("xu-table-3").published[1.0, "EM-PC", "TDR"] == "0.740 ± 0.134"
+    assert get_reproduction("xu-table-6").published[0.6, "LapMech", "FPR"] == "0.503 ± 0.048"
+    assert get_reproduction("xu-table-5").published[1000.0, "EM-PC", "TPR"] == "0.812 ± 0.077"
+    assert get_reproduction("xu-table-10").published[50.0, "PrivPC*", "TPR"] == "0.785 ± 0.082"
+    assert TABLE_2_CELLS["ε = 1", "hsic"][6] == 0.66
+    assert printed("wang-table-2", ("asia", "EM-PC", "time over Priv-PC's")) == 32.85
+    assert printed("wang-table-2", ("cancer", "EM-PC", "time over Priv-PC's")) == 10.61
+
+
+def test_the_speedups_of_the_text_are_those_of_the_table():
+    """“10.61 to 32.85 times”, and “1.20 to 2.40” by sub-sampling."""
+    published = get_reproduction("wang-table-2").published
+    em = [float(t) for (_, name, _), t in published.items() if name == "EM-PC"]
+    whole = [float(t) for (_, name, _), t in published.items() if name == "Priv-PC, all rows"]
+    assert (min(em), max(em)) == (10.61, 32.85)
+    assert (min(whole), max(whole)) == (1.20, 2.40)
+
+
+def test_one_setting_in_two_tables_has_the_same_cells():
+    tables = {name: get_reproduction(f"xu-table-{name}").published for name in (3, 4, 5, 6, 8, 9)}
+    for algorithm in ("PC (not private)", "LapMech", "EM-PC"):
+        for rate in ("TPR", "TDR"):
+            cells = {t[v, algorithm, rate] for t, v in ((tables[3], 5.0), (tables[5], 1e4))}
+            assert len(cells) == 1
+            assert tables[4][10.0, algorithm, rate] == tables[6][0.2, algorithm, rate]
+    for rate in ("TPR", "FPR", "TDR"):
+        assert tables[8][1.0, "PrivPC*", rate] == tables[9][1e4, "PrivPC*", rate]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "nodes", "density"),
+    [
+        ("xu-table-10", 50.0, 50, 0.4),
+        ("xu-table-10", 20.0, 20, 0.4),
+        ("xu-table-11", 0.7, 20, 0.7),
+        ("xu-table-8", 10.0, 10, 0.4),
+    ],
+)
+def test_the_printed_rates_of_xu_fit_only_with_the_graphs_exchanged(name, value, nodes, density):
+    """From TPR and TDR follow the numbers of edges, and from these the FPR."""
+    tpr, fpr, tdr = (printed(name, (value, "PC (not private)", r)) for r in ("TPR", "FPR", "TDR"))
+    pairs = nodes * (nodes - 1) / 2
+    edges = round(density * pairs)
+
+    def false_rate(share_of_true, share_of_found):
+        right = share_of_true * edges
+        return (right / share_of_found - right) / (pairs - edges)
+
+    # Exchanged, “TPR” is a share of the found edges and “TDR” of the true ones.
+    right = tdr * edges
+    found = right / tpr
+    assert (edges - right) / (pairs - found) == pytest.approx(fpr, abs=0.01)
+    assert abs(false_rate(tpr, tdr) - fpr) > 0.015
+
+
+def test_the_rates_of_adult_are_those_of_22_shared_edges():
+    published = get_reproduction("xu-adult").published
+    pc, em, shared, pairs = 31, 28, 22, 14 * 13 / 2
+    assert f"{shared / em:.3f}" == published["EM-PC", "TPR"]
+    assert f"{shared / pc:.3f}" == published["EM-PC", "TDR"]
+    assert f"{(pc - shared) / (pairs - em):.3f}" == published["EM-PC", "FPR"]
+
+
+# -- how it is computed -------------------------------------------------------------------------
+
+
+def test_ordered_pairs_by_hand():
+    nodes = ("a", "b", "c")
+    reference = PDAG.from_names(nodes, [("a", "b")], [("b", "c")])
+    graph = PDAG.from_names(nodes, [("b", "a"), ("b", "c")])
+    # Reference ab, bc, cb; graph ba, bc: one of two and of three.
+    assert ordered_pair_f1(graph, reference) == pytest.approx(2 * 1 / 5)
+    assert ordered_pair_f1(reference, reference) == 1
+    assert ordered_pair_f1(PDAG(nodes), PDAG(nodes)) == 1
+    assert ordered_pair_f1(PDAG(nodes), reference) == 0
+
+
+def test_samples_become_means_in_the_papers_order():
+    lines = collect(
+        [
+            Sample(("b",), "proven", 1.0),
+            Sample(("a",), "proven", 0.25, 3.0),
+            Sample(("a",), "proven", 0.75, 5.0),
+            Sample(("a",), "published", math.nan),
+            Sample(("a",), "proven", math.nan),
+        ],
+        {("a",): "0.5", ("z",): "0.9"},
+    )
+    assert [line.case for line in lines] == [("a",), ("z",), ("b",)]
+    assert [line.paper for line in lines] == ["0.5", "0.9", None]
+    assert lines[0].ours["proven"] == (0.5, pytest.approx(np.sqrt(0.125)), 2, 4.0)
+    assert lines[0].ours["published"].runs == 0
+    assert lines[1].ours == {}
+    assert lines[2].ours["proven"].sd == 0
+    texts = as_texts(simple(None, {("a",): "0.5"}), lines)
+    assert texts[0] == ["case", "paper", SERIES["published"], SERIES["proven"]]
+    assert texts[1] == ["a", "0.5", "refused", "0.500 ± 0.354 at ε 4"]
+    assert texts[2] == ["z", "0.9", "–", "–"]
+    assert texts[3] == ["b", "–", "–", "1.000"]
+
+
+def test_csv_has_a_number_for_every_part():
+    lines = collect([Sample(("=x",), "proven", 0.5)], {})
+    assert as_csv(simple(None), lines) == (
+        "case,paper,proven_mean,proven_sd,proven_runs,proven_x\n'=x,,0.5,0.0,1,\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("work", "match"),
+    [
+        (Work(0), "runs is 0"),
+        (Work(10_001), "runs is 10,001"),
+        (Work(1, seed=-1), "seed is -1"),
+        (Work(1, seed=2**31), "seed is 2147483648"),
+    ],
+)
+def test_bad_runs_and_seeds_are_refused(work, match):
+    with pytest.raises(ParameterError, match=match):
+        reproduce(simple(lambda settings, work: iter(())), work)
+
+
+def test_progress_of_parts_adds_up():
+    told = []
+    whole = Work(1, tick=told.append)
+    for number in range(2):
+        whole.part(number, 2).part(0, 1).tick(0.5)
+    assert told == [0.25, 0.75]
+
+
+def test_a_run_is_compared_with_what_the_same_search_finds_without_noise():
+    plan = SweepPlan(
+        (NetworkData("survey", 3),),
+        ("priv-pc",),
+        grids={"epsilon": (0.2,)},
+        calibrations=("published",),
+        rows=(2_000,),
+        seeds=2,
+    )
+    source = count(load_network("survey").sample(2_000, 3))
+    for row, found in Measured(plan).runs(Work(2)):
+        graph = discover(
+            source, "priv-pc", {"epsilon": 0.2, "calibration": "published"}, seed=row["seed"]
+        ).graph
+        algorithm, settings = plan.references[0].algorithm, plan.references[0].settings
+        exact = discover(source, algorithm, settings).graph
+        assert found.graph == graph
+        assert found.exact == exact
+        assert found.against_exact == ordered_pair_f1(graph, exact)
+        assert found.exchanged == skeleton_metrics(found.truth, graph)
+        assert found.against_truth.f1 == row["truth_skeleton_f1"]
+
+
+def test_processes_make_the_same_rows(monkeypatch):
+    monkeypatch.setattr("benchmarks.papers.sweeps._SMALL", 0)
+    plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2)
+    here, there = (
+        [(row["seed"], found.graph) for row, found in Measured(plan).runs(Work(2, workers=n))]
+        for n in (0, 2)
+    )
+    assert here == there
+
+
+SMALL = {
+    "networks": ["cancer"],
+    "rows": 2_000,
+    "algorithms": ["pc", "priv-pc", "svt-pc"],
+    "epsilons": [1.0, 20.0],
+    "delta": 1e-6,
+    "threshold": 0.05,
+    "max_order": 3,
+    "rounds": {"priv-pc": 2.0},
+    "whole": [],
+    "own": {"pc": {"score": "kendall"}},
+    "measures": [AGAINST_TRUTH, AGAINST_EXACT],
+}
+
+
+def test_published_rounds_share_the_total_and_say_what_they_came_to():
+    samples = list(trade_off(SMALL, Work(2)))
+    kinds = {(s.case[1], s.series) for s in samples}
+    assert ("PC (not private)", "exact") in kinds
+    assert ("PC (not private)", "proven") not in kinds
+    assert ("Priv-PC", "published") in kinds
+    assert all(s.x is None for s in samples if s.series != "published")
+    places = {s.case[3]: s.x for s in samples if s.case[1] == "SVT-PC" and s.series == "published"}
+    assert places == pytest.approx({1.0: 1.0, 20.0: 20.0})
+    rounds = [s.x for s in samples if s.case[1] == "Priv-PC" and s.case[3] == 1.0 and s.x]
+    assert all(0 < x < 5 and x != 1.0 for x in rounds)
+    same = {s.value for s in samples if s.case[:3] == ("cancer", "PC (not private)", AGAINST_EXACT)}
+    assert same == {1.0}
+
+
+def test_a_refused_run_is_told_and_not_counted():
+    told = []
+    # LapMech's table of child has 10⁹ cells.
+    settings = {**SMALL, "algorithms": ["lapmech"], "networks": ["child"], "own": {}, "rows": 50}
+    samples = list(trade_off(settings, Work(1, note=told.append)))
+    assert samples
+    assert all(math.isnan(s.value) and s.x is None for s in samples)
+    assert all(t.startswith("lapmech on child: The full table") for t in told)
+    assert {line.ours["proven"].runs for line in collect(samples, {})} == {0}
+
+
+def test_counting_anew_finds_the_same():
+    data = load_network("asia").sample(3_000, 1)
+    kept, anew = count(data), Recounted.from_dataset(data)
+    assert anew.n == kept.n
+    for x, y, given in ((0, 1, ()), (2, 5, (1,)), (3, 7, (0, 4, 6))):
+        there, here = (s.conditional_tables(x, y, given) for s in (kept, anew))
+        assert sorted(map(bytes, there)) == sorted(map(bytes, here))
+    sub = anew.subsample(500, SimulatedNoise(1))
+    assert isinstance(sub, Recounted)
+    assert sub.n == 500
+    calls = []
+    for _ in range(2):
+        anew.remember("key", lambda: calls.append(1) or 1.0)
+    assert len(calls) == 2
+    found = {type(s).__name__: discover(s, "pc", {"score": "kendall"}).graph for s in (kept, anew)}
+    assert found["Recounted"] == found["InMemoryCounts"]
+
+
+def test_iterations_of_curate_fit_and_one_more_does_not():
+    item = get_reproduction("curate-figure-3")
+    for line in reproduce(item, Work(1)).lines:
+        name, schedule, first = line.case
+        epsilon, most = float(name.split("= ")[1]), int(line.ours["proven"].mean)
+        assert schedule in SCHEDULES
+        assert most == 0 or total(schedule, first, most) <= epsilon * (1 + 1e-9)
+        assert total(schedule, first, most + 1) > epsilon * (1 - 1e-9)
+        if schedule != "multiplicative":
+            assert line.ours["published"].mean <= most
+
+
+# -- Adult --------------------------------------------------------------------------------------
+
+
+def adult(rows=400):
+    """A table of Adult's kind: many levels, numbers, and weights to leave out."""
+    noise = np.random.default_rng(5)
+    jobs = noise.choice(
+        [f"job{k}" for k in range(7)], rows, p=[0.3, 0.3, 0.2, 0.05, 0.05, 0.05, 0.05]
+    )
+    income = np.where(np.isin(jobs, ["job0", "job3"]), "high", "low")
+    lines = ["occupation,fnlwgt,age,income"]
+    lines += [
+        f"{j},{w},{a},{i}"
+        for j, w, a, i in zip(
+            jobs, noise.integers(1, 9_999, rows), noise.integers(17, 90, rows), income, strict=True
+        )
+    ]
+    raw = read_table("\n".join(lines).encode(), "adult.csv")
+    return build_dataset(raw, guessed_schema(raw), name="adult.csv")
+
+
+def test_levels_are_merged_into_the_most_frequent_and_the_rest():
+    data = adult()
+    small = coarse(data, 4, ["fnlwgt"])
+    assert small.names == ("occupation", "age", "income")
+    assert small.columns[0].levels == ("job0", "job1", "job2", "all others")
+    assert all(len(column.levels) <= 4 for column in small.columns)
+    before, after = data.values[0], small.values[0]
+    names = np.array(data.columns[0].levels)[before]
+    assert (np.array(small.columns[0].levels)[after][names == "job1"] == "job1").all()
+    assert (np.array(small.columns[0].levels)[after][names == "job5"] == "all others").all()
+
+
+def test_adult_needs_its_data_and_takes_them():
+    item = get_reproduction("xu-adult")
+    with pytest.raises(ParameterError, match=r"--table FILE\.$"):
+        reproduce(item, Work(1))
+    lines = {line.case: line for line in reproduce(item, Work(2, table=adult())).lines}
+    assert lines["PC (not private)", "edges"].ours["exact"].mean >= 1
+    assert set(lines["EM-PC", "TPR"].ours) == {"published", "proven"}
+    assert lines["EM-PC", "TPR"].ours["proven"].runs == 2
+
+
+def test_a_column_of_numbers_is_refused():
+    numbers = Column("age", "continuous", bounds=(0.0, 1.0))
+    data = Dataset(
+        "t",
+        (numbers, numbers.__class__("b", "continuous", bounds=(0.0, 1.0))),
+        (np.array([0.1, 0.2]), np.array([0.3, 0.4])),
+    )
+    with pytest.raises(ValueError, match="has no levels"):
+        coarse(data, 4, [])
+
+
+# -- what is shipped ----------------------------------------------------------------------------
+
+
+def test_nothing_else_is_shipped():
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(SHIPPED)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_result_is_of_this_declaration(name):
+    item, held = get_reproduction(name), shipped(name)
+    assert held.settings == item.settings
+    words = shlex.split(held.command)
+    assert words[:3] == ["python", "-m", "privcore"]
+    options = build_parser().parse_args(words[3:])
+    assert (options.name, int(options.runs), int(options.seed)) == (
+        name,
+        held.result.runs,
+        held.result.seed,
+    )
+    assert held.result.runs == item.runs
+    assert {line.case: line.paper for line in held.result.lines if line.paper} == item.published
+    assert held.version
+    assert held.made.count("-") == 2
+    for line in held.result.lines:
+        assert set(line.ours) <= set(SERIES)
+        for mean in line.ours.values():
+            assert mean.runs == 0 or math.isfinite(mean.mean)
+    if item.figure is not None and item.figure.bounded:
+        values = [m.mean for line in held.result.lines for m in line.ours.values()]
+        assert 0 <= min(values) <= max(values) <= 1
+
+
+@pytest.mark.parametrize("name", ["wang-table-1", "xu-table-9", "curate-figure-3"])
+def test_making_it_again_gives_the_same_numbers(name):
+    item, held = get_reproduction(name), shipped(name).result
+    again = reproduce(item, Work(held.runs, seed=held.seed))
+    assert [line.case for line in again.lines] == [line.case for line in held.lines]
+    for new, old in zip(again.lines, held.lines, strict=True):
+        assert new.ours.keys() == old.ours.keys()
+        for series, mean in new.ours.items():
+            assert mean.x == old.ours[series].x
+            assert mean[:3] == pytest.approx(old.ours[series][:3], rel=1e-12, nan_ok=True)
+
+
+def test_a_file_reads_back_as_it_was_written(tmp_path, monkeypatch):
+    samples = [Sample(("a",), "proven", 0.1, 2.5), Sample(("b",), "proven", math.nan)]
+    figure = Figure("case", "case", "case", "x", "y")
+    item = simple(lambda settings, work: iter(samples), {("a",): "0.2"}, figure=figure)
+    result = reproduce(item, Work(1, seed=4))
+    monkeypatch.setattr("benchmarks.papers.results.FOLDER", tmp_path)
+    (tmp_path / "toy-file.json").write_text(as_json(item, result), encoding="utf-8")
+    held = shipped("toy-file")
+    assert (held.result.runs, held.result.seed) == (1, 4)
+    assert held.result.lines[0] == result.lines[0]
+    assert math.isnan(held.result.lines[1].ours["proven"].mean)
+    assert shipped("no-such-file") is None

@@ -1,0 +1,445 @@
+"""The same rows whoever makes them, in whatever order, and what a plan means."""
+
+import json
+import pickle
+import random
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from privcore.algorithms import discover, get_algorithm
+from privcore.data import StructuralExample, load_network
+from privcore.errors import Cancelled, ParameterError, SweepError
+from privcore.extras.lab.sweeps import sweep as engine
+from privcore.extras.lab.sweeps.cells import Batch, ReferenceGraph, Runner, edges_text, in_waves
+from privcore.extras.lab.sweeps.runs import seed_of
+from privcore.extras.lab.sweeps.sweep import (
+    ExampleData,
+    NetworkData,
+    SweepPlan,
+    TableData,
+    columns,
+    edges_of,
+    run_sweep,
+)
+from privcore.extras.lab.sweeps.workers import Here, Lost, Processes
+from privcore.extras.worker import Failed
+from privcore.graphs import PDAG, cpdag_of_names
+from privcore.measures import skeleton_metrics
+
+PLAN = SweepPlan(
+    (NetworkData("cancer"), NetworkData("survey", seed=3)),
+    ("pc", "svt-pc", "curate", "lapmech"),
+    grids={"epsilon": (0.5, 5), "threshold": (0.05, 0.01)},
+    rows=(500, 1000),
+    calibrations=("proven", "published"),
+    seeds=2,
+)
+
+
+def rows_of(plan, **how):
+    """Without times, in the plan's order."""
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in run_sweep(plan, **how)]
+    return sorted(rows, key=lambda row: row["cell"])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return rows_of(PLAN, workers=0)
+
+
+def test_each_run_is_one_row(expected):
+    assert [row["cell"] for row in expected] == list(range(PLAN.size))
+    # pc: 2 thresholds; 3 private ones: 2 thresholds, 2 ε, 2 calibrations, 2 seeds; on 4 data sets.
+    assert PLAN.size == 4 * (2 + 3 * 2 * 2 * 2 * 2)
+    wanted = [name for name in columns(PLAN) if name != "seconds"]
+    assert all(list(row) == wanted for row in expected)
+    assert all(row["error"] is None for row in expected)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_rows_do_not_depend_on_the_workers(expected, workers):
+    assert rows_of(PLAN, workers=workers) == expected
+
+
+def test_rows_do_not_depend_on_batches_or_order(expected, monkeypatch):
+    monkeypatch.setattr(engine, "_LARGEST_BATCH", 1)
+
+    def permuted(plan, left):
+        order = in_waves(plan, left)
+        random.Random(7).shuffle(order)
+        return order
+
+    monkeypatch.setattr(engine, "in_waves", permuted)
+    assert rows_of(PLAN, workers=0) == expected
+
+
+def test_a_row_does_not_depend_on_what_else_is_planned(expected):
+    alone = SweepPlan(
+        (NetworkData("survey", seed=3),),
+        ("svt-pc",),
+        grids={"epsilon": (5,)},
+        rows=(1000,),
+        settings={"threshold": 0.01},
+        seeds=1,
+    )
+    (row,) = rows_of(alone, workers=0)
+    same = [
+        e
+        for e in expected
+        if (
+            e["data"],
+            e["rows"],
+            e["algorithm"],
+            e["calibration"],
+            e["epsilon"],
+            e["threshold"],
+            e["replicate"],
+        )
+        == ("survey", 1000, "svt-pc", "proven", 5, 0.01, 0)
+    ]
+    assert len(same) == 1
+    ignored = {"cell", "threshold"}
+    assert {k: v for k, v in row.items() if k not in ignored} == {
+        k: v for k, v in same[0].items() if k not in ignored
+    }
+
+
+def test_no_two_runs_share_their_noise(expected):
+    seeds = [row["seed"] for row in expected if row["algorithm"] != "pc"]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 2**53 for seed in seeds)
+    assert all(row["seed"] is None for row in expected if row["algorithm"] == "pc")
+    other = SweepPlan(**{**vars_of(PLAN), "master_seed": 2})
+    assert not {c.seed for c in other.cells} & set(seeds)
+    assert seed_of("a", 1) == seed_of("a", 1) != seed_of("a", 2)
+
+
+def vars_of(plan):
+    return {
+        name: getattr(plan, name)
+        for name in (
+            "data",
+            "algorithms",
+            "grids",
+            "settings",
+            "own",
+            "calibrations",
+            "rows",
+            "seeds",
+            "master_seed",
+        )
+    }
+
+
+def test_a_row_is_the_run_that_it_says(expected):
+    """Every kind of row against `discover` called by hand."""
+    for row in expected[:: len(expected) // 12]:
+        dataset = load_network(row["data"]).sample(row["rows"], row["data_seed"])
+        setting = PLAN.cells[row["cell"]].setting
+        run = discover(dataset, row["algorithm"], setting.choice.parameters, seed=row["seed"])
+        assert row["edges"] == edges_text(run.graph)
+        assert row["tests_run"] == run.tests_run
+        private = row["calibration"] != "none"
+        assert row["guarantee_epsilon"] == (run.guarantee.epsilon if private else None)
+        assert run.parameters.get("epsilon") == row["epsilon"]
+        assert run.parameters["threshold"] == row["threshold"]
+        truth = skeleton_metrics(run.graph, cpdag_of_names(dataset.names, dataset.true_edges))
+        assert row["truth_skeleton_f1"] == truth.f1
+        assert row["truth_skeleton_shd"] == truth.shd
+        algorithm = get_algorithm(row["algorithm"])
+        reference = run
+        if algorithm.private:
+            reference = discover(dataset, "pc", algorithm.reference(run.parameters))
+        against = skeleton_metrics(run.graph, reference.graph)
+        assert row["non_private_skeleton_precision"] == against.precision
+
+
+def test_references_are_made_once(monkeypatch):
+    asked = []
+    original = Runner.reference
+
+    def counted(self, reference):
+        asked.append(reference.number)
+        return original(self, reference)
+
+    monkeypatch.setattr(Runner, "reference", counted)
+    rows_of(PLAN, workers=0)
+    # Per data set and threshold: g2 for lapmech, z-star and kendall for the two calibrations.
+    assert sorted(asked) == list(range(2 * 2 * 2 * 3))
+
+
+def test_what_has_no_effect_is_left_out():
+    plan = SweepPlan(
+        (NetworkData("cancer"),),
+        ("pc", "laplace-pc", "priv-pc"),
+        rows=(500,),
+        seeds=3,
+        grids={"epsilon": (1,), "tweak": (0, 1), "max_tests": (10, "auto"), "blocks": (3, 5)},
+        calibrations=("proven", "published"),
+        settings={"radius": 0.5},
+    )
+    kinds = {}
+    for cell in plan.cells:
+        choice = cell.setting.choice
+        shown = choice.shown["tweak"], choice.shown["max_tests"]
+        kinds.setdefault((choice.algorithm, choice.calibration), []).append(shown)
+    assert kinds[("pc", "none")] == [(None, None)]
+    assert set(kinds[("priv-pc", "proven")]) == {(0, None), (1, None)}
+    assert set(kinds[("laplace-pc", "proven")]) == {(None, 10), (None, "auto")}
+    assert set(kinds[("laplace-pc", "published")]) == {(None, None)}
+    assert [len(v) for v in kinds.values()] == [1, 6, 3, 6, 6]
+    # Only one of two scores that nobody chose uses blocks.
+    assert all(cell.setting.choice.shown["blocks"] is None for cell in plan.cells)
+    assert plan.left_out == ("No algorithm of the sweep has the parameter radius.",)
+    lacking = SweepPlan(
+        (NetworkData("cancer"),), ("pc", "moment-notears"), calibrations=("published",)
+    )
+    assert lacking.left_out == ("moment-notears has no published calibration.",)
+    assert lacking.size == 1
+
+
+def test_values_are_parsed_before_they_are_compared():
+    one = SweepPlan((NetworkData("asia"),), ("priv-pc",), grids={"epsilon": ("1", 1.0, 2)})
+    two = SweepPlan((NetworkData("asia"),), ("priv-pc",), grids={"epsilon": (1, "2.0")})
+    assert one.grids["epsilon"] == (1.0, 2.0)
+    assert one.digest == two.digest
+    assert one.digest != SweepPlan((NetworkData("asia", 2),), ("priv-pc",)).digest
+
+
+def test_refused_runs_are_rows():
+    plan = SweepPlan(
+        (NetworkData("child"), NetworkData("cancer")),
+        ("lapmech", "svt-pc"),
+        rows=(300,),
+        seeds=2,
+        grids={"epsilon": (1,), "score": ("g2", "z-star")},
+        settings={"max_order": 1},
+    )
+    rows = rows_of(plan, workers=0)
+    assert len(rows) == plan.size
+    refused = {(r["data"], r["algorithm"], r["score"]): r["error"] for r in rows}
+    assert "cells" in refused[("child", "lapmech", "g2")]
+    assert refused[("cancer", "lapmech", "g2")] is None
+    # svt-pc has no proven bound for g2, which its declaration says.
+    assert refused[("cancer", "svt-pc", "g2")].startswith("score is g2")
+    assert refused[("cancer", "svt-pc", "z-star")] is None
+    for row in rows:
+        if row["error"]:
+            assert row["edges"] is row["truth_skeleton_f1"] is row["guarantee_epsilon"] is None
+
+
+def test_a_reference_that_is_refused_leaves_the_run():
+    cell = PLAN.cells[-1]
+    row = Runner(PLAN).row(cell, {cell.setting.reference: ReferenceGraph(None, "No.")})
+    assert row["error"] == "Non-private reference: No."
+    assert row["truth_skeleton_f1"] is not None
+    assert row["non_private_skeleton_f1"] is None
+
+
+def test_numbers_and_dags():
+    example = StructuralExample("linear-gaussian", 5, 0.4, 2, standardised=False)
+    plan = SweepPlan(
+        (ExampleData(example), ExampleData(example, intervals=3)),
+        ("notears", "privpc-star", "moment-notears", "svt-pc"),
+        rows=(400,),
+        seeds=1,
+        grids={"epsilon": (10,)},
+    )
+    rows = {(row["data"], row["algorithm"]): row for row in rows_of(plan, workers=0)}
+    assert "continuous" in rows[("linear-gaussian 5 0.4 2", "svt-pc")]["error"]
+    assert rows[("linear-gaussian 5 0.4 2 in 3", "svt-pc")]["error"] is None
+    # One DAG is measured against the DAG itself, arrows and all.
+    row = rows[("linear-gaussian 5 0.4 2", "notears")]
+    names, truth = example.names, set(example.edges)
+    found = edges_of(row["edges"])
+    assert all(mark == "->" for _, mark, _ in found)
+    right = sum((a, b) in truth for a, _, b in found)
+    assert row["truth_cpdag_recall"] == right / len(truth)
+    assert row["non_private_cpdag_f1"] == 1.0
+    assert len(names) == 5
+    assert rows[("linear-gaussian 5 0.4 2", "moment-notears")]["non_private_cpdag_f1"] > 0
+
+
+def test_a_table_in_memory_crosses_processes_and_is_sampled():
+    dataset = load_network("cancer").sample(900, 5)
+    table = TableData(dataset)
+    plan = SweepPlan((table,), ("svt-pc",), rows=(900, 400, 1000), seeds=2)
+    here, there = rows_of(plan, workers=0), rows_of(plan, workers=2)
+    assert here == there
+    assert {row["error"] for row in here if row["rows"] == 1000} == {
+        "The table has 900 rows, fewer than the 1,000 required."
+    }
+    part = table.load(400)
+    assert part.n == 400
+    kept = {tuple(row) for row in np.column_stack(part.values)}
+    assert kept <= {tuple(row) for row in np.column_stack(dataset.values)}
+    assert all((a == b).all() for a, b in zip(part.values, table.load(400).values, strict=True))
+    everything = SweepPlan((table,), ("svt-pc",), seeds=2)
+    assert {row["rows"] for row in rows_of(everything, workers=0)} == {900}
+    text = json.dumps(plan.describe())
+    assert table.content in text
+    other = TableData(load_network("cancer").sample(900, 6))
+    assert other.content != table.content
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"data": ()}, "names no data set"),
+        ({"algorithms": ()}, "names no algorithm"),
+        ({"algorithms": ("pc", "pc")}, "names one algorithm twice"),
+        ({"algorithms": ("pcc",)}, "no algorithm 'pcc'"),
+        ({"calibrations": ("good",)}, "no calibration 'good'"),
+        ({"grids": {"epsilon": ()}}, "is empty"),
+        ({"grids": {"epsilon": (0,)}}, "must be a number above 0"),
+        ({"grids": {"eps": (1,)}}, "No algorithm has a parameter 'eps'"),
+        ({"grids": {"calibration": ("proven",)}}, "by their own list"),
+        ({"settings": {"threshold": 0.1}}, "both fixed and in a grid"),
+        ({"own": {"priv-pc": {"tweak": 1}}}, "not among the algorithms"),
+        ({"own": {"svt-pc": {"thresh-old": 1}}}, "No algorithm has a parameter"),
+        ({"own": {"svt-pc": {"tweak": 1}}}, "svt-pc has no parameter 'tweak'"),
+        ({"own": {"svt-pc": {"threshold": 1}}}, "both fixed and in a grid"),
+        ({"rows": (1,)}, "rows is 1"),
+        ({"rows": (500, 500)}, "one number of rows twice"),
+        ({"seeds": 0}, "seeds is 0"),
+        ({"master_seed": -1}, "The seed is -1"),
+        ({"seeds": 100_000, "grids": {"epsilon": range(1, 100)}}, "more than 10,000,000"),
+        (
+            {"algorithms": ("moment-notears",), "calibrations": ("published",), "grids": {}},
+            "any of the requested calibrations",
+        ),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(change, says):
+    with pytest.raises(ParameterError, match=says) as caught:
+        SweepPlan(**{**vars_of(PLAN), **change})
+    assert str(caught.value).count("\n") == 0
+
+
+def test_what_is_done_is_not_made_again(expected):
+    some = {row["cell"] for row in expected[::3]}
+    rest = rows_of(PLAN, workers=0, done=some)
+    assert rest == [row for row in expected if row["cell"] not in some]
+    assert rows_of(PLAN, workers=2, done=range(PLAN.size)) == []
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_cancel_stops(workers):
+    plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2_000)
+    seen = []
+    coming = run_sweep(plan, workers=workers, cancelled=lambda: len(seen) >= 5)
+    with pytest.raises(Cancelled):
+        seen.extend(coming)
+    assert len(seen) < 3_000
+
+
+def test_cancel_stops_within_a_run():
+    plan = SweepPlan((NetworkData("alarm"),), ("priv-pc",), rows=(100_000,), seeds=1)
+    asked = []
+
+    def cancelled():
+        asked.append(None)
+        return len(asked) > 50
+
+    with pytest.raises(Cancelled):
+        list(run_sweep(plan, workers=0, cancelled=cancelled))
+    assert len(asked) < 60
+
+
+def test_closing_ends_the_processes():
+    plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2_000)
+    crew = Processes(plan, 2)
+    with closing(crew):
+        crew.submit(plan.references[0])
+        while not crew.finished(1.0):
+            pass
+    assert all(process.poll() is not None for process in crew._processes)
+
+
+def test_a_worker_that_is_killed_is_replaced(expected, monkeypatch):
+    crews = []
+    original = Processes.__init__
+
+    def watched(self, plan, count):
+        original(self, plan, count)
+        crews.append(self)
+
+    monkeypatch.setattr(Processes, "__init__", watched)
+    rows = []
+    for row in run_sweep(PLAN, workers=2):
+        if not rows:
+            crews[0]._processes[0].kill()
+        rows.append({k: v for k, v in row.items() if k != "seconds"})
+    assert sorted(rows, key=lambda row: row["cell"]) == expected
+    assert len(crews[0]._processes) == 3
+
+
+@pytest.mark.parametrize("program", ["/nowhere/python", "/bin/true"])
+def test_workers_that_do_not_start_end_the_sweep(monkeypatch, program):
+    monkeypatch.setattr("sys.executable", program)
+    with pytest.raises(SweepError, match="ended 3 times"):
+        list(run_sweep(PLAN, workers=2))
+
+
+class _Deadly(Here):
+    """Loses one run each time, and all batches that hold it."""
+
+    slots = 2
+    victim = 5
+
+    def finished(self, seconds):
+        if not self._tasks:
+            return []
+        work = self._tasks[0]
+        if isinstance(work, Batch) and self.victim in {c.number for c in work.cells}:
+            return [(self._tasks.popleft(), Lost())]
+        return super().finished(60.0)
+
+
+def test_a_run_that_no_worker_survives_ends_the_sweep(expected, monkeypatch):
+    monkeypatch.setattr(engine, "_crew", lambda plan, *_: _Deadly(plan, None))
+    rows = []
+    coming = run_sweep(PLAN)
+    with pytest.raises(SweepError, match=r"ended 3 times while running \S+ on cancer") as caught:
+        rows.extend(coming)
+    assert str(caught.value).count("\n") == 0
+    assert _Deadly.victim not in {row["cell"] for row in rows}
+
+
+def test_an_error_of_the_program_is_not_swallowed(monkeypatch):
+    class Broken(Here):
+        def finished(self, seconds):
+            return [(self._tasks.popleft(), Failed("Traceback: here"))]
+
+    monkeypatch.setattr(engine, "_crew", lambda plan, *_: Broken(plan, None))
+    with pytest.raises(RuntimeError, match="Traceback: here"):
+        list(run_sweep(PLAN))
+
+
+def test_one_replicate_of_everything_comes_first():
+    order = in_waves(PLAN, range(PLAN.size))
+    replicates = [PLAN.cells[number].replicate for number in order]
+    assert replicates == sorted(replicates)
+    assert sorted(order) == list(range(PLAN.size))
+
+
+def test_edges_survive_any_name():
+    names = ("a->b", "c--d e", "=1+1", "größe", "%20")
+    graph = PDAG.from_names(names, [("a->b", "c--d e"), ("=1+1", "%20")], [("größe", "a->b")])
+    text = edges_text(graph)
+    assert text.count(" ") == 2
+    assert not text.startswith(("=", "+", "-", "@"))
+    assert edges_of(text) == [
+        ("a->b", "->", "c--d e"),
+        ("=1+1", "->", "%20"),
+        ("a->b", "--", "größe"),
+    ]
+    assert edges_of(edges_text(PDAG(names))) == []
+
+
+def test_plans_travel():
+    again = pickle.loads(pickle.dumps(PLAN))
+    assert again.digest == PLAN.digest
+    assert again.cells == PLAN.cells

@@ -1,0 +1,82 @@
+"""Every panel: its values are checked, its code runs and gives what the panel shows."""
+
+import numpy as np
+import pytest
+
+from privcore.errors import ParameterError
+from privcore.extras.teaching import PANELS, get_panel
+from privcore.extras.teaching.averaging import AVERAGING
+from privcore.extras.teaching.membership import MEMBERSHIP
+from privcore.extras.teaching.per_test import PER_TEST
+from privcore.extras.teaching.runs import RUNS
+from privcore.extras.teaching.simpson import SIMPSON
+
+ALL = [*PANELS.values(), PER_TEST, RUNS, SIMPSON, AVERAGING, MEMBERSHIP]
+# Every choice of every panel, and values away from the defaults.
+SETTINGS = [
+    *((panel.name, {}) for panel in ALL),
+    *(
+        (panel.name, {parameter.name: option})
+        for panel in ALL
+        for parameter in panel.parameters
+        if parameter.kind == "choice"
+        for option in parameter.choices
+        if option != parameter.default
+    ),
+    ("noise", {"mechanism": "discrete laplace", "value": 0.4, "neighbour": -2.6, "epsilon": 0.3}),
+    ("sparse-vector", {"variant": "exact-queries", "threshold": -8.5, "questions": 1}),
+    ("sieve-and-examine", {"against": "rate", "tweak": 3.0, "epsilon": 1.0}),
+    ("composition", {"kind": "laplace", "epsilon": 0.5, "rounds": 3, "distributions": True}),
+    ("allocation", {"columns": 3, "orders": 8, "survivors": 0.05, "first": 0.5, "epsilon": 0.1}),
+    ("selection", {"u1": -10.0, "u2": -10.0, "epsilon": 20.0}),
+    ("per-test-budget", {"columns": 3, "max_order": 0}),
+    ("runs", {"rows": 1000, "runs": 1}),
+    ("simpson", {"effect": 0.0, "imbalance": 0.4, "n": 300, "epsilon": 0.1, "seed": 7}),
+    ("averaging", {"epsilon": 2.0, "releases": 1, "seed": 9}),
+    ("membership", {"n": 100, "epsilon": 5.0, "runs": 50, "seed": 3}),
+]
+BY_NAME = {panel.name: panel for panel in ALL}
+
+
+@pytest.mark.parametrize(("name", "changed"), SETTINGS)
+def test_the_code_of_a_panel_runs_and_gives_what_the_panel_shows(name, changed):
+    panel = BY_NAME[name]
+    values = panel.checked({"runs": 50} | changed if name == "sieve-and-examine" else changed)
+    result = panel.compute(values)
+    found = {}
+    exec(panel.code(values), found)
+    assert panel.reproduces
+    for field in panel.reproduces:
+        shown = getattr(result, field)
+        if field == "members":
+            assert list(map(tuple, found[field])) == list(shown)
+        else:
+            np.testing.assert_allclose(
+                np.asarray(found[field], float), np.asarray(shown, float), rtol=1e-9, err_msg=field
+            )
+
+
+@pytest.mark.parametrize("panel", ALL, ids=lambda p: p.name)
+def test_a_panel_says_what_it_is(panel):
+    assert panel.question.endswith("?")
+    assert panel.sentence.endswith(".")
+    assert panel.source
+    assert panel.formula
+    assert all(p.help and p.source for p in panel.parameters)
+
+
+def test_bad_values_and_names_are_one_sentence():
+    with pytest.raises(ParameterError, match="epsilon is -1; it must be a number at least"):
+        PANELS["noise"].checked({"epsilon": -1})
+    with pytest.raises(ParameterError, match="The panel noise has no parameter 'rate'"):
+        PANELS["noise"].checked({"rate": 1})
+    with pytest.raises(ParameterError, match="There is no panel 'x'; choose one of noise"):
+        get_panel("x")
+    assert get_panel("noise") is PANELS["noise"]
+
+
+def test_other_defaults_are_those_of_a_preset():
+    panel = PANELS["noise"].with_defaults({"epsilon": 0.2, "mechanism": "gaussian"})
+    assert panel.checked()["epsilon"] == 0.2
+    assert panel.checked()["mechanism"] == "gaussian"
+    assert PANELS["noise"].checked()["epsilon"] == 1.0
