@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from privcore.algorithms.protecting import Protection
 from privcore.algorithms.search.model import Algorithm
-from privcore.algorithms.search.result import Edge
+from privcore.algorithms.search.result import Earlier
 from privcore.counts import MomentSource, PublicColumns, has_levels, has_numbers
 from privcore.errors import DataError, ParameterError
 from privcore.unit import ADDED
-
-
-class Earlier(NamedTuple):
-    """before, only: as of `Run`."""
-
-    before: Any = None
-    only: frozenset[Edge] = frozenset()
-
-
-ALONE = Earlier()
 
 
 def check_before(

@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 
-from privcore.algorithms.earlier import ALONE, Earlier, check_before
+from privcore.algorithms.earlier import check_before
 from privcore.algorithms.protecting import Protection, of_source
 from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
 from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
-from privcore.algorithms.search.result import Discovery, Edge
+from privcore.algorithms.search.result import ALONE, Discovery, Earlier, Edge, Keepable
 from privcore.counts import (
     AvailableCases,
     CountSource,
@@ -66,7 +66,7 @@ def discover(
     hooks: Hooks | None = None,
     keep_trace: bool = True,
     test_limit: int | None = None,
-    before: Any = None,
+    before: Keepable | None = None,
     only: Collection[Edge] = (),
 ) -> Discovery:
     """Run an algorithm on a data set, or on the counts or moments made from one (`source_of`).
@@ -109,7 +109,7 @@ def discover(
         hooks or NoHooks(),
         keep_trace,
         TEST_LIMIT.parse(test_limit),
-        *earlier,
+        earlier,
     )
     _ = run.known  # What names another column is refused before anything is spent.
     start = time.perf_counter()
@@ -143,7 +143,7 @@ def discover(
 
 def search_again(
     algorithm: str,
-    kept: Any,
+    kept: Keepable,
     columns: Sequence[str],
     parameters: Mapping[str, Any] | None,
     guarantee: Guarantee,
@@ -210,12 +210,8 @@ def _discovery(
         convergence=outcome.convergence,
         trace=outcome.trace,
         planned=planned,
-        findings=dict(outcome.findings),
-        margins=outcome.margins,
-        intervals=outcome.intervals,
-        settled=outcome.settled,
         overruled=outcome.overruled,
-        released=outcome.released,
+        **vars(outcome.beyond),
         rows=rows,
     )
 
@@ -303,7 +299,7 @@ def planned_events(
     algorithm: str,
     parameters: Mapping[str, Any],
     source: MomentSource | MixedRows | PublicColumns,
-    before: Any = None,
+    before: Keepable | None = None,
     only: Collection[Edge] = (),
 ) -> tuple[Event, ...]:
     """The steps that a proven run would take, without running it; empty where none are fixed.
@@ -391,8 +387,7 @@ def _public_run(
         SimulatedNoise(0),
         NoHooks(),
         keep_trace=False,
-        before=earlier.before,
-        only=earlier.only,
+        earlier=earlier,
     )
 
 

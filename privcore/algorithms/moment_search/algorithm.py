@@ -10,6 +10,7 @@ Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
@@ -46,7 +47,7 @@ from privcore.algorithms.moment_search.whole import (
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.result import Released, Spent
+from privcore.algorithms.search.result import Beyond, Released, Spent
 from privcore.counts import has_levels, has_numbers
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
@@ -85,8 +86,9 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
             return result
         run, searched = result
         on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
-        told = plan.mu_shapes or (run.before is not None and not plan.counted)
-        return on_levels._replace(intervals=plan.intervals if told else None)
+        told = plan.mu_shapes or (run.earlier.kept is not None and not plan.counted)
+        cut = replace(on_levels.beyond, intervals=plan.intervals if told else None)
+        return on_levels._replace(beyond=cut)
     whole = planned_whole(run)
     if whole is not None:
         return run_on_whole_table(run, whole, recorder)
@@ -137,12 +139,20 @@ def _outcome(
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
-        findings=pair_findings(
-            searched.seen, searched.dag, graph.directed, posterior.stated, separating, rules, known
+        beyond=Beyond(
+            pair_findings(
+                searched.seen,
+                searched.dag,
+                graph.directed,
+                posterior.stated,
+                separating,
+                rules,
+                known,
+            ),
+            released_margins(searched.kept.moments),
+            settled=posterior.settled,
+            released=Released(posterior.dags, searched.kept.moments, kept=searched.kept),
         ),
-        margins=released_margins(searched.kept.moments),
-        settled=posterior.settled,
-        released=Released(posterior.dags, searched.kept.moments, kept=searched.kept),
     )
     # A result that is kept holds what was released, and nothing that was made of it.
     searched.kept.moments.forget()

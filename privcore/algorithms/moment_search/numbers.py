@@ -44,7 +44,7 @@ from privcore.algorithms.moment_search.rounds import (
 from privcore.algorithms.moment_search.steps import Found, between, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Released, Spent, Step
+from privcore.algorithms.search.result import Beyond, Released, Spent, Step
 from privcore.arrays import Matrix
 from privcore.counts import MixedRows, NumberSource
 from privcore.counts.cutting import cut_numbers
@@ -57,7 +57,7 @@ PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 def planned_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> NumbersPlan:
     """After a run before, whose units stay, all that is left buys more of the same."""
-    parameters, before = run.parameters, run.before
+    parameters, before = run.parameters, run.earlier.kept
     radius = before.radius if isinstance(before, KeptNumbers) else parameters.longest_row
     plan = plan_numbers(
         source.n, source.own_levels, parameters.epsilon, parameters.delta, radius=radius
@@ -96,13 +96,13 @@ def run_on_numbers(
     run: Run[MomentSearchParameters], source: NumberSource, recorder: common.Recorder
 ) -> Outcome | tuple[Run[MomentSearchParameters], Found]:
     """The result by moments, or what was found on levels, with the run on these."""
-    plan, before = planned_on_numbers(run, source), run.before
+    plan, before = planned_on_numbers(run, source), run.earlier.kept
     if isinstance(before, KeptSums):
         points = [np.array(ends) for ends in before.points or ()]
         on_levels = replace(run, source=cut_numbers(source, points))
         rounds = rounds_within(on_levels, plan.mu_rest, before.levels)
         return on_levels, run_in_rounds(on_levels, rounds, recorder, points=before.points)
-    if before is not None:
+    if isinstance(before, KeptNumbers):
         return _by_moments(run, source, plan, (before.centre, before.scale), recorder)
     units = released_scales(source, plan.scales_sigma, run.noise, plan.scaled)
     record_release(recorder, plan.scales_sigma, plan.shares[0], 1)
@@ -128,8 +128,8 @@ def _by_moments(
 ) -> Outcome:
     mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
     kept = release_numbers(source, plan, units, run.noise, mu)
-    if isinstance(run.before, KeptNumbers):
-        kept = replace(run.before.same_rows(kept), mu=kept.mu)
+    if isinstance(run.earlier.kept, KeptNumbers):
+        kept = replace(run.earlier.kept.same_rows(kept), mu=kept.mu)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], len(plan.shares))
     releases = len(plan.shares)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
@@ -178,7 +178,9 @@ def searched_numbers(
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
-        findings=pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
-        settled=posterior.settled,
-        released=Released(posterior.dags, moments=evidence.released(), kept=kept),
+        beyond=Beyond(
+            pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
+            settled=posterior.settled,
+            released=Released(posterior.dags, moments=evidence.released(), kept=kept),
+        ),
     )

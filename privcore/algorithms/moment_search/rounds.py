@@ -14,7 +14,7 @@ from privcore.algorithms.moment_search.explaining import explaining_search, spar
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.kept import KeptSums, Points
+from privcore.algorithms.moment_search.release.kept import KeptNumbers, KeptSums, Points
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
@@ -32,6 +32,9 @@ from privcore.rounding import down
 # grows with the cells of the whole: a test on few of many columns has the noise of all.
 _MANY_CELLS = 4000
 _FEW_COLUMNS = 4
+
+# What was released with Gaussian noise, whose μ later runs take off theirs.
+_WITH_MU = (KeptSums, KeptNumbers)
 
 
 def choose_tables(
@@ -83,10 +86,11 @@ def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
 
     Raises ParameterError where that is nothing.
     """
-    parameters, before = run.parameters, run.before
+    parameters, before = run.parameters, run.earlier.kept
     total = planned_mu(parameters.epsilon, parameters.delta)
     if before is None:
         return total
+    assert isinstance(before, _WITH_MU)
     if not 0 < before.mu < total:
         raise ParameterError(
             f"The release before has used all of ε = {parameters.epsilon:g} at δ = "
@@ -97,14 +101,15 @@ def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
 
 def events_before(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     """What a run before has spent, as one step."""
-    return () if run.before is None else (Event("gaussian", 1 / run.before.mu),)
+    before = run.earlier.kept
+    return (Event("gaussian", 1 / before.mu),) if isinstance(before, _WITH_MU) else ()
 
 
 def rounds_within(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
     """The rounds that a part of the budget allows; mu: of all of them together."""
     parameters = run.parameters
-    if run.only:
-        return plan_chosen(run.source.n, levels, mu, run.only)
+    if run.earlier.only:
+        return plan_chosen(run.source.n, levels, mu, run.earlier.only)
     return plan_moments(
         run.source.n,
         levels,
@@ -132,11 +137,11 @@ def run_in_rounds(
     cut.
     """
     penalty = run.parameters.penalty
-    noise, earlier = plan.noise, run.before
+    noise, earlier = plan.noise, run.earlier.kept
     if isinstance(earlier, KeptSums):
         before = earlier.moments.copy()
-        noise = earlier.noise if run.only else 1 / (1 / noise + 1 / earlier.noise)
-    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before, run.only)
+        noise = earlier.noise if run.earlier.only else 1 / (1 / noise + 1 / earlier.noise)
+    moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before, run.earlier.only)
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     made = 0
     while made < plan.rounds:

@@ -33,7 +33,15 @@ from privcore.algorithms.moment_search.steps import (
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Edge, PairFinding, Released, Spent, Step, Verdict
+from privcore.algorithms.search.result import (
+    Beyond,
+    Edge,
+    PairFinding,
+    Released,
+    Spent,
+    Step,
+    Verdict,
+)
 from privcore.arrays import Matrix
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
@@ -51,7 +59,7 @@ _EVEN = 0.5
 def planned_whole(run: Run[MomentSearchParameters]) -> WholePlan | None:
     """None where the columns have too many combinations of levels, or a run before that this one
     adds to has counted pairs."""
-    parameters, before = run.parameters, run.before
+    parameters, before = run.parameters, run.earlier.kept
     if before is not None and not isinstance(before, KeptTable):
         return None
     cells = parameters.whole_table if before is None else math.prod(run.source.levels)
@@ -66,7 +74,7 @@ def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
 def run_on_whole_table(
     run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
 ) -> Outcome:
-    before = run.before if isinstance(run.before, KeptTable) else None
+    before = run.earlier.kept if isinstance(run.earlier.kept, KeptTable) else None
     if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
         raise ParameterError(
             f"The release before has used all of ε = {run.parameters.epsilon:g}, or has other "
@@ -105,13 +113,15 @@ def searched_whole(
         stopped=None,
         trace=tuple(recorder.steps),
         unit="probability",
-        findings=_findings(parameters, score, posterior, graph, directed),
-        margins=released_margins(moments),
-        settled=posterior.settled,
-        released=Released(
-            tuple((parents_of(dag), share) for dag, share in posterior.met.items()),
-            moments,
-            kept=kept,
+        beyond=Beyond(
+            _findings(parameters, score, posterior, graph, directed),
+            released_margins(moments),
+            settled=posterior.settled,
+            released=Released(
+                tuple((parents_of(dag), share) for dag, share in posterior.met.items()),
+                moments,
+                kept=kept,
+            ),
         ),
     )
 

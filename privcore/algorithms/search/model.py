@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -13,11 +12,11 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
 from privcore.algorithms.search.result import (
+    ALONE,
+    Beyond,
+    Earlier,
     Edge,
     Iteration,
-    Margin,
-    PairFinding,
-    Released,
     Spent,
     Step,
     Stopped,
@@ -76,9 +75,7 @@ class Run(Generic[P_co]):
 
     source: counts where the algorithm needs "tables", otherwise possibly rows of numbers.
     test_limit: how many tests a search may make, None for any number; see `work`.
-    before: what an earlier run on the same rows has released, which this one adds to, or None; its
-        budget is then that of both together.
-    only: pairs that this run measures in that case, none for all.
+    earlier: what this run adds to, if anything.
     """
 
     source: CountSource
@@ -87,8 +84,7 @@ class Run(Generic[P_co]):
     hooks: Hooks
     keep_trace: bool = True
     test_limit: int | None = None
-    before: Any = None
-    only: frozenset[Edge] = frozenset()
+    earlier: Earlier = ALONE
 
     @cached_property
     def known(self) -> Constraints:
@@ -97,7 +93,10 @@ class Run(Generic[P_co]):
 
 
 class Outcome(NamedTuple):
-    """What an algorithm hands back; `discover` adds the time and the parameters."""
+    """What an algorithm hands back; `discover` adds the time and the parameters.
+
+    beyond: what it says beside its graph, where it does.
+    """
 
     graph: PDAG
     separating_sets: Mapping[Edge, frozenset[int]]
@@ -112,12 +111,8 @@ class Outcome(NamedTuple):
     weights: NDArray[np.float64] | None = None
     weight_threshold: float | None = None
     convergence: tuple[Iteration, ...] = ()
-    findings: Mapping[Edge, PairFinding] = MappingProxyType({})
-    margins: tuple[Margin, ...] = ()
-    intervals: int | None = None
-    settled: bool | None = None
     overruled: frozenset[Triple] = frozenset()
-    released: Released | None = None
+    beyond: Beyond = Beyond()
 
 
 def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
@@ -146,7 +141,7 @@ class Algorithm:
     available_cases: whether values may be missing at random: its tests are of exact counts without
     a promise, or of noisy counts in which missing values are a level.
     again: of one that hands back what it released, the search of that alone, which costs nothing; a
-    further run of it can add to what was released (`Run.before`).
+    further run of it can add to what was released (`Run.earlier`).
 
     Raises ParameterError for a declaration that contradicts itself.
     """

@@ -205,18 +205,71 @@ class NoisyMoments(NamedTuple):
 Parents = tuple[frozenset[int], ...]
 
 
+class Keepable(Protocol):
+    """Released numbers as they can be kept: in a file, to be searched again, or added to.
+
+    form: by which name a file has them.  n: rows.  levels: of the columns as they were counted,
+    empty of numbers.  topped: whether a further release may add to them.  closed: the same, to
+    which none may.
+    """
+
+    @property
+    def form(self) -> str: ...
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def levels(self) -> tuple[int, ...]: ...
+
+    @property
+    def topped(self) -> bool: ...
+
+    @property
+    def closed(self) -> Keepable: ...
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether they are of columns with so many levels, 0 of numbers."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, as a file has them under the form."""
+
+
+class Earlier(NamedTuple):
+    """What a run adds to: what an earlier run on the same rows has released.
+
+    The run's budget is then that of both together.  only: pairs that it measures, none for all.
+    """
+
+    kept: Keepable | None = None
+    only: frozenset[Edge] = frozenset()
+
+
+ALONE = Earlier()
+
+
 class Released(NamedTuple):
     """What a run released beside its graph; all of it is covered by the same guarantee.
 
     tables or moments: the numbers.  dags: parents of each column in DAGs that are plausible by
-    them, with their probabilities, which add up to 1.  kept: the numbers as they can be kept, and
-    searched again (`moment_search.release.kept`).
+    them, with their probabilities, which add up to 1.  kept: the numbers as they can be kept.
     """
 
     dags: tuple[tuple[Parents, float], ...]
     tables: NoisyTables | None = None
     moments: NoisyMoments | None = None
-    kept: Any = None
+    kept: Keepable | None = None
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What an algorithm may say beside its graph; each is explained at `Discovery`."""
+
+    findings: Mapping[Edge, PairFinding] = field(default_factory=dict)
+    margins: tuple[Margin, ...] = ()
+    intervals: int | None = None
+    settled: bool | None = None
+    released: Released | None = None
 
 
 @dataclass(frozen=True)

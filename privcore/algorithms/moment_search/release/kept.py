@@ -17,6 +17,7 @@ import numpy as np
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import counts_levels
+from privcore.algorithms.search.result import Keepable
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
@@ -311,7 +312,7 @@ _FORMS: dict[str, type[KeptTable] | type[KeptSums] | type[KeptNumbers]] = {
 }
 
 
-def kept_as_dict(kept: Kept) -> dict[str, Any]:
+def kept_as_dict(kept: Keepable) -> dict[str, Any]:
     """JSON-ready, with its form."""
     return {"form": kept.form, **kept.as_dict()}
 
