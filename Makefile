@@ -30,6 +30,7 @@ lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
+	$(TEST)/bin/python -m tests.lint
 
 # In site/, offline; a broken link, a failing notebook or any other warning is an error.
 docs: $(DOCS)/.installed

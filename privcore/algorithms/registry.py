@@ -31,7 +31,7 @@ RECOMMENDED = "moment-search"
 
 
 class _Registry(MutableMapping[str, Algorithm]):
-    """Algorithms by name, each loaded when it is first asked for."""
+    """Algorithms by name, each loaded when it is first used."""
 
     def __init__(self, places: dict[str, str]) -> None:
         self._held: dict[str, str | Algorithm] = dict(places)

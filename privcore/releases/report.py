@@ -59,7 +59,9 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
     if reference.stopped == "work":
         return f"PC without noise was ended after {reference.tests_run:,} tests."
     order = reference.parameters.get("max_order")
-    if order is None or order == result.parameters.get("max_order"):
+    # The algorithm's own reference may set an order, which then is not for the size of tables.
+    _, settings = non_private_settings(get_algorithm(result.algorithm), result.parameters)
+    if order is None or order == settings.get("max_order"):
         return ""
     if reference.orders_run <= order:
         return ""

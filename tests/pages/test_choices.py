@@ -1,41 +1,10 @@
-"""Choices are shown in plain words, and stand in the address under their names."""
-
-import re
-
-import pytest
+"""Choices shown in words stand in the address under their names."""
 
 from pages.ui.controls.params import preset
 from privcore.algorithms import ALGORITHMS
-from privcore.extras.pairs import GENERATORS, generator_parameters
-from privcore.extras.pairs.parameters import PARAMETERS
-from privcore.extras.teaching import PANELS
 from tests.pages.opening import open_page
 
 DATA = {"data": "cancer", "rows": "1000"}
-CHOICES = [
-    (owner, parameter)
-    for owner, declared in {
-        **{a.name: a.parameters for a in ALGORITHMS.values()},
-        **{p.name: p.parameters for p in PANELS.values()},
-        **{kind: generator_parameters(kind) for kind in GENERATORS},
-        "direction": PARAMETERS,
-    }.items()
-    for parameter in declared
-    if parameter.kind == "choice"
-]
-
-
-@pytest.mark.parametrize(
-    ("owner", "parameter"), CHOICES, ids=[f"{owner}-{p.name}" for owner, p in CHOICES]
-)
-def test_every_choice_has_plain_words_of_its_own(owner, parameter):
-    shown = [parameter.label(choice) for choice in parameter.choices]
-    assert len(set(shown)) == len(shown)
-    for choice, text in zip(parameter.choices, shown, strict=True):
-        words = text.removesuffix(f" ({choice})")
-        assert words[0].isupper()
-        # No short option name: no digits but in symbols, no arrow of code, no single letter.
-        assert re.fullmatch(r"(?!\w+-\w+$)[^0-9>_]{2,}", words), text
 
 
 def test_words_are_shown_and_the_name_stands_in_the_address():

@@ -1,9 +1,11 @@
 """PC without noise as a reference: it ends in time, and says where it ended."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from privcore.algorithms import count, discover
+from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import Column, Dataset, load_network
 from privcore.releases import non_private_reference, reference_sentence
 from privcore.releases import report as module
@@ -41,6 +43,17 @@ def test_with_many_levels_it_conditions_on_fewer_columns_and_says_so():
     assert "no more than 0 columns" in reference_sentence(result, reference)
     asked = discover(source, "laplace-pc", {"epsilon": 1.0, "max_order": 0}, seed=1)
     assert reference_sentence(asked, non_private_reference(source, asked)) == ""
+
+
+def test_an_order_that_the_reference_sets_is_not_explained_by_large_tables(monkeypatch):
+    own = replace(ALGORITHMS["laplace-pc"], reference=lambda given: {"max_order": 0})
+    monkeypatch.setitem(ALGORITHMS, "laplace-pc", own)
+    source = count(load_network("asia").sample(2_000, 1))
+    result = discover(source, "laplace-pc", {"epsilon": 1.0}, seed=1)
+    reference = non_private_reference(source, result)
+    assert reference.parameters["max_order"] == 0
+    assert reference.orders_run == 1
+    assert reference_sentence(result, reference) == ""
 
 
 def test_it_ends_after_so_many_tests_and_says_so(monkeypatch):
