@@ -32,7 +32,7 @@ RANDOM_STATE = Parameter(
     "a release. None: the noise is secure, and two runs differ.",
     source="privcore.privacy.mechanisms",
 )
-_OF_EDGES = ("probability", "confidence", "again", "direction", "effect")
+_OF_EDGES = ("probability", "direction", "effect")
 
 
 class NotFittedError(PrivcoreError, AttributeError):
@@ -56,8 +56,8 @@ class Estimator:
     Attributes:
         graph_: the graph that was discovered, a `privcore.PDAG`.
         edges_: a data frame with a row for each edge: from, to, kind ("directed", "undirected" or
-            "bidirected"), and what the run says of it: probability, confidence, again, direction
-            and effect (see `PairFinding`), or the weight of a graph that is cut from weights.
+            "bidirected"), and what the run says of it: probability, direction and effect (see
+            `PairFinding`), or the weight of a graph that is cut from weights.
         guarantee_: what is promised of the run, a `privcore.Guarantee`.
         result_: everything that `privcore.discover` returns.
     """

@@ -20,6 +20,8 @@ VERDICTS: dict[Verdict, str] = {
     "no edge seen": "no edge seen",
     "not enough budget": "cannot be told",
 }
+# Fields that say how sure an edge is, by the heads of their columns.
+SURE_COLUMNS = {"probability": "probability", "probability of the arrow": "direction"}
 
 
 def described_pairs(
@@ -58,8 +60,7 @@ def confidence_text(finding: Mapping[str, Any]) -> str:
     """How sure an edge is, such as "probability 0.998, direction 0.87"; empty for other pairs."""
     if finding["verdict"] != "edge":
         return ""
-    words = ("probability", "confidence", "direction")
-    named = ((word, finding.get(word)) for word in words)
+    named = ((word, finding.get(word)) for word in ("probability", "direction"))
     return ", ".join(f"{name} {share_text(value)}" for name, value in named if value is not None)
 
 
@@ -70,31 +71,19 @@ def share_text(value: float) -> str:
     return f"over {_NEARLY}" if value > _NEARLY else f"{value:.3g}"
 
 
-def sure_columns(findings: Mapping[Edge, PairFinding]) -> dict[str, str]:
-    """Fields that say how sure an edge is, by the heads of their columns."""
-    if any(finding.probability is not None for finding in findings.values()):
-        return {"probability": "probability", "probability of the arrow": "direction"}
-    return {
-        "confidence": "confidence",
-        "seen again": "again",
-        "direction confidence": "direction",
-    }
-
-
 def edge_notes(
     findings: Mapping[Edge, PairFinding],
 ) -> tuple[Sequence[str], dict[Edge, tuple[str, ...]]]:
     """Heads of columns, and what stands under them for each edge (i < j)."""
-    columns = sure_columns(findings)
     notes = {
         pair: tuple(
             "" if value is None else f"{value:.6g}"
-            for value in (getattr(finding, field) for field in columns.values())
+            for value in (getattr(finding, field) for field in SURE_COLUMNS.values())
         )
         for pair, finding in findings.items()
         if finding.verdict == "edge"
     }
-    return tuple(columns) if notes else (), notes
+    return tuple(SURE_COLUMNS) if notes else (), notes
 
 
 def to_pair_csv(graph: PDAG, findings: Mapping[Edge, PairFinding]) -> str:
@@ -104,8 +93,9 @@ def to_pair_csv(graph: PDAG, findings: Mapping[Edge, PairFinding]) -> str:
     writer.writerow(["column", "other", *PairFinding._fields])
     for (i, j), finding in sorted(findings.items()):
         names = (spreadsheet_cell(graph.nodes[i]), spreadsheet_cell(graph.nodes[j]))
-        values = finding.as_dict().values()
-        writer.writerow([*names, *("" if v is None else v for v in values)])
+        values = finding.as_dict()
+        shown = (values[name] for name in PairFinding._fields)
+        writer.writerow([*names, *("" if v is None else v for v in shown)])
     return out.getvalue()
 
 

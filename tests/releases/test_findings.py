@@ -43,7 +43,6 @@ def test_no_probability_is_rounded_up_to_certainty():
     assert share_text(0.87654) == "0.877"
     told = confidence_text({"verdict": "edge", "probability": 0.99, "direction": None})
     assert told == "probability 0.99"
-    assert confidence_text({"verdict": "edge", "confidence": 0.9}) == "confidence 0.9"
     assert confidence_text({"verdict": "no edge seen", "probability": 0.01}) == ""
 
 

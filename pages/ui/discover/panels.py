@@ -22,12 +22,6 @@ def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
         selection_mode="single-row",
         key="discover_edges",
         alt="Edges and their classes",
-        # Short, so that all columns are seen on a screen of 1280 pixels.
-        column_config={
-            "direction confidence": st.column_config.TextColumn(
-                "direction", help="Confidence in the direction of the arrow."
-            )
-        },
     )
 
 

@@ -12,10 +12,10 @@ from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
 from privcore.algorithms.search.result import Edge, PairFinding
 from privcore.releases.findings import (
+    SURE_COLUMNS,
     described_pairs,
     settled_sentence,
     share_text,
-    sure_columns,
     verdict_counts,
 )
 from privcore.releases.release import Release
@@ -26,31 +26,18 @@ _OF_PROBABILITIES = (
     "On random networks as many edges were true as it says, and of arrows somewhat fewer (page "
     "Papers). All suppose that no common cause is missing."
 )
-_OF_CONFIDENCE = (
-    "Confidence: 1 minus the false discovery rate (FDR) of a graph that ends with this edge, "
-    "sampling and noise included. Seen again: the probability that new rows and new noise show the "
-    "edge. Direction: the best graph with the arrow against the best one without it, on a scale on "
-    "which 0.8 was right in 80 of 100 cases on random networks. All suppose that no common cause "
-    "is missing. An edge can also be wrong because the search erred: with a confidence near 1, 96 "
-    "of 100 edges were right on random networks, and 84 to 89 of 100 on numbers."
-)
 _LEAST, _MORE = 1.2, 2.8
 
 
 def styled(style: EdgeStyle, finding: PairFinding | None) -> EdgeStyle:
-    """The line as thick as its edge is probable, with its numbers in the tooltip.
-
-    Where no probability is known: as it is likely to be seen again.
-    """
-    if finding is None or finding.verdict != "edge":
-        return style
-    sure = finding.again if finding.probability is None else finding.probability
-    if sure is None:
+    """The line as thick as its edge is probable, with its numbers in the tooltip."""
+    sure = None if finding is None else finding.probability
+    if finding is None or sure is None or finding.verdict != "edge":
         return style
     lines = [style.title]
     lines += [
         f"{head}: {share_text(value)}"
-        for head, field in sure_columns({(0, 1): finding}).items()
+        for head, field in SURE_COLUMNS.items()
         if (value := getattr(finding, field)) is not None
     ]
     return replace(style, width=_LEAST + _MORE * sure**2, title="\n".join(lines))
@@ -58,8 +45,6 @@ def styled(style: EdgeStyle, finding: PairFinding | None) -> EdgeStyle:
 
 def width_sentence(result: Discovery | Release) -> str:
     """What the width of a line says, and whether the numbers are settled."""
-    if not any(finding.probability is not None for finding in result.findings.values()):
-        return "Thicker lines are surer to be seen again."
     return f"Thicker lines are more probable. {settled_sentence(result.settled)}".rstrip()
 
 
@@ -92,8 +77,4 @@ def pair_panel(result: Discovery) -> None:
         hide_index=True,
         alt="The finding on each pair",
     )
-    probable = any(finding.probability is not None for finding in result.findings.values())
-    described = _OF_PROBABILITIES if probable else _OF_CONFIDENCE
-    st.caption(
-        linked(described, fdr="false discovery rate (FDR)", posterior="posterior probability")
-    )
+    st.caption(linked(_OF_PROBABILITIES, posterior="posterior probability"))

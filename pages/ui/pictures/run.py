@@ -99,7 +99,7 @@ class RunPictures:
 
     @property
     def widths(self) -> dict[tuple[int, int], float]:
-        """Thicker where an edge is more probable, or surer to be seen again."""
+        """Thicker where an edge is more probable."""
         plain = EDGES["light"]["match"]
         return {
             pair: styled(plain, finding).width

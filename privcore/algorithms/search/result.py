@@ -125,8 +125,6 @@ class PairFinding(NamedTuple):
     verdict: whether the pair has an edge; if not, whether an edge of the reference size would have
     been seen with probability 0.9 ("no edge seen") or not ("not enough budget", which
     `releases.findings` words as "cannot be told").
-    confidence, again: of releases of earlier versions, which know no probability: 1 minus the
-    adjusted p-value of an edge, and the probability that new rows and new noise pass its test.
     probability: of an edge between the two, given what was released, sampling and noise included.
     forward: of an edge from the first column to the second, given the same; the rest of
     `probability` is of one from the second to the first.
@@ -142,8 +140,6 @@ class PairFinding(NamedTuple):
     verdict: Verdict
     effect: float
     visible: float | None = None
-    confidence: float | None = None
-    again: float | None = None
     direction: float | None = None
     probability: float | None = None
     forward: float | None = None
@@ -154,7 +150,8 @@ class PairFinding(NamedTuple):
             for name, v in self._asdict().items()
             if name != "verdict"
         }
-        return {"verdict": self.verdict, **values}
+        # Files of the form that there is name two more, of which nothing is known.
+        return {"verdict": self.verdict, "confidence": None, "again": None, **values}
 
 
 class Margin(NamedTuple):

@@ -155,7 +155,6 @@ def test_a_run_states_a_probability_of_every_pair(kind):
     assert run.settled is not None
     for pair, finding in run.findings.items():
         assert 0 < finding.forward < finding.probability < 1
-        assert finding.confidence is None
         directed = {pair, pair[::-1]} & run.graph.directed
         assert (finding.direction is not None) == bool(directed)
     edges = [f.probability for f in run.findings.values() if f.verdict == "edge"]
