@@ -27,7 +27,7 @@ def test_the_same_two_commands_are_run():
     assert {"make test", "make test-all"} <= commands
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
     assert {"test", "test-all"} <= set(targets)
-    assert "make test test-all" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").endswith("\nmake test\n")
 
 
 def test_a_missing_browser_is_no_reason_to_pass():
