@@ -146,9 +146,9 @@ def test_functions_stay_when_rooms_are_imported():
 @pytest.mark.parametrize(
     ("command", "without"),
     [
-        ("networks", ("pandas", "scipy", "numba", "networkx", "pyarrow", "duckdb", "opendp")),
-        ("samples", ("pandas", "scipy", "numba", "networkx", "pyarrow", "duckdb", "opendp")),
-        ("ledger", ("numba", "duckdb", "opendp")),
+        ("networks", ("pandas", "scipy", "numba", "networkx", "pyarrow", "opendp")),
+        ("samples", ("pandas", "scipy", "numba", "networkx", "pyarrow", "opendp")),
+        ("ledger", ("numba", "opendp")),
     ],
 )
 def test_a_small_command_loads_little(command, without, tmp_path):

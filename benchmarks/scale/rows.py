@@ -50,7 +50,7 @@ def one(path: str, way: str) -> dict[str, Any]:
     """Seconds of each step and the largest memory of this process, which should be a fresh one."""
     from privcore.algorithms import discover
     from privcore.counts.external import ExternalCounts
-    from privcore.counts.sql import ParquetRows, count_parquet
+    from privcore.counts.files import ParquetRows, count_parquet
 
     imported = _peak()
     times = [time.perf_counter()]

@@ -410,8 +410,8 @@ def source_of(data: Dataset | ParquetTable) -> MomentSource | MixedRows:
     """`count`, or the counts of a table in Parquet files; raises DataError."""
     if isinstance(data, Dataset):
         return count(data)
-    # Imported here, as few runs need a database.
-    from privcore.counts.sql import count_parquet
+    # Imported here, as few runs read files.
+    from privcore.counts.files import count_parquet
 
     return available_cases(count_parquet(data), gaps_of(data))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from privcore.cli.data import add_unit_options, file_bytes, raw_table, take_sample
-from privcore.data.building import column_of
+from privcore.data.coding import column_of
 from privcore.data.discretise import usual_intervals
 from privcore.data.domain import domain_lines, domain_of
 from privcore.data.schema import ColumnSchema

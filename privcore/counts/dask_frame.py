@@ -20,17 +20,17 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from privcore.counts.available import available_cases, gaps_of
 from privcore.counts.distinct import Codes
 from privcore.counts.external import count_external
 from privcore.counts.sharded import Found, ShardedRows
 from privcore.counts.source import CountSource
-from privcore.data import refusals
-from privcore.data.building import GAPS_AS_LEVEL, Missing, notes_on_missing, used_columns
-from privcore.data.coding import Coding, Piece, coded_piece, coding_of, looked_at
-from privcore.data.model import Column, Described, too_few_rows
-from privcore.data.reading import MEMORY
+from privcore.data.cells import MEMORY
+from privcore.data.coding import Coded, Coding, Codings, Missing, Piece, looked_at, settled
+from privcore.data.model import Column, Described
 from privcore.data.schema import ColumnSchema
 from privcore.errors import DataError
 
@@ -72,34 +72,29 @@ class FramePartitions:
 
     def __init__(self, frame: Any, schema: Sequence[ColumnSchema], missing: Missing) -> None:
         self._dask = _dask()
-        used = used_columns(schema, [str(name) for name in frame.columns], missing)
         parts = frame.to_delayed()
-        drop = missing == "drop"
-        codings = [coding_of(column, missing_level=False) for column in used]
-        pieces = self._looked(parts, codings, drop)
-        gaps = np.sum([piece.missing for piece in pieces], axis=0)
-        if missing in GAPS_AS_LEVEL and gaps.any():
-            pairs = zip(used, gaps, strict=True)
-            codings = [coding_of(column, missing_level=bool(count)) for column, count in pairs]
-            pieces = self._looked(parts, codings, drop)
-        elif missing == "refuse" and gaps.any():
-            named = zip(used, gaps, strict=True)
-            raise DataError(refusals.gaps({c.name: int(count) for c, count in named if count}))
-        _check(pieces, codings, drop=drop and bool(gaps.any()))
-        self.sizes = tuple(piece.rows for piece in pieces if piece.rows)
+
+        def look(codings: Sequence[Coding], drop: bool) -> Sequence[Piece]:
+            piece = self._dask.delayed(_looked_at)
+            pieces: Sequence[Piece]
+            pieces = self._dask.compute(*(piece(part, codings, drop=drop) for part in parts))
+            return pieces
+
+        codings = settled(schema, [str(name) for name in frame.columns], missing, look)
+        self.sizes = tuple(rows for rows in codings.rows if rows)
         described = _Frame(
             "frame",
-            tuple(coding.column for coding in codings),
+            codings.columns,
             sum(self.sizes),
-            notes_on_missing([coding.column for coding in codings], missing),
+            codings.notes,
             available=missing == "available",
         )
         self.gaps = gaps_of(described)
         self.names, self.levels = described.names, described.levels
         self.caveats = described.caveats
-        coded = self._dask.delayed(coded_piece)
-        kept = (p for p, piece in zip(parts, pieces, strict=True) if piece.rows)
-        self._parts = self._dask.persist(*(coded(p, codings, drop=drop) for p in kept))
+        coded = self._dask.delayed(_coded)
+        kept = (part for part, rows in zip(parts, codings.rows, strict=True) if rows)
+        self._parts = self._dask.persist(*(coded(part, codings) for part in kept))
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
         apply = self._dask.delayed(function, pure=False)
@@ -107,9 +102,17 @@ class FramePartitions:
         results = self._dask.compute(*(apply(i, part) for i, part in enumerate(self._parts)))
         return results
 
-    def _looked(self, parts: Sequence[Any], codings: list[Coding], drop: bool) -> list[Piece]:
-        look = self._dask.delayed(looked_at)
-        return list(self._dask.compute(*(look(part, codings, drop=drop) for part in parts)))
+
+def _looked_at(frame: pd.DataFrame, codings: Sequence[Coding], *, drop: bool) -> Piece:
+    return looked_at(_cells(frame, codings), codings, drop=drop)
+
+
+def _coded(frame: pd.DataFrame, codings: Codings) -> Coded:
+    return codings.used(_cells(frame, codings.of))
+
+
+def _cells(frame: pd.DataFrame, codings: Sequence[Coding]) -> list[NDArray[np.int64]]:
+    return [coding.of_cells(frame[coding.wanted.name]) for coding in codings]
 
 
 def _dask() -> Any:
@@ -121,19 +124,3 @@ def _dask() -> Any:
             "Counting a Dask data frame needs the package dask; install it with "
             "pip install distributed."
         ) from None
-
-
-def _check(pieces: Sequence[Piece], codings: Sequence[Coding], *, drop: bool) -> None:
-    rows = sum(piece.rows for piece in pieces)
-    if rows < 2:
-        raise DataError(refusals.too_few_left(rows) if drop else too_few_rows(rows))
-    unknown = np.sum([piece.unknown for piece in pieces], axis=0)
-    low = np.min([piece.low for piece in pieces], axis=0)
-    high = np.max([piece.high for piece in pieces], axis=0)
-    for coding, bad, first, last in zip(codings, unknown, low, high, strict=True):
-        name = coding.column.name
-        if bad:
-            numeric = coding.wanted.kind == "continuous"
-            raise DataError((refusals.not_finite if numeric else refusals.outside)(name, int(bad)))
-        if len(coding.column.levels) == 1 or (not coding.column.declared and first == last):
-            raise DataError(refusals.constant(name))

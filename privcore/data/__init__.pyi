@@ -1,7 +1,7 @@
 # What other rooms use of this one; each name is loaded when it is first used.
 
-from .building import Missing as Missing
 from .building import build_dataset as build_dataset
+from .coding import Missing as Missing
 from .discretise import discretise as discretise
 from .discretise import intervals as intervals
 from .model import Column as Column

@@ -1,36 +1,108 @@
-"""Codes of one piece of a table whose schema is known: what a worker of a cluster does.
+"""Codes of the cells of a table whose schema is known, wherever its rows are.
 
-The codes are those that `building` would give; here a value that has none is counted, as one piece
-cannot know how many there are in the others.
+A table is looked at piece by piece: a table in memory is one piece, and each batch of a file and
+each partition of a cluster is another.  What is to be refused is known once all of them were seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from privcore.data.building import column_of, cuts_of
-from privcore.data.discretise import cut
-from privcore.data.model import Column, code_type
-from privcore.data.reading import cell_text
+from privcore.data import refusals
+from privcore.data.cells import cell_text
+from privcore.data.discretise import (
+    check_cuts,
+    cut,
+    equal_width,
+    finite_bounds,
+    interval_labels,
+)
+from privcore.data.model import (
+    MAX_LEVELS,
+    Column,
+    Kind,
+    check_names,
+    code_type,
+    too_few_rows,
+)
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.errors import DataError
+from privcore.errors import DataError, ParameterError
 from privcore.text import short
+from privcore.unit import RECORD, Unit
 
+# Codes of a value that is missing where that is no level, and of one that is none of the levels.
 MISSING = -1
 UNKNOWN = -2
 
+Missing = Literal["refuse", "drop", "level", "available"]
+# What else makes missing values a level of columns whose schema has none for them.
+GAPS_AS_LEVEL = ("level", "available")
+DROPPED = "rows with missing values are left out: which rows are complete is not covered"
 
-class Coding(NamedTuple):
-    """A column, how it is read, and the code of a missing value, `MISSING` if it has none."""
+# Of every row, before it is known which of them are used.
+Codes = NDArray[np.int64]
+Coded = tuple[NDArray[np.unsignedinteger[Any]], ...]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """A column, how it is read, and the code of a missing value, `MISSING` if it has none.
+
+    Numbers that are not cut have the code 0.
+    """
 
     column: Column
     wanted: ColumnSchema
     absent: int
+
+    @classmethod
+    def of(cls, wanted: ColumnSchema, *, gaps: bool = False) -> Coding:
+        column = column_of(wanted, gaps=gaps)
+        has_level = MISSING_LEVEL in column.levels
+        return cls(column, wanted, column.levels.index(MISSING_LEVEL) if has_level else MISSING)
+
+    @property
+    def refuses_gaps(self) -> bool:
+        """Whether the schema has no place for missing values."""
+        return not self.wanted.has_missing_level
+
+    def of_cells(self, cells: pd.Series[Any]) -> Codes:
+        """Codes of cells of any type; every distinct one is looked at once."""
+        owner, distinct = pd.factorize(cells)
+        # The last one is that of missing cells, whose owner is -1.
+        return np.append(self.of_distinct(distinct), self.absent)[owner]
+
+    def of_distinct(self, cells: Iterable[object]) -> Codes:
+        texts = pd.Series([cell_text(cell) for cell in cells], dtype=object)
+        known = self.wanted.read(texts)
+        present = known.notna().to_numpy()
+        codes = np.full(len(known), self.absent, dtype=np.int64)
+        if self.wanted.kind == "continuous":
+            codes[present] = self._cut(parse_numbers(known[present]))
+        else:
+            position = {level: code for code, level in enumerate(self.column.levels)}
+            other = position.get(OTHER_LEVEL, UNKNOWN)
+            codes[present] = [position.get(text, other) for text in known[present]]
+        return codes
+
+    def of_numbers(self, numbers: NDArray[np.float64]) -> Codes:
+        """Codes of numbers of which NaN is missing."""
+        codes = self._cut(numbers)
+        missing = np.isnan(numbers) if self.refuses_gaps else codes == UNKNOWN
+        codes[missing] = self.absent
+        return codes
+
+    def _cut(self, numbers: NDArray[np.float64]) -> Codes:
+        codes = np.full(len(numbers), UNKNOWN, dtype=np.int64)
+        finite, points = np.isfinite(numbers), self.column.cut_points
+        codes[finite] = cut(numbers[finite], points, self.wanted.name) if points else 0
+        return codes
 
 
 class Piece(NamedTuple):
@@ -42,74 +114,190 @@ class Piece(NamedTuple):
     """
 
     rows: int
-    missing: NDArray[np.int64]
-    unknown: NDArray[np.int64]
-    low: NDArray[np.int64]
-    high: NDArray[np.int64]
+    missing: Codes
+    unknown: Codes
+    low: Codes
+    high: Codes
 
 
-def coding_of(wanted: ColumnSchema, *, missing_level: bool) -> Coding:
-    """Before any row is seen; raises DataError unless the schema says what the levels are.
+@dataclass(frozen=True)
+class Codings:
+    """How all columns of a table are read, once its rows were looked at.
 
-    missing_level: whether missing values are one of the levels; if it is not listed there, the
-    levels are not all public.
+    drop: whether incomplete rows are left out.  gaps: per column whether it has any.
+    rows: that are used, of each piece.  notes: as of a `Dataset`.
     """
-    if wanted.kind == "continuous" and not cuts_of(wanted):
-        raise DataError(
-            f"Column {short(wanted.name)!r} is continuous, and only levels are counted where "
-            "rows are; cut it by bins or cut points."
+
+    of: tuple[Coding, ...]
+    drop: bool
+    gaps: tuple[bool, ...]
+    rows: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(coding.column for coding in self.of)
+
+    def kept(
+        self, codes: Sequence[Codes], columns: Sequence[int] | None = None
+    ) -> NDArray[np.bool_] | slice:
+        """Which rows of a piece are used, by the codes of its columns; all if there are none."""
+        return _complete(codes, self._among(columns)) if self.drop else slice(None)
+
+    def used(self, codes: Sequence[Codes], columns: Sequence[int] | None = None) -> Coded:
+        """Codes of the rows that are used of a piece, in the smallest type."""
+        kept = self.kept(codes, columns)
+        return tuple(
+            np.where(code == MISSING, coding.absent, code)[kept].astype(
+                code_type(len(coding.column.levels))
+            )
+            for code, coding in zip(codes, self._among(columns), strict=True)
         )
-    column = column_of(wanted, gaps=missing_level)
-    has_level = MISSING_LEVEL in column.levels
-    return Coding(column, wanted, column.levels.index(MISSING_LEVEL) if has_level else MISSING)
+
+    def _among(self, columns: Sequence[int] | None) -> Sequence[Coding]:
+        return self.of if columns is None else [self.of[c] for c in columns]
 
 
-def looked_at(frame: pd.DataFrame, codings: Sequence[Coding], *, drop: bool) -> Piece:
-    """What a data frame of cells of any kind holds; drop: incomplete rows are not used."""
-    codes = [_codes(frame[coding.wanted.name], coding) for coding in codings]
-    missing = np.array([np.count_nonzero(c == MISSING) for c in codes], dtype=np.int64)
-    used = _complete(codes) if drop else np.ones(len(frame), dtype=np.bool_)
+def looked_at(codes: Sequence[Codes], codings: Sequence[Coding], *, drop: bool) -> Piece:
+    """What a piece holds; drop: incomplete rows are not used."""
+    used = _complete(codes, codings) if drop else np.ones(len(codes[0]), dtype=np.bool_)
     inside = [c[used] for c in codes]
+    values = [c[c >= 0] for c in inside]
     return Piece(
         int(used.sum()),
-        missing,
+        np.array([np.count_nonzero(c == MISSING) for c in codes], dtype=np.int64),
         np.array([np.count_nonzero(c == UNKNOWN) for c in inside], dtype=np.int64),
-        np.array([c.min(initial=np.iinfo(np.int64).max) for c in inside], dtype=np.int64),
-        np.array([c.max(initial=np.iinfo(np.int64).min) for c in inside], dtype=np.int64),
+        np.array([v.min(initial=np.iinfo(np.int64).max) for v in values], dtype=np.int64),
+        np.array([v.max(initial=MISSING) for v in values], dtype=np.int64),
     )
 
 
-def coded_piece(
-    frame: pd.DataFrame, codings: Sequence[Coding], *, drop: bool
-) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
-    """Codes of the rows that are used, in the smallest type; all must be known to exist."""
-    codes = [_codes(frame[coding.wanted.name], coding) for coding in codings]
-    used = _complete(codes) if drop else slice(None)
-    return tuple(
-        column[used].astype(code_type(len(coding.column.levels)))
-        for column, coding in zip(codes, codings, strict=True)
+def settled(
+    schema: Sequence[ColumnSchema],
+    names: Sequence[str],
+    missing: Missing,
+    look: Callable[[Sequence[Coding], bool], Sequence[Piece]],
+    *,
+    unit: Unit = RECORD,
+    levels_only: bool = True,
+) -> Codings:
+    """How the rows of a table of columns `names` are coded; missing: as for `build_dataset`.
+
+    look: all pieces, in their order, as `looked_at` under these codings, with or without `drop`.
+    levels_only: whether columns of numbers have to be cut.
+    Raises what `build_dataset` raises.
+    """
+    wanted = used_columns(schema, names, missing, unit)
+    codings = [Coding.of(column) for column in wanted]
+    for column in (coding.column for coding in codings if levels_only):
+        if not column.is_categorical:
+            raise DataError(
+                f"Column {short(column.name)!r} is continuous, and only levels are counted where "
+                "rows are; cut it by bins or cut points."
+            )
+    drop = missing == "drop"
+    pieces = look(codings, drop)
+    missed = [int(k) for k in np.sum([piece.missing for piece in pieces], axis=0)]
+    if missing == "refuse":
+        pairs = zip(codings, missed, strict=True)
+        gaps = {c.wanted.name: k for c, k in pairs if k and c.refuses_gaps}
+        if gaps:
+            raise DataError(refusals.gaps(gaps))
+    if missing in GAPS_AS_LEVEL:
+        codings = [Coding.of(c, gaps=bool(k)) for c, k in zip(wanted, missed, strict=True)]
+    _check(pieces, codings, missed, drop=drop)
+    return Codings(
+        tuple(codings),
+        drop,
+        tuple(map(bool, missed)),
+        tuple(piece.rows for piece in pieces),
+        notes_on_missing([coding.column for coding in codings], missing),
     )
 
 
-def _complete(codes: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
-    return np.asarray(np.logical_and.reduce([column != MISSING for column in codes]))
+def _check(
+    pieces: Sequence[Piece], codings: Sequence[Coding], missed: Sequence[int], *, drop: bool
+) -> None:
+    """Raises DataError for rows that cannot be used; missed: per column, those without a value."""
+    rows = sum(piece.rows for piece in pieces)
+    if rows < 2:
+        raise DataError(refusals.too_few_left(rows) if drop and any(missed) else too_few_rows(rows))
+    unknown = np.sum([piece.unknown for piece in pieces], axis=0)
+    low = np.min([piece.low for piece in pieces], axis=0)
+    high = np.max([piece.high for piece in pieces], axis=0)
+    for coding, bad, first, last, gaps in zip(codings, unknown, low, high, missed, strict=True):
+        column = coding.column
+        if bad:
+            numeric = coding.wanted.kind == "continuous"
+            refuse = refusals.not_finite if numeric else refusals.outside
+            raise DataError(refuse(column.name, int(bad)))
+        # A level for gaps is one value more.
+        alike = last < first if gaps and coding.absent != MISSING else last <= first
+        if column.is_categorical and (len(column.levels) == 1 or (not column.declared and alike)):
+            raise DataError(refusals.constant(column.name))
 
 
-def _codes(cells: pd.Series[Any], coding: Coding) -> NDArray[np.int64]:
-    """Codes, `MISSING` or `UNKNOWN`; every distinct cell is looked at once."""
-    owner, distinct = pd.factorize(cells, use_na_sentinel=False)
-    texts = [None if pd.isna(cell) else cell_text(cell) for cell in distinct]
-    codes = np.full(len(texts), coding.absent, dtype=np.int64)
-    present = np.array([text is not None for text in texts], dtype=np.bool_)
-    there = [text for text in texts if text is not None]
-    if coding.wanted.kind == "continuous":
-        numbers = parse_numbers(pd.Series(there, dtype=object))
-        finite = np.isfinite(numbers)
-        known = np.full(len(there), UNKNOWN, dtype=np.int64)
-        known[finite] = cut(numbers[finite], cuts_of(coding.wanted), coding.wanted.name)
-        codes[present] = known
-    else:
-        position = {level: code for code, level in enumerate(coding.column.levels)}
-        other = position.get(OTHER_LEVEL, UNKNOWN)
-        codes[present] = [position.get(text, other) for text in there]
-    return codes[owner]
+def _complete(codes: Sequence[Codes], codings: Sequence[Coding]) -> NDArray[np.bool_]:
+    known = [c != MISSING for c, coding in zip(codes, codings, strict=True) if coding.refuses_gaps]
+    return np.logical_and.reduce(known) if known else np.ones(len(codes[0]), dtype=np.bool_)
+
+
+def notes_on_missing(columns: Sequence[Column], missing: str) -> tuple[str, ...]:
+    """Whether rows are left out, from the setting: that there were any is private."""
+    strict = any(MISSING_LEVEL not in column.levels for column in columns)
+    return (DROPPED,) if missing == "drop" and strict else ()
+
+
+def used_columns(
+    schema: Sequence[ColumnSchema], names: Sequence[str], missing: str, unit: Unit = RECORD
+) -> list[ColumnSchema]:
+    """The columns of a schema that are to be used, all of them among the table's `names`.
+
+    unit: whose column is no longer among them, since it says whose rows are whose.
+    Raises ParameterError for another `missing`, and DataError for a column that is not there.
+    """
+    if missing not in get_args(Missing):
+        raise ParameterError(
+            f"missing is {short(missing)}; it must be one of {', '.join(get_args(Missing))}."
+        )
+    used = [column for column in schema if column.include]
+    check_names([column.name for column in used])
+    absent = [column.name for column in used if column.name not in names]
+    if unit.column and unit.column in absent:
+        raise DataError(
+            f"Column {short(unit.column)!r} says which {unit.noun} a row is of, and is not used "
+            "otherwise; leave it out of the columns."
+        )
+    if absent:
+        raise DataError(f"The table has no column {short(absent[0])!r}; correct its name.")
+    return used
+
+
+def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
+    """The column that a schema makes, before any row is seen.
+
+    gaps: whether missing values need a level; if the schema has none for them, the levels are not
+    all public.
+    Raises DataError for impossible levels, bounds or cuts.
+    """
+    cuts = cuts_of(wanted) if wanted.kind == "continuous" else ()
+    if wanted.kind == "continuous" and not cuts:
+        bounds = finite_bounds(wanted.bounds, wanted.name)
+        return Column(wanted.name, "continuous", bounds=bounds, declared=wanted.declared)
+    levels, declared = wanted.levels, wanted.declared
+    if cuts:
+        check_cuts(cuts, wanted.name)
+        levels = interval_labels(cuts)
+    if (wanted.missing or gaps) and MISSING_LEVEL not in levels:
+        levels, declared = (*levels, MISSING_LEVEL), declared and wanted.missing
+    if len(levels) > MAX_LEVELS:
+        raise DataError(refusals.too_many_levels(wanted.name))
+    kind: Kind = "ordinal" if cuts else wanted.kind
+    return Column(wanted.name, kind, levels, cut_points=cuts, declared=declared)
+
+
+def cuts_of(wanted: ColumnSchema) -> tuple[float, ...]:
+    """Where a continuous column is cut; empty where it is not."""
+    if wanted.cut_points or wanted.bins is None:
+        return wanted.cut_points
+    return equal_width(wanted.bounds, wanted.bins, wanted.name)

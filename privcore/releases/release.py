@@ -316,7 +316,7 @@ def _contents(
         return
     source, _ = own_level_of(cast(CountSource, source_of(dataset)))
     if not isinstance(source, InMemoryCounts):
-        # `check_release` has seen to the memory of the rows, so what is short is the database's.
+        # `check_release` has seen to the memory of the rows, so what is short is that of reading.
         raise ReleaseError("The files cannot be read within the memory allowed; allow more.")
     yield canonical_bytes_of_unique(dataset, *source.unique())
     for file in dataset.files:

@@ -120,8 +120,8 @@ def check_release(
             "explicitly, or prepare the table in another way."
         )
     if isinstance(dataset, ParquetTable):
-        # Imported here, as few runs need a database.
-        from privcore.counts.sql import check_memory
+        # Imported here, as few runs read files.
+        from privcore.counts.files import check_memory
 
         check_memory(dataset)
     source = source_of(dataset)

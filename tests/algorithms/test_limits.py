@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts, NumericRows, cells_of_test
 from privcore.counts import source as source_module
-from privcore.counts.external import ExternalCounts, count_external, memory_for_all
+from privcore.counts.external import ExternalCounts, memory_for_all
+from privcore.counts.files import check_memory
 from privcore.counts.sharded import ShardedRows
-from privcore.counts.sql import ParquetRows, check_memory
 from privcore.data import Column, Dataset
 from privcore.data.discretise import finite_bounds
-from privcore.data.duck import OutOfMemory
 from privcore.data.parquet import open_parquet
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
@@ -141,24 +140,6 @@ def test_a_table_in_files_is_refused_by_levels_and_rows_alone(tmp_path):
 class Described:
     def __init__(self, table, memory):
         self.n, self.levels, self.memory = table.n, table.levels, memory
-
-
-def test_rows_that_the_database_cannot_group_are_read(tmp_path, monkeypatch):
-    rng = np.random.default_rng(6)
-    data = dataset(rng.integers(0, 4, (300, 4)), [4] * 4)
-    folder = write_parquet(tmp_path / "t", data, [100])
-    rows = ParquetRows(open_parquet(folder, schema_of(data), memory=1 << 28))
-    expected = count_external(rows, 1 << 27)
-
-    def short(*args):
-        raise OutOfMemory
-
-    monkeypatch.setattr(ParquetRows, "_grouped", short)
-    found = count_external(rows, memory_for_all(300, (4,) * 4))
-    assert isinstance(found, InMemoryCounts)
-    for one, other in zip(found.unique()[0], expected.unique()[0], strict=True):
-        assert (one == other).all()
-    assert (found.unique()[1] == expected.unique()[1]).all()
 
 
 def column(name, levels):

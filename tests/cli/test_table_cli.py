@@ -119,7 +119,7 @@ def test_sweeps_are_made_in_memory(files, capsys):
 
 
 def test_memory_counts_for_files_that_are_loaded_too(files, capsys, monkeypatch):
-    monkeypatch.setattr("privcore.data.reading._OF_CELL", 12_000)  # of 12,000 cells
+    monkeypatch.setattr("privcore.data.reading.OF_CELL", 12_000)  # of 12,000 cells
     (path,) = (files / "one").iterdir()
     said = refused(capsys, "discover", "--csv", str(path), "--memory", "0.1")
     assert "more than 0.1 GiB of memory" in said

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from privcore.counts.external import ExternalCounts
+from privcore.counts.files import ParquetRows
 from privcore.counts.sharded import ShardedRows
-from privcore.counts.sql import ParquetRows
 from privcore.data import Column, ColumnSchema, Dataset
 from privcore.data.parquet import open_parquet
 

@@ -53,8 +53,9 @@ def test_few_numbers_are_ordered_as_numbers():
 @pytest.mark.parametrize("values", [[10**400 + i for i in range(40)], ["inf", *range(40)]])
 def test_numbers_beyond_floats_are_counted_and_refused(values):
     raw = column_of(values)
+    schema = [replace(guessed_schema(raw)[0], bounds=(0.0, 1.0)), guessed_schema(raw)[1]]
     with pytest.raises(DataError, match=r"has \d+ rows that are not finite"):
-        build_dataset(raw, guessed_schema(raw), name="t")
+        build_dataset(raw, schema, name="t")
 
 
 def test_bounds_too_far_apart_for_floats_are_refused():

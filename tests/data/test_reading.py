@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from privcore.data import build_dataset, read_table
 from privcore.data import reading as reading_module
-from privcore.data.building import DROPPED
+from privcore.data.cells import MISSING_TEXTS
+from privcore.data.coding import DROPPED
 from privcore.errors import DataError
 from tests.data.guess import guessed_schema
 
@@ -62,7 +63,7 @@ def test_parquet():
 
 cells = st.text(
     st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=6
-).filter(lambda t: t == t.strip() and t.lower() not in reading_module.MISSING_TEXTS)
+).filter(lambda t: t == t.strip() and t.lower() not in MISSING_TEXTS)
 
 
 @given(

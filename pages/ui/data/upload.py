@@ -26,7 +26,7 @@ from privcore.data import (
     read_table,
     read_true_graph,
 )
-from privcore.data.building import GAPS_AS_LEVEL, Missing
+from privcore.data.coding import GAPS_AS_LEVEL, Missing
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.reading import ENCODINGS, MAX_BYTES

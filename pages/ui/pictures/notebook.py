@@ -19,7 +19,7 @@ from pages.ui.pictures.run import (
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.data import ColumnSchema, Dataset
-from privcore.data.building import DROPPED
+from privcore.data.coding import DROPPED
 from privcore.data.model import Column
 from privcore.data.schema import MISSING_LEVEL
 from privcore.data.schema_file import schema_json

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from privcore.data import Column, Dataset, Missing, RawTable, build_dataset, refusals
-from privcore.data.building import DROPPED, column_of, used_columns
+from privcore.data.coding import DROPPED, column_of, used_columns
 from privcore.data.model import BOUGHT, code_type
 from privcore.data.private_domain.buying import cell_numbers
 from privcore.data.private_domain.plan import MOST_LEVELS, Purchase

@@ -1,0 +1,74 @@
+"""Rows in Parquet files, counted some at a time and never loaded whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.arrays import Matrix
+from privcore.counts.distinct import Distinct, distinct_rows, merged, moments_of, taken_rows
+from privcore.counts.external import count_external, memory_for_all
+from privcore.counts.source import CountSource
+from privcore.data.parquet import ParquetTable
+from privcore.errors import DataError
+
+
+def count_parquet(table: ParquetTable) -> CountSource:
+    """Counts of a table in Parquet files: in memory if its unique rows fit in half of what it may.
+
+    The other half is for reading.
+    """
+    return count_external(ParquetRows(table), table.memory // 2)
+
+
+def check_memory(table: ParquetTable) -> None:
+    """Raises DataError where `count_parquet` may have to leave the rows in the files.
+
+    What can be done with them there, and what cannot, depends on how many of them are unique.  This
+    depends on levels, the number of rows and the memory alone.
+    """
+    needed = 2 * memory_for_all(table.n, table.levels)
+    if needed > table.memory:
+        raise DataError(
+            f"By its levels and its number of rows, the table may need {needed / 2**30:.1f} GiB "
+            f"of memory, and {table.memory / 2**30:.1f} GiB are allowed; allow more, or use fewer "
+            "columns or levels."
+        )
+
+
+class ParquetRows:
+    """`ExternalRows` of a table in Parquet files: one pass for each joint table."""
+
+    def __init__(self, table: ParquetTable) -> None:
+        self.names = table.names
+        self.levels = table.levels
+        self.n = table.n
+        self.caveats = table.caveats
+        self._table = table
+
+    def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
+        return merged(self._distinct(columns), [self.levels[c] for c in columns], limit)
+
+    def sampled(self, rows: NDArray[np.int64]) -> Distinct:
+        sample = merged(self._taken(rows), self.levels, rows.size)
+        assert sample is not None  # No more unique rows than rows.
+        return sample
+
+    def moments(self, radius: float | None) -> Matrix:
+        return moments_of(self._distinct(range(len(self.levels))), self.levels, radius, self.n)
+
+    def _distinct(self, columns: Sequence[int]) -> Iterator[Distinct]:
+        levels = [self.levels[c] for c in columns]
+        for codes in self._table.batches(columns):
+            if len(codes[0]):
+                yield distinct_rows(codes, levels)
+
+    def _taken(self, rows: NDArray[np.int64]) -> Iterator[Distinct]:
+        start = 0
+        for codes in self._table.batches(range(len(self.levels))):
+            inside = taken_rows(codes, start, rows)
+            if len(inside[0]):
+                yield distinct_rows(inside, self.levels)
+            start += len(codes[0])

@@ -1,0 +1,133 @@
+"""Cells of Parquet, in a file or in memory, some rows at a time within a bound on memory."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.data.cells import AT_ONCE, Memory
+from privcore.data.model import check_names
+from privcore.errors import DataError
+from privcore.text import short
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@contextmanager
+def reading(sentence: str = "") -> Iterator[None]:
+    """Turns what Arrow raises into one sentence without its text, which may quote cells."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except DataError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, OverflowError):
+        raise DataError(
+            sentence
+            or "A Parquet file cannot be read; it may be damaged, or have changed meanwhile, so "
+            "write it anew."
+        ) from None
+
+
+def column_names(schema: pa.Schema) -> list[str]:
+    """Names of the columns; raises DataError unless each holds one value in a cell."""
+    names = [str(name) for name in schema.names]
+    check_names(names)
+    for field in schema:
+        if _is_unfit(field.type):
+            raise DataError(
+                f"Column {short(field.name)!r} holds lists or bytes; keep one value in each cell."
+            )
+    return names
+
+
+def batches(
+    source: bytes | str, names: Sequence[str], memory: Memory, at_once: int = AT_ONCE
+) -> Iterator[list[pa.Array]]:
+    """Some rows at a time of some columns; texts stay in their dictionaries.
+
+    The sizes that the file states bound what is decoded: those of a group of rows, and, of texts
+    stored by what they change in the one before, that of their column, for none is longer.
+    """
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(_stream(source))
+    schema, about = file.schema_arrow, file.metadata
+    places = {name: schema.names.index(name) for name in names}
+    texts = {name for name in names if _is_text(schema.field(name).type)}
+    rows = max(1, at_once // len(names))
+    for group in map(about.row_group, range(about.num_row_groups)):
+        chunks = {name: group.column(place) for name, place in places.items()}
+        memory.need(2 * sum(chunk.total_uncompressed_size for chunk in chunks.values()))
+        grown = {name for name in texts if "DELTA_BYTE_ARRAY" in chunks[name].encodings}
+        if grown:
+            # These are not read into a dictionary, so that a batch holds them in full, and twice.
+            longest = sum(chunks[name].total_uncompressed_size for name in grown)
+            rows = max(1, min(rows, memory.left // (8 * longest + 1)))
+            texts -= grown
+    again = pq.ParquetFile(_stream(source), read_dictionary=sorted(texts))
+    for batch in again.iter_batches(batch_size=rows, columns=list(names), use_threads=False):
+        # By name: of "a" and "a.b", the reader takes the second for a part of the first.
+        yield [batch.column(name) for name in names]
+
+
+def distinct_cells(values: pa.Array) -> tuple[list[Any], NDArray[np.intp]]:
+    """Cells, None for missing ones, and which of them each row has.
+
+    A text or number that occurs often is among the cells once.
+    """
+    import pyarrow as pa
+    from pyarrow import types
+
+    # Zeros of either sign are one number, and two texts.
+    if not (types.is_dictionary(values.type) or types.is_floating(values.type)):
+        with suppress(pa.ArrowNotImplementedError):
+            values = values.dictionary_encode()
+    if not types.is_dictionary(values.type):
+        return values.to_pylist(), np.arange(len(values))
+    indices = values.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    used, where = np.unique(indices, return_inverse=True)
+    listed = values.dictionary.take(pa.array(used[used >= 0])).to_pylist()
+    return [None] * (len(used) - len(listed)) + listed, where
+
+
+def numbers_of(values: pa.Array) -> NDArray[np.float64] | None:
+    """Cells that are stored as numbers, NaN for missing ones; None for cells of other types."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if not (types.is_integer(values.type) or types.is_floating(values.type)):
+        return None
+    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _stream(source: bytes | str) -> Any:
+    return source if isinstance(source, str) else io.BytesIO(source)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind))
+
+
+def _is_unfit(kind: pa.DataType) -> bool:
+    """Whether a type holds something else than one readable value."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return _is_unfit(kind.value_type)
+    return bool(
+        types.is_nested(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_fixed_size_binary(kind)
+    )
