@@ -27,13 +27,13 @@ import numpy as np
 from benchmarks.random_networks import networks_from, random_network
 from privcore.algorithms import count, discover
 from privcore.data import StructuralExample
+from privcore.extras.lab import reliability as shipped
 from privcore.extras.lab.reliability import (
     Reliability,
     reliability,
     reliability_json,
     shipped_reliability,
 )
-from privcore.extras.lab import reliability as shipped
 from privcore.threads import one_thread
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from privcore.extras.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS
 from privcore.extras import audits as audit
+from privcore.extras.audits import AUDITS, MECHANISMS, PAIRWISE, PLANTED, RELEASES, UNITS
 from tests.examples import few
 from tests.pages.opening import open_page
 
