@@ -5,25 +5,6 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from benchmarks.papers import (
-    PAPERS,
-    REPRODUCTIONS,
-    SERIES,
-    TIMED,
-    Reproduced,
-    Reproduction,
-    Work,
-    reproduce,
-)
-from benchmarks.papers.results import (
-    Shipped,
-    as_csv,
-    as_json,
-    as_texts,
-    command_of,
-    series_of,
-    shipped,
-)
 from pages.ui import charts
 from pages.ui.controls.address import chosen
 from pages.ui.frame import require_frame
@@ -33,9 +14,26 @@ from pages.ui.running import LiveHooks, kept
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.reliability import shipped_reliability
+from privcore.extras.lab.reproductions import (
+    NAMES,
+    SERIES,
+    TIMED,
+    Item,
+    Reproduced,
+    Shipped,
+    as_csv,
+    as_json,
+    as_texts,
+    made_now,
+    makers,
+    series_of,
+    shipped,
+)
 from privcore.text import short
 
 require_frame("pages/papers.py")
+ITEMS = {name: shipped(name).item for name in NAMES}
+PAPERS = {item.paper.name: item.paper for item in ITEMS.values()}
 KINDS = {
     "proven": "proven (solid)",
     "published": "published, not proven (dashed)",
@@ -46,28 +44,28 @@ WIDEST = 110
 
 
 def items_of(paper: str) -> list[str]:
-    return [name for name, item in REPRODUCTIONS.items() if item.paper.name == paper]
+    return [name for name, item in ITEMS.items() if item.paper.name == paper]
 
 
 def most_telling(paper: str) -> str:
     """What a paper opens on: its first figure, or its first table where it has none."""
     items = items_of(paper)
-    return next((name for name in items if REPRODUCTIONS[name].figure is not None), items[0])
+    return next((name for name in items if ITEMS[name].figure is not None), items[0])
 
 
-def choose() -> Reproduction:
+def choose() -> Item:
     """The paper, and which of its tables and figures; the address names the item."""
     # Not bound by Streamlit, which would write the title of an item, and titles repeat.
     first = most_telling(next(iter(PAPERS)))
     asked = st.session_state.get("item") or st.query_params.get("item", first)
-    name = asked if asked in REPRODUCTIONS else first
+    name = asked if asked in ITEMS else first
     if asked != name:
-        here = REPRODUCTIONS[name]
+        here = ITEMS[name]
         st.info(
             f"The papers have no item “{plain(short(asked, 40))}”; this is {here.item} of "
             f"{plain(here.paper.title)}."
         )
-    st.session_state["item"], st.session_state["paper"] = name, REPRODUCTIONS[name].paper.name
+    st.session_state["item"], st.session_state["paper"] = name, ITEMS[name].paper.name
 
     def first_item() -> None:
         st.session_state["item"] = most_telling(st.session_state["paper"])
@@ -85,19 +83,19 @@ def choose() -> Reproduction:
         item = chosen(
             st.segmented_control(
                 "Table or figure",
-                items_of(REPRODUCTIONS[name].paper.name),
+                items_of(ITEMS[name].paper.name),
                 required=True,
                 key="item",
                 wrap=True,
-                format_func=lambda n: REPRODUCTIONS[n].item,
+                format_func=lambda n: ITEMS[n].item,
             )
         )
     if st.query_params.get("item") != item:
         st.query_params["item"] = item
-    return REPRODUCTIONS[item]
+    return ITEMS[item]
 
 
-def rerun(item: Reproduction) -> Reproduced | None:
+def rerun(item: Item) -> Reproduced | None:
     """A quick result made now, if it was requested; None if not, or if it was cancelled."""
     asked = st.session_state.setdefault("_made_here", set())
     if item.name not in asked:
@@ -108,12 +106,15 @@ def rerun(item: Reproduction) -> Reproduced | None:
         def tick(share: float) -> None:
             hooks.update(share, f"{100 * share:.0f} % done ({item.quick} {plural})")
 
-        return reproduce(item, Work(runs=item.quick, tick=tick))
+        papers = makers()
+        work = papers.Work(runs=item.quick, tick=tick)
+        made: Reproduced = papers.reproduce(papers.REPRODUCTIONS[item.name], work)
+        return made
 
     return kept(("reproduction", item.name), f"Making {item.item} again", compute)
 
 
-def measures_of(item: Reproduction, result: Reproduced) -> list[str]:
+def measures_of(item: Item, result: Reproduced) -> list[str]:
     """The values of the column "measure", of which one is drawn at a time."""
     if "measure" not in item.columns:
         return []
@@ -121,7 +122,7 @@ def measures_of(item: Reproduction, result: Reproduced) -> list[str]:
     return list(dict.fromkeys(str(line.case[place]) for line in result.lines))
 
 
-def picture(item: Reproduction, result: Reproduced) -> None:
+def picture(item: Item, result: Reproduced) -> None:
     there = [name for name in KINDS if name in series_of(result.lines)]
     measures, lines = measures_of(item, result), result.lines
     with st.container(horizontal=True):
@@ -154,7 +155,7 @@ def picture(item: Reproduction, result: Reproduced) -> None:
     )
 
 
-def table(item: Reproduction, result: Reproduced) -> None:
+def table(item: Item, result: Reproduced) -> None:
     head, *body = as_texts(item, result.lines)
     frame = pd.DataFrame(body, columns=head)
     height: Literal["content"] | int = "content" if len(body) <= 40 else 600
@@ -184,20 +185,24 @@ def sentences(title: str, lines: tuple[str, ...]) -> None:
         st.markdown("\n".join([f"**{title}**", "", *(f"- {line}" for line in lines)]))
 
 
-def provenance(item: Reproduction, held: Shipped | None, result: Reproduced, made: bool) -> None:
-    if made:
-        st.caption(f"Made here just now: seed {result.seed}, {result.runs} runs each.")
-    elif held is not None:
+def provenance(shown: Shipped, *, just_now: bool) -> None:
+    runs = f"seed {shown.result.seed}, {shown.result.runs} runs each"
+    if just_now:
+        st.caption(f"Made here just now: {runs}.")
+    else:
         st.caption(
-            f"Shipped with the product: made by version {held.version} on {held.made}, seed "
-            f"{result.seed}, {result.runs} runs each, with"
+            f"Shipped with the product: made by version {shown.version} on {shown.made}, {runs}, "
+            "with"
         )
-    st.code(command_of(item.name, result.runs, result.seed), language="bash")
+    st.code(shown.command, language="bash")
 
 
-def buttons(item: Reproduction, result: Reproduced) -> None:
+def buttons(shown: Shipped) -> None:
+    item, result = shown.item, shown.result
+    if makers() is None:
+        st.caption("Items are made again where the folder of the source is.")
     with st.container(horizontal=True):
-        if not item.needs_table:
+        if makers() is not None:
             st.button(
                 "Run it again here",
                 icon=":material/refresh:",
@@ -215,7 +220,7 @@ def buttons(item: Reproduction, result: Reproduced) -> None:
         )
         st.download_button(
             "JSON",
-            lambda: as_json(item, result),
+            lambda: as_json(shown),
             f"{item.name}.json",
             "application/json",
             on_click="ignore",
@@ -223,12 +228,15 @@ def buttons(item: Reproduction, result: Reproduced) -> None:
         )
 
 
-def show(item: Reproduction) -> None:
+def show(item: Item) -> None:
     st.header(item.item)
     st.markdown(item.shows)
-    held, fresh = shipped(item.name), rerun(item)
-    result = fresh or (held.result if held else None)
-    if fresh is not None and held is not None:
+    shown = shipped(item.name)
+    if shown.made is None:
+        unmade(shown)
+        return
+    fresh = rerun(item)
+    if fresh is not None:
         which = st.segmented_control(
             "Result",
             ["shipped", "made here"],
@@ -236,10 +244,11 @@ def show(item: Reproduction) -> None:
             required=True,
             key=f"which_{item.name}",
         )
-        result = fresh if which == "made here" else held.result
-    if result is None:
-        unmade(item)
-        return
+        if which == "made here":
+            shown = made_now(item, fresh)
+        else:
+            fresh = None
+    result = shown.result
     if item.figure is not None:
         picture(item, result)
         with st.expander("Numbers"):
@@ -250,13 +259,14 @@ def show(item: Reproduction) -> None:
     sentences("What the paper says", item.says)
     sentences("Why ours differ", item.differences)
     sentences("Refused", result.refused)
-    provenance(item, held, result, result is fresh)
-    buttons(item, result)
+    provenance(shown, just_now=fresh is not None)
+    buttons(shown)
 
 
-def unmade(item: Reproduction) -> None:
+def unmade(held: Shipped) -> None:
     """An item whose data the user has to bring."""
-    printed = [[*map(str, case), text] for case, text in item.published.items()]
+    item = held.item
+    printed = [[*map(str, line.case), line.paper] for line in held.result.lines]
     st.dataframe(
         pd.DataFrame(printed, columns=[*item.columns, "paper"]),
         hide_index=True,

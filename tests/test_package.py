@@ -1,5 +1,6 @@
 """What is installed: the wheel, the flat interface, and how little a small command loads."""
 
+import ast
 import doctest
 import importlib
 import subprocess
@@ -14,6 +15,7 @@ import yaml
 import privcore
 from privcore.data import ColumnSchema
 from privcore.errors import DataError, ParameterError, ReleaseError
+from privcore.extras.lab.reproductions import NAMES
 from privcore.releases.ledger.ledger import Ledger
 from privcore.version import __version__
 
@@ -47,6 +49,7 @@ def test_the_wheel_has_the_engine_and_the_dashboard_under_one_name_each(wheel):
         "privcore/data/networks/asia.json",
         *(f"privcore/data/samples/{path.name}" for path in sample_files()),
         "privcore/extras/results/eight_networks.parquet",
+        *(f"privcore/extras/results/reproductions/{name}.json" for name in NAMES),
         "causalveil_app/app.py",
         "causalveil_app/pages/discover.py",
         "causalveil_app/pages/ui/graphs/script.js",
@@ -78,6 +81,30 @@ def test_the_wheel_runs_on_its_own(wheel, tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, env=path, capture_output=True, check=True
     )
     assert run.stdout.decode().strip() == str(tmp_path / "causalveil_app" / "app.py")
+
+
+def test_the_wheel_lists_the_papers_and_says_where_they_are_made_again(wheel, tmp_path):
+    wheel.extractall(tmp_path)
+    # Somebody else's package of the name that ours have beside the source.
+    foreign = tmp_path / "benchmarks" / "__init__.py"
+    foreign.parent.mkdir()
+    foreign.write_text("raise SystemExit(9)")
+    command = [sys.executable, "-m", "privcore", "reproduce"]
+    env = {"PYTHONPATH": str(tmp_path)}
+    listed = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, check=True)
+    assert [line.split()[0] for line in listed.stdout.decode().splitlines()[1:]] == list(NAMES)
+    made = subprocess.run([*command, NAMES[0]], cwd=tmp_path, env=env, capture_output=True)
+    assert (made.returncode, made.stdout) == (2, b"")
+    assert made.stderr.decode().count("\n") == 1
+
+
+def test_nothing_that_is_installed_imports_what_is_not():
+    for path in (*ROOT.glob("privcore/**/*.py"), *ROOT.glob("pages/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = [node.module] if isinstance(node, ast.ImportFrom) else []
+            named += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            outside = [n for n in named if (n or "").split(".")[0] in ("benchmarks", "tests")]
+            assert not outside, f"{path.relative_to(ROOT)} imports {outside[0]}"
 
 
 def test_pinned_packages_are_within_what_the_wheel_asks_for(wheel):

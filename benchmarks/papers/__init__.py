@@ -1,37 +1,12 @@
 """The papers' tables and figures, made again: what they print beside what we find.
 
-result = reproduce(get_reproduction("wang-figure-1"), Work(runs=5))
+result = reproduce(REPRODUCTIONS["wang-figure-1"], Work(runs=5))
+
+`python -m benchmarks.papers` writes what is declared here into the files that are shipped.
 """
 
-from benchmarks.papers.engine import Reproduced, reproduce
-from benchmarks.papers.model import (
-    SERIES,
-    TIMED,
-    Case,
-    Figure,
-    Line,
-    Mean,
-    Paper,
-    Reproduction,
-    Sample,
-    Work,
-)
-from benchmarks.papers.registry import PAPERS, REPRODUCTIONS, get_reproduction
+from benchmarks.papers.engine import reproduce
+from benchmarks.papers.model import Reproduction, Sample, Work
+from benchmarks.papers.registry import REPRODUCTIONS
 
-__all__ = [
-    "PAPERS",
-    "REPRODUCTIONS",
-    "SERIES",
-    "TIMED",
-    "Case",
-    "Figure",
-    "Line",
-    "Mean",
-    "Paper",
-    "Reproduced",
-    "Reproduction",
-    "Sample",
-    "Work",
-    "get_reproduction",
-    "reproduce",
-]
+__all__ = ["REPRODUCTIONS", "Reproduction", "Sample", "Work", "reproduce"]

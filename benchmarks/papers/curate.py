@@ -8,8 +8,6 @@ from typing import Any
 from benchmarks.papers.model import (
     DRAWN,
     NOT_LEGIBLE,
-    Figure,
-    Paper,
     Reproduction,
     Sample,
     Work,
@@ -25,6 +23,7 @@ from benchmarks.papers.trade_off import (
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.gradients.schedules import SCHEDULES, largest_count, lemma_count
 from privcore.data import load_network
+from privcore.extras.lab.reproductions import Figure, Paper
 
 CURATE = Paper(
     "curate",

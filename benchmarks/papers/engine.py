@@ -4,26 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.papers.model import Case, Line, Mean, Reproduction, Sample, Work
+from benchmarks.papers.model import Reproduction, Sample, Work
 from privcore.errors import ParameterError
+from privcore.extras.lab.reproductions import Case, Line, Mean, Reproduced
 from privcore.threads import one_thread
 
 MOST_RUNS = 10_000
-
-
-@dataclass(frozen=True)
-class Reproduced:
-    """Lines in the paper's order; refused: sentences on runs that could not be made, each once."""
-
-    name: str
-    lines: tuple[Line, ...]
-    runs: int
-    seed: int
-    refused: tuple[str, ...] = ()
 
 
 def reproduce(reproduction: Reproduction, work: Work) -> Reproduced:

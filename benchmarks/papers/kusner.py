@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.papers.model import Case, Figure, Paper, Reproduction, Sample, Work
+from benchmarks.papers.model import Reproduction, Sample, Work
+from privcore.extras.lab.reproductions import Case, Figure, Paper
 from privcore.extras.pairs import PairGenerator
 from privcore.extras.pairs.directions import accuracy, against_epsilon, against_penalty
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from math import comb, nan
 from typing import Any, NamedTuple
 
-from benchmarks.papers.model import Case, Sample, Work
+from benchmarks.papers.model import Sample, Work
 from benchmarks.papers.sweeps import Found, Measured, total_of
 from privcore.algorithms import get_algorithm
 from privcore.data import load_network
+from privcore.extras.lab.reproductions import Case
 from privcore.extras.lab.sweeps.plan import Calibration
 from privcore.extras.lab.sweeps.sweep import NetworkData, Row, SweepPlan
 from privcore.measures.metrics import skeleton_metrics

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.papers.model import Figure, Paper, Reproduction, Sample, Work
+from benchmarks.papers.model import Reproduction, Sample, Work
 from benchmarks.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
 from privcore.algorithms import discover, get_algorithm
 from privcore.counts import InMemoryCounts
 from privcore.counts.projections import Projection
 from privcore.counts.source import Table
 from privcore.data import Dataset, load_network
+from privcore.extras.lab.reproductions import Figure, Paper
 from privcore.privacy.mechanisms.noise import NoiseSource
 
 

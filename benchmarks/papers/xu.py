@@ -7,10 +7,11 @@ from math import nan
 from typing import Any
 
 from benchmarks.papers import xu_numbers
-from benchmarks.papers.model import Case, Paper, Reproduction, Sample, Work
+from benchmarks.papers.model import Reproduction, Sample, Work
 from benchmarks.papers.sweeps import Measured
 from privcore.algorithms import get_algorithm
 from privcore.data import StructuralExample
+from privcore.extras.lab.reproductions import Case, Paper
 from privcore.extras.lab.sweeps.plan import Calibration
 from privcore.extras.lab.sweeps.sweep import ExampleData, SweepPlan
 

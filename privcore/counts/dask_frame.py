@@ -1,15 +1,7 @@
 """Rows in a Dask data frame, on a cluster of any number of machines.
 
-    import dask.dataframe as dd
-    from distributed import Client
-
-    client = Client("tcp://scheduler:8786")
-    source = count_frame(dd.read_parquet("s3://bucket/rows/"), schema)
-    result = discover(source, "priv-pc", {"epsilon": 1.0}, seed=1)
-
 This package must be installed on the workers.  Where a worker is lost, the cluster makes its
-partitions again, and each counts once.  A worker that runs short of memory writes partitions to its
-disk unless the cluster is told not to (`distributed.worker.memory.spill: false`).
+partitions again, and each counts once.  docs/how-to/cluster.md shows a use.
 """
 
 from __future__ import annotations

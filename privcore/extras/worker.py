@@ -1,4 +1,4 @@
-"""A process of its own that does tasks for this one, spoken to through pipes.
+"""Processes that do tasks for this one, spoken to through pipes.
 
 The standard library's pools start every process by running the caller's main script once more, and
 in the dashboard that is a page.
@@ -14,7 +14,11 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class Failed(NamedTuple):
@@ -64,6 +68,86 @@ def end(process: subprocess.Popen[bytes] | None) -> None:
                 pipe.close()
         except OSError:
             continue  # Closing flushes what nobody is there to read.
+
+
+class Lost(NamedTuple):
+    """The process ended while it worked."""
+
+
+class Pool:
+    """So many processes; one that ends is replaced by a new one.
+
+    serve: what each of them holds, which must be picklable.  slots: how many tasks at a time.
+    """
+
+    def __init__(self, serve: Callable[[Any], Any], count: int) -> None:
+        self.slots = count
+        self._serve = serve
+        self._tasks: Queue[Any] = Queue()
+        self._results: Queue[tuple[Any, Any]] = Queue()
+        self._closing = Event()
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._threads = [Thread(target=self._attend, daemon=True) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, task: Any) -> None:
+        """Hand out a task, which is not None."""
+        self._tasks.put(task)
+
+    def finished(self, seconds: float | None) -> list[tuple[Any, Any]]:
+        """Tasks and their answers, Failed or Lost; waits at most that long for the first."""
+        return waiting_in(self._results, seconds)
+
+    def close(self) -> None:
+        """Stop at once, whatever is being worked on."""
+        self._closing.set()
+        for process in self._processes:
+            process.kill()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join(timeout=10)
+
+    def _attend(self) -> None:
+        """Look after one process: hand it tasks, and start another if it ends.
+
+        Every task is answered, whatever happens, so that nobody waits for ever.
+        """
+        process = None
+        while (task := self._tasks.get()) is not None and not self._closing.is_set():
+            result: Any
+            try:
+                process = process or self._start()
+                result = ask(process, task)
+            except (OSError, EOFError, pickle.UnpicklingError):
+                result = Lost()
+                end(process)
+                process = None
+            except Exception:
+                result = Failed(traceback.format_exc())
+                end(process)
+                process = None
+            self._results.put((task, result))
+        end(process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = start(self._serve)
+        self._processes.append(process)
+        if self._closing.is_set():
+            process.kill()
+        return process
+
+
+def waiting_in(results: Queue[T], seconds: float | None) -> list[T]:
+    """All that a queue holds; waits at most so long for the first, for ever if None."""
+    taken = []
+    try:
+        taken.append(results.get(timeout=seconds))
+        while True:
+            taken.append(results.get_nowait())
+    except Empty:
+        return taken
 
 
 def _environment() -> dict[str, str]:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.papers import REPRODUCTIONS, Work, get_reproduction, reproduce
+from benchmarks.papers import REPRODUCTIONS, Work, reproduce
 from privcore.cli import main
 from privcore.version import __version__
 
@@ -59,7 +59,7 @@ def test_csv_and_json_hold_the_same_numbers(capsys, tmp_path):
     out = run(capsys, "xu-table-9", "--runs", "1", "--workers", "0", "--csv", "--out", str(path))
     rows = list(csv.DictReader(io.StringIO(out)))
     held = json.loads(path.read_text(encoding="utf-8"))
-    result = reproduce(get_reproduction("xu-table-9"), Work(1))
+    result = reproduce(REPRODUCTIONS["xu-table-9"], Work(1))
     assert len(rows) == len(held["lines"]) == len(result.lines)
     for row, line, made in zip(rows, held["lines"], result.lines, strict=True):
         assert row["paper"] == line["paper"] == made.paper
@@ -67,7 +67,7 @@ def test_csv_and_json_hold_the_same_numbers(capsys, tmp_path):
             assert float(row[f"{series}_mean"]) == line["ours"][series][0] == mean.mean
     assert held["command"] == "python -m privcore reproduce xu-table-9 --runs 1 --seed 0"
     assert (held["version"], held["runs"], held["seed"]) == (__version__, 1, 0)
-    assert held["settings"] == get_reproduction("xu-table-9").settings
+    assert held["settings"] == REPRODUCTIONS["xu-table-9"].settings
 
 
 @pytest.fixture
@@ -106,3 +106,10 @@ def test_the_users_table(capsys, adult):
 )
 def test_wrong_options_are_refused_in_one_sentence(capsys, arguments, match):
     assert match in refused(capsys, *arguments)
+
+
+def test_without_the_source_it_lists_and_says_where_to_run(capsys, monkeypatch):
+    monkeypatch.setattr("privcore.extras.cli.reproduce.makers", lambda: None)
+    assert "wang-table-1" in run(capsys)
+    assert "run the command there" in refused(capsys, "wang-table-1")
+    assert "no reproduction" in refused(capsys, "wang-table-9")

@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from benchmarks.papers import REPRODUCTIONS
-from benchmarks.papers.results import shipped
 from pages.ui.audit import charts as audit
 from pages.ui.cause_and_effect import charts as pairs
 from pages.ui.data import charts as data
@@ -45,6 +43,7 @@ from privcore.data import load_network
 from privcore.extras.audits import AuditResult
 from privcore.extras.audits.events import TestedEvent
 from privcore.extras.lab.reliability import shipped_reliability
+from privcore.extras.lab.reproductions import shipped
 from privcore.extras.pairs import ScoreRelease
 from privcore.extras.teaching import PANELS
 from privcore.extras.teaching.averaging import AVERAGING
@@ -101,7 +100,8 @@ def _run():
 
 
 def _reproduction() -> go.Figure:
-    item, held = REPRODUCTIONS["wang-figure-1"], shipped("wang-figure-1")
+    held = shipped("wang-figure-1")
+    item = held.item
     lines = [line for line in held.result.lines if line.case[2] == item.settings["measures"][0]]
     return papers.reproduction_figure(item, lines, ["proven", "published"])
 

@@ -2,20 +2,21 @@
 
 import pytest
 
-from benchmarks.papers import PAPERS, REPRODUCTIONS, TIMED
-from benchmarks.papers.results import shipped
 from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
+from privcore.extras.lab.reproductions import NAMES, TIMED, shipped
 from tests.pages.opening import open_page
+
+ITEMS = {name: shipped(name).item for name in NAMES}
 
 
 def start(**query):
     return open_page("papers", **query)
 
 
-@pytest.mark.parametrize("name", list(REPRODUCTIONS))
+@pytest.mark.parametrize("name", NAMES)
 def test_every_item_draws(name):
     app = start(item=name)
-    item = REPRODUCTIONS[name]
+    item = ITEMS[name]
     assert not app.error
     assert app.header[0].value == item.item
     assert app.markdown[0].value == item.shows
@@ -26,7 +27,7 @@ def test_every_item_draws(name):
     assert all(sentence in words for sentence in item.differences)
     assert any(name in code.value and "privcore reproduce" in code.value for code in app.code)
     table = (*app.dataframe, *app.table)[0].value
-    assert "paper" in table.columns or not item.published
+    assert "paper" in table.columns or not any(ln.paper for ln in shipped(name).result.lines)
 
 
 def test_the_table_has_the_printed_numbers_beside_ours():
@@ -61,14 +62,14 @@ def test_a_paper_opens_on_its_first_figure_or_on_a_table_where_it_has_none():
     assert app.get("plotly_chart")
     app.selectbox(key="paper").set_value("xu").run()
     assert not app.exception
-    assert app.header[0].value == REPRODUCTIONS["xu-table-3"].item
+    assert app.header[0].value == ITEMS["xu-table-3"].item
     app.selectbox(key="paper").set_value("kusner").run()
     assert app.header[0].value == "Figure 1"
     app.segmented_control(key="item").set_value("kusner-table-2").run()
     assert app.header[0].value == "Table 2"
     assert app.selectbox(key="paper").value == "kusner"
     assert set(app.segmented_control(key="item").options) == {
-        item.item for item in REPRODUCTIONS.values() if item.paper is PAPERS["kusner"]
+        item.item for item in ITEMS.values() if item.paper.name == "kusner"
     }
 
 
@@ -98,6 +99,13 @@ def test_running_it_again_shows_the_new_result_and_keeps_the_shipped_one():
     assert any(c.value.startswith("Shipped with the product") for c in app.caption)
 
 
+def test_without_the_source_there_is_no_button(monkeypatch):
+    monkeypatch.setattr("privcore.extras.lab.reproductions.makers", lambda: None)
+    app = start(item="curate-figure-3")
+    assert not [b for b in app.button if b.key == "again_curate-figure-3"]
+    assert any("folder of the source" in c.value for c in app.caption)
+
+
 def test_what_needs_the_users_data_says_how():
     app = start(item="xu-adult")
     assert "--table FILE" in app.code[0].value
@@ -105,7 +113,7 @@ def test_what_needs_the_users_data_says_how():
 
 
 def test_a_figure_has_a_panel_for_each_network_and_both_calibrations():
-    item, held = REPRODUCTIONS["wang-figure-1"], shipped("wang-figure-1")
+    item, held = ITEMS["wang-figure-1"], shipped("wang-figure-1")
     lines = [line for line in held.result.lines if line.case[2] == item.settings["measures"][0]]
     figure = reproduction_figure(item, lines, ["proven", "published"])
     assert [a.text for a in figure.layout.annotations] == item.settings["networks"]
@@ -117,7 +125,7 @@ def test_a_figure_has_a_panel_for_each_network_and_both_calibrations():
     assert len(first.x) == 21
     assert list(first.x) == sorted(first.x)
     with pytest.raises(ValueError, match="is a table"):
-        reproduction_figure(REPRODUCTIONS["wang-table-1"], lines, ["proven"])
+        reproduction_figure(ITEMS["wang-table-1"], lines, ["proven"])
 
 
 def test_many_names_differ_by_their_symbols():

@@ -10,12 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from benchmarks.papers import Line, Reproduction
 from pages.ui.charts import label
 from pages.ui.theme import PALETTES, current
 from pages.ui.tradeoff.charts import series_name
 from pages.ui.tradeoff.styles import DASHES, style_of
 from privcore.extras.lab.reliability import Reliability
+from privcore.extras.lab.reproductions import Item, Line
 
 _PANEL_HEIGHT = 270
 _DASH = {"proven": "solid", "published": "dash", "exact": "dot"}
@@ -122,19 +122,15 @@ def small_panels(
     return figure
 
 
-def reproduction_figure(
-    reproduction: Reproduction, lines: Iterable[Line], series: Sequence[str]
-) -> go.Figure:
+def reproduction_figure(item: Item, lines: Iterable[Line], series: Sequence[str]) -> go.Figure:
     """Ours, as the paper draws it; lines: of one measure only.
 
     series: which of ours are drawn.  Raises ValueError for an item that is not a figure.
     """
-    drawn = reproduction.figure
+    drawn = item.figure
     if drawn is None:
-        raise ValueError(f"{reproduction.name} is a table")
-    panel, name, x = (
-        reproduction.columns.index(column) for column in (drawn.panel, drawn.line, drawn.x)
-    )
+        raise ValueError(f"{item.name} is a table")
+    panel, name, x = (item.columns.index(column) for column in (drawn.panel, drawn.line, drawn.x))
     points: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
     for line in lines:
         for kind in series:

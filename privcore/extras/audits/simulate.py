@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import pickle
-import subprocess
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
-from queue import Queue
-from threading import Thread
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from privcore.errors import Cancelled
 from privcore.extras.audits.case import Side, Trial
 from privcore.extras.audits.outputs import Outputs, joined
-from privcore.extras.worker import ask, end, start
+from privcore.extras.worker import Pool
 from privcore.privacy.mechanisms import SimulatedNoise
 
 
@@ -48,9 +44,9 @@ class _Runs:
     def __init__(self, trial: Trial, seed: int) -> None:
         self._trial, self._seed = trial, seed
 
-    def __call__(self, batch: Batch) -> tuple[Batch, Outputs] | Exception:
+    def __call__(self, batch: Batch) -> Outputs | Exception:
         try:
-            return batch, perform(self._trial, self._seed, batch)
+            return perform(self._trial, self._seed, batch)
         except Exception as error:
             return error
 
@@ -58,42 +54,23 @@ class _Runs:
 def in_processes(
     trial: Trial, seed: int, plan: Sequence[Batch], count: int
 ) -> Iterator[tuple[Batch, Outputs]]:
-    """Results as they are made, in any order, the batches dealt out in turn.
+    """Results as they are made, in any order.
 
     The processes end when all is done or the iterator is closed.  Raises what the runs raise, and
     RuntimeError if a process ends by itself.
     """
-    results: Queue[Any] = Queue()
-    shares = [list(plan[k::count]) for k in range(count)]
-    processes = [start(_Runs(trial, seed)) for _ in shares]
-    threads = [
-        Thread(target=_serve, args=(process, share, results), daemon=True)
-        for process, share in zip(processes, shares, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in plan:
-            result = results.get()
-            if isinstance(result, Exception):
-                raise result
-            yield result
-    finally:
-        for process in processes:
-            process.kill()
-        for thread in threads:
-            thread.join(timeout=10)
-        for process in processes:
-            end(process)
-
-
-def _serve(process: subprocess.Popen[bytes], share: Sequence[Batch], results: Queue[Any]) -> None:
-    """Hand a process its share, and pass on what it makes of it."""
-    try:
-        for batch in share:
-            results.put(ask(process, batch))
-    except (OSError, EOFError, pickle.PickleError) as error:
-        results.put(RuntimeError(f"a process of the audit ended: {error!r}"))
+    with closing(Pool(_Runs(trial, seed), count)) as pool:
+        for batch in plan:
+            pool.submit(batch)
+        left = len(plan)
+        while left:
+            for batch, result in pool.finished(None):
+                left -= 1
+                if isinstance(result, Exception):
+                    raise result
+                if not isinstance(result, Outputs):
+                    raise RuntimeError(f"a process of the audit ended: {result!r}")
+                yield batch, result
 
 
 # With fewer, a process takes longer to start than to make its runs.

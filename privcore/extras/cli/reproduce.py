@@ -6,20 +6,23 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks.papers import (
-    REPRODUCTIONS,
-    TIMED,
-    Reproduced,
-    Reproduction,
-    Work,
-    get_reproduction,
-    reproduce,
-)
-from benchmarks.papers.results import as_csv, as_json, as_texts
 from privcore.cli.data import load_file, whole
 from privcore.data import Dataset
 from privcore.errors import ParameterError
+from privcore.extras.lab.reproductions import (
+    NAMES,
+    TIMED,
+    Item,
+    Reproduced,
+    as_csv,
+    as_json,
+    as_texts,
+    made_now,
+    makers,
+    shipped,
+)
 from privcore.text import short
 
 
@@ -39,10 +42,17 @@ def _run(options: argparse.Namespace) -> None:
     if options.name is None:
         print(_listing())
         return
-    reproduction = get_reproduction(options.name)
+    shipped(options.name)
+    papers = makers()
+    if papers is None:
+        raise ParameterError(
+            f"{short(options.name)} is made again by benchmarks/papers, which is in the folder of "
+            "the source and not in an installed product; run the command there."
+        )
+    reproduction = papers.REPRODUCTIONS[options.name]
     if options.out is not None and not options.out.endswith(".json"):
         raise ParameterError(f"--out {short(options.out)} must end in .json.")
-    work = Work(
+    work = papers.Work(
         runs=_runs(options, reproduction),
         seed=whole(options.seed, "seed"),
         workers=None if options.workers is None else whole(options.workers, "workers"),
@@ -50,19 +60,19 @@ def _run(options: argparse.Namespace) -> None:
         tick=_ticker(),
     )
     try:
-        result = reproduce(reproduction, work)
+        result = papers.reproduce(reproduction, work)
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         raise SystemExit(130) from None
     if options.out is not None:
-        _write(options.out, as_json(reproduction, result))
+        _write(options.out, as_json(made_now(reproduction, result)))
     if options.csv:
         print(as_csv(reproduction, result.lines), end="")
     else:
         print("\n".join(_words(reproduction, result)))
 
 
-def _runs(options: argparse.Namespace, reproduction: Reproduction) -> int:
+def _runs(options: argparse.Namespace, reproduction: Any) -> int:
     if options.runs is None:
         return reproduction.quick if options.quick else reproduction.runs
     if options.quick:
@@ -70,11 +80,11 @@ def _runs(options: argparse.Namespace, reproduction: Reproduction) -> int:
     return whole(options.runs, "runs")
 
 
-def _table(options: argparse.Namespace, reproduction: Reproduction) -> Dataset | None:
+def _table(options: argparse.Namespace, item: Item) -> Dataset | None:
     if options.table is None:
         return None
-    if not reproduction.needs_table:
-        raise ParameterError(f"{reproduction.name} brings its own data; leave --table out.")
+    if not item.needs_table:
+        raise ParameterError(f"{item.name} brings its own data; leave --table out.")
     # Read as `--csv` of other commands, a missing value being a level of its own.
     file = argparse.Namespace(
         csv=options.table,
@@ -116,25 +126,24 @@ def _ticker() -> Callable[[float], None]:
 
 def _listing() -> str:
     lines = [["name", "paper", "item", "shows"]]
-    lines += [
-        [r.name, r.paper.title.split(":")[0], r.item, r.shows] for r in REPRODUCTIONS.values()
-    ]
+    items = (shipped(name).item for name in NAMES)
+    lines += [[i.name, i.paper.title.split(":")[0], i.item, i.shows] for i in items]
     return "\n".join(aligned(lines))
 
 
-def _words(reproduction: Reproduction, result: Reproduced) -> list[str]:
+def _words(item: Item, result: Reproduced) -> list[str]:
     plural = "run" if result.runs == 1 else "runs"
     lines = [
-        f"{reproduction.paper.title}, {reproduction.item}",
-        reproduction.shows,
+        f"{item.paper.title}, {item.item}",
+        item.shows,
         f"Seed {result.seed}, {result.runs} {plural} each; mean ± standard deviation.",
-        *([TIMED] if reproduction.timed else []),
+        *([TIMED] if item.timed else []),
         "",
-        *aligned(as_texts(reproduction, result.lines)),
+        *aligned(as_texts(item, result.lines)),
     ]
     for title, sentences in (
-        ("What the paper says", reproduction.says),
-        ("Why ours differ", reproduction.differences),
+        ("What the paper says", item.says),
+        ("Why ours differ", item.differences),
         ("Refused", result.refused),
     ):
         lines += ["", f"{title}:", *(f"- {s}" for s in sentences)] if sentences else []

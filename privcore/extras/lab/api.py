@@ -21,6 +21,7 @@ def sweep(
     epsilons: Sequence[float] = (0.1, 1.0, 10.0),
     seeds: int = 20,
     workers: int | None = 0,
+    scheduler: str | None = None,
     **settings: Any,
 ) -> pd.DataFrame:
     """Run algorithms over budgets, with simulated noise, and measure each graph.
@@ -31,6 +32,7 @@ def sweep(
         epsilons: budgets to try.
         seeds: runs of each, with noise of their own.
         workers: processes; 0 for this one, None for one on each processor.
+        scheduler: the address of a Dask scheduler, whose workers are used instead.
         **settings: of other parameters, for every algorithm that has them.
 
     Returns:
@@ -53,4 +55,4 @@ def sweep(
     )
     if plan.unused:
         raise ParameterError(f"None of the algorithms has a parameter {short(plan.unused[0])!r}.")
-    return pd.DataFrame(list(run_sweep(plan, workers=workers)))
+    return pd.DataFrame(list(run_sweep(plan, workers=workers, scheduler=scheduler)))

@@ -3,24 +3,14 @@
 import json
 import math
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.papers import (
-    PAPERS,
-    REPRODUCTIONS,
-    SERIES,
-    Figure,
-    Reproduction,
-    Sample,
-    Work,
-    get_reproduction,
-    reproduce,
-)
+from benchmarks.papers import REPRODUCTIONS, Reproduction, Sample, Work, reproduce
 from benchmarks.papers.engine import collect
 from benchmarks.papers.kusner import TABLE_2_CELLS
-from benchmarks.papers.results import FOLDER, as_csv, as_json, as_texts, shipped
 from benchmarks.papers.sweeps import Measured
 from benchmarks.papers.trade_off import AGAINST_EXACT, AGAINST_TRUTH, trade_off
 from benchmarks.papers.wang import Recounted
@@ -30,19 +20,41 @@ from privcore.algorithms.gradients.schedules import SCHEDULES, total
 from privcore.cli import build_parser
 from privcore.data import Column, Dataset, build_dataset, load_network, read_table
 from privcore.errors import ParameterError
+from privcore.extras.lab.reproductions import (
+    FOLDER,
+    NAMES,
+    SERIES,
+    Figure,
+    Paper,
+    as_csv,
+    as_json,
+    as_texts,
+    made_now,
+    makers,
+    read,
+    shipped,
+)
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
 from privcore.graphs import PDAG
 from privcore.measures import ordered_pair_f1, skeleton_metrics
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.data.guess import guessed_schema
 
-NAMES = list(REPRODUCTIONS)
-SHIPPED = [name for name in NAMES if not REPRODUCTIONS[name].needs_table]
+MADE = [name for name in NAMES if not REPRODUCTIONS[name].needs_table]
 
 
 def simple(make, published=None, **more):
     return Reproduction(
-        "toy", PAPERS["wang"], "Toy", "A toy.", ("case",), {}, make, (), published or {}, **more
+        name="toy",
+        paper=Paper("toys", "Toys", "Of toys"),
+        item="Toy",
+        shows="A toy.",
+        columns=("case",),
+        settings={},
+        differences=(),
+        make=make,
+        published=published or {},
+        **more,
     )
 
 
@@ -58,11 +70,12 @@ def test_every_item_of_the_plan_is_there():
         *(f"kusner-{name}" for name in ("table-2", "figure-1", "figure-2")),
     }
     assert set(NAMES) == wanted
+    assert list(REPRODUCTIONS) == list(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_declaration_is_complete(name):
-    item = get_reproduction(name)
+    item = REPRODUCTIONS[name]
     assert item.shows.endswith(".")
     assert item.differences
     assert all(s.endswith((".", ".”")) for s in (*item.differences, *item.says))
@@ -76,21 +89,21 @@ def test_a_declaration_is_complete(name):
 
 def test_an_unknown_name_is_refused_in_one_sentence():
     with pytest.raises(ParameterError, match=r"^There is no reproduction 'wang-table-9'; choose"):
-        get_reproduction("wang-table-9")
+        shipped("wang-table-9")
 
 
 # -- what is transcribed ------------------------------------------------------------------------
 
 
 def printed(name, case):
-    return float(get_reproduction(name).published[case].split(" ")[0])
+    return float(REPRODUCTIONS[name].published[case].split(" ")[0])
 
 
 def test_cells_stand_where_the_papers_print_them():
-    assert get_reproduction("xu-table-3").published[1.0, "EM-PC", "TDR"] == "0.740 ± 0.134"
-    assert get_reproduction("xu-table-6").published[0.6, "LapMech", "FPR"] == "0.503 ± 0.048"
-    assert get_reproduction("xu-table-5").published[1000.0, "EM-PC", "TPR"] == "0.812 ± 0.077"
-    assert get_reproduction("xu-table-10").published[50.0, "PrivPC*", "TPR"] == "0.785 ± 0.082"
+    assert REPRODUCTIONS["xu-table-3"].published[1.0, "EM-PC", "TDR"] == "0.740 ± 0.134"
+    assert REPRODUCTIONS["xu-table-6"].published[0.6, "LapMech", "FPR"] == "0.503 ± 0.048"
+    assert REPRODUCTIONS["xu-table-5"].published[1000.0, "EM-PC", "TPR"] == "0.812 ± 0.077"
+    assert REPRODUCTIONS["xu-table-10"].published[50.0, "PrivPC*", "TPR"] == "0.785 ± 0.082"
     assert TABLE_2_CELLS["ε = 1", "hsic"][6] == 0.66
     assert printed("wang-table-2", ("asia", "EM-PC", "time over Priv-PC's")) == 32.85
     assert printed("wang-table-2", ("cancer", "EM-PC", "time over Priv-PC's")) == 10.61
@@ -98,7 +111,7 @@ def test_cells_stand_where_the_papers_print_them():
 
 def test_the_speedups_of_the_text_are_those_of_the_table():
     """“10.61 to 32.85 times”, and “1.20 to 2.40” by sub-sampling."""
-    published = get_reproduction("wang-table-2").published
+    published = REPRODUCTIONS["wang-table-2"].published
     em = [float(t) for (_, name, _), t in published.items() if name == "EM-PC"]
     whole = [float(t) for (_, name, _), t in published.items() if name == "Priv-PC, all rows"]
     assert (min(em), max(em)) == (10.61, 32.85)
@@ -106,7 +119,7 @@ def test_the_speedups_of_the_text_are_those_of_the_table():
 
 
 def test_one_setting_in_two_tables_has_the_same_cells():
-    tables = {name: get_reproduction(f"xu-table-{name}").published for name in (3, 4, 5, 6, 8, 9)}
+    tables = {name: REPRODUCTIONS[f"xu-table-{name}"].published for name in (3, 4, 5, 6, 8, 9)}
     for algorithm in ("PC (not private)", "LapMech", "EM-PC"):
         for rate in ("TPR", "TDR"):
             cells = {t[v, algorithm, rate] for t, v in ((tables[3], 5.0), (tables[5], 1e4))}
@@ -143,7 +156,7 @@ def test_the_printed_rates_of_xu_fit_only_with_the_graphs_exchanged(name, value,
 
 
 def test_the_rates_of_adult_are_those_of_22_shared_edges():
-    published = get_reproduction("xu-adult").published
+    published = REPRODUCTIONS["xu-adult"].published
     pc, em, shared, pairs = 31, 28, 22, 14 * 13 / 2
     assert f"{shared / em:.3f}" == published["EM-PC", "TPR"]
     assert f"{shared / pc:.3f}" == published["EM-PC", "TDR"]
@@ -310,7 +323,7 @@ def test_counting_anew_finds_the_same():
 
 
 def test_iterations_of_curate_fit_and_one_more_does_not():
-    item = get_reproduction("curate-figure-3")
+    item = REPRODUCTIONS["curate-figure-3"]
     for line in reproduce(item, Work(1)).lines:
         name, schedule, first = line.case
         epsilon, most = float(name.split("= ")[1]), int(line.ours["proven"].mean)
@@ -355,7 +368,7 @@ def test_levels_are_merged_into_the_most_frequent_and_the_rest():
 
 
 def test_adult_needs_its_data_and_takes_them():
-    item = get_reproduction("xu-adult")
+    item = REPRODUCTIONS["xu-adult"]
     with pytest.raises(ParameterError, match=r"--table FILE\.$"):
         reproduce(item, Work(1))
     lines = {line.case: line for line in reproduce(item, Work(2, table=adult())).lines}
@@ -379,13 +392,23 @@ def test_a_column_of_numbers_is_refused():
 
 
 def test_nothing_else_is_shipped():
-    assert {path.stem for path in FOLDER.glob("*.json")} == set(SHIPPED)
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(NAMES)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_says_what_is_declared(name):
+    """After a change of the declarations, `python -m benchmarks.papers` writes the files."""
+    item, held = REPRODUCTIONS[name], shipped(name)
+    told = as_json(replace(held, item=item))
+    assert (FOLDER / f"{name}.json").read_text(encoding="utf-8") == told
+    assert as_json(held) == told
+    assert {line.case: line.paper for line in held.result.lines if line.paper} == item.published
+    assert (held.made is None) == item.needs_table
+
+
+@pytest.mark.parametrize("name", MADE)
 def test_a_shipped_result_is_of_this_declaration(name):
-    item, held = get_reproduction(name), shipped(name)
-    assert held.settings == item.settings
+    item, held = REPRODUCTIONS[name], shipped(name)
     words = shlex.split(held.command)
     assert words[:3] == ["python", "-m", "privcore"]
     options = build_parser().parse_args(words[3:])
@@ -395,7 +418,6 @@ def test_a_shipped_result_is_of_this_declaration(name):
         held.result.seed,
     )
     assert held.result.runs == item.runs
-    assert {line.case: line.paper for line in held.result.lines if line.paper} == item.published
     assert held.version
     assert held.made.count("-") == 2
     for line in held.result.lines:
@@ -409,7 +431,7 @@ def test_a_shipped_result_is_of_this_declaration(name):
 
 @pytest.mark.parametrize("name", ["wang-table-1", "xu-table-9", "curate-figure-3"])
 def test_making_it_again_gives_the_same_numbers(name):
-    item, held = get_reproduction(name), shipped(name).result
+    item, held = REPRODUCTIONS[name], shipped(name).result
     again = reproduce(item, Work(held.runs, seed=held.seed))
     assert [line.case for line in again.lines] == [line.case for line in held.lines]
     for new, old in zip(again.lines, held.lines, strict=True):
@@ -419,15 +441,31 @@ def test_making_it_again_gives_the_same_numbers(name):
             assert mean[:3] == pytest.approx(old.ours[series][:3], rel=1e-12, nan_ok=True)
 
 
-def test_a_file_reads_back_as_it_was_written(tmp_path, monkeypatch):
+def test_a_file_reads_back_as_it_was_written(tmp_path):
     samples = [Sample(("a",), "proven", 0.1, 2.5), Sample(("b",), "proven", math.nan)]
     figure = Figure("case", "case", "case", "x", "y")
     item = simple(lambda settings, work: iter(samples), {("a",): "0.2"}, figure=figure)
     result = reproduce(item, Work(1, seed=4))
-    monkeypatch.setattr("benchmarks.papers.results.FOLDER", tmp_path)
-    (tmp_path / "toy-file.json").write_text(as_json(item, result), encoding="utf-8")
-    held = shipped("toy-file")
+    (tmp_path / "toy.json").write_text(as_json(made_now(item, result)), encoding="utf-8")
+    held = read(tmp_path / "toy.json")
+    assert held.item.figure == figure
     assert (held.result.runs, held.result.seed) == (1, 4)
     assert held.result.lines[0] == result.lines[0]
     assert math.isnan(held.result.lines[1].ours["proven"].mean)
-    assert shipped("no-such-file") is None
+
+
+# -- where it is made ---------------------------------------------------------------------------
+
+
+def test_the_makers_are_those_beside_the_engine(monkeypatch, tmp_path):
+    assert makers().REPRODUCTIONS is REPRODUCTIONS
+    # In an installed product nothing is there, or somebody else's package of the same name.
+    monkeypatch.setattr("privcore.extras.lab.reproductions._PACKAGE", tmp_path / "privcore")
+    assert makers() is None
+    foreign = tmp_path / "benchmarks" / "papers"
+    foreign.mkdir(parents=True)
+    (foreign.parent / "__init__.py").touch()
+    assert makers() is None
+    # Ours, but another is found first.
+    (foreign / "registry.py").touch()
+    assert makers() is None

@@ -23,8 +23,8 @@ from privcore.extras.lab.sweeps.sweep import (
     edges_of,
     run_sweep,
 )
-from privcore.extras.lab.sweeps.workers import Here, Lost, Processes
-from privcore.extras.worker import Failed
+from privcore.extras.lab.sweeps.workers import Here, Server
+from privcore.extras.worker import Failed, Lost, Pool
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import skeleton_metrics
 
@@ -350,7 +350,7 @@ def test_cancel_stops_within_a_run():
 
 def test_closing_ends_the_processes():
     plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2_000)
-    crew = Processes(plan, 2)
+    crew = Pool(Server(plan), 2)
     with closing(crew):
         crew.submit(plan.references[0])
         while not crew.finished(1.0):
@@ -360,13 +360,13 @@ def test_closing_ends_the_processes():
 
 def test_a_worker_that_is_killed_is_replaced(expected, monkeypatch):
     crews = []
-    original = Processes.__init__
+    original = Pool.__init__
 
     def watched(self, plan, count):
         original(self, plan, count)
         crews.append(self)
 
-    monkeypatch.setattr(Processes, "__init__", watched)
+    monkeypatch.setattr(Pool, "__init__", watched)
     rows = []
     for row in run_sweep(PLAN, workers=2):
         if not rows:

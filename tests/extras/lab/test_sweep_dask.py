@@ -2,22 +2,38 @@
 
 import builtins
 import os
+import re
+import shlex
 import signal
 import sys
 import types
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from distributed import LocalCluster
 
+import privcore
+from privcore.algorithms import count, discover
+from privcore.cli import main
 from privcore.data import load_network
 from privcore.errors import SweepError
-from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan, TableData, run_sweep
+from privcore.extras.lab.sweeps.sweep import (
+    NetworkData,
+    SweepPlan,
+    TableData,
+    read_sweep,
+    run_sweep,
+)
+
+ROOT = Path(__file__).parents[3]
 
 PLAN = SweepPlan(
     (NetworkData("cancer"), TableData(load_network("survey").sample(700, 2))),
     ("pc", "svt-pc", "privpc-star"),
     grids={"epsilon": (0.5, 5)},
-    seeds=30,
+    seeds=4,
     settings={"max_order": 2},
 )
 
@@ -82,6 +98,34 @@ def test_nothing_is_left_on_the_workers(cluster):
     with Client(cluster, set_as_default=False) as client:
         plugins = client.run(lambda dask_worker: list(dask_worker.plugins))
     assert not [name for names in plugins.values() for name in names if "causalveil" in name]
+
+
+def test_the_page_on_clusters_runs(cluster, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    levels = np.array(["no", "yes"])
+    cells = np.random.default_rng(1).integers(0, 2, (400, 2))
+    frame = pd.DataFrame(levels[cells], columns=["smokes", "coughs"])
+    (tmp_path / "rows").mkdir()
+    for part, rows in enumerate((frame[:150], frame[150:])):
+        rows.to_parquet(tmp_path / "rows" / f"{part}.parquet")
+    page = ROOT / "docs" / "how-to" / "cluster.md"
+    text = page.read_text(encoding="utf-8").replace("localhost:8786", cluster.scheduler_address[6:])
+    command, sweep, counting = re.findall(r"```(?:sh|python)\n(.*?)```", text, re.DOTALL)[1:]
+    assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
+    assert len(read_sweep(tmp_path / "rows.parquet").rows) == 1 + 2 * 3
+    names = {}
+    exec(sweep, names)
+    here = privcore.sweep(names["data"], ["svt-pc"], seeds=3)
+    drop = [name for name in here.columns if "seconds" in name]
+    there = names["rows"].sort_values("cell", ignore_index=True).drop(columns=drop)
+    pd.testing.assert_frame_equal(
+        there, here.sort_values("cell", ignore_index=True).drop(columns=drop)
+    )
+    exec(counting, names)
+    in_memory = count(privcore.read_table(frame, schema=names["schema"]))
+    result = discover(in_memory, "priv-pc", {"epsilon": 1.0}, seed=1)
+    assert names["result"].graph == result.graph
+    assert names["result"].guarantee.epsilon == result.guarantee.epsilon
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch):

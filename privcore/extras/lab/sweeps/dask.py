@@ -14,13 +14,11 @@ from privcore.extras.lab.sweeps.cells import Runner
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.extras.lab.sweeps.workers import (
     BATCH_SECONDS,
-    Lost,
     Result,
     Work,
     perform,
-    waiting_in,
 )
-from privcore.extras.worker import Failed
+from privcore.extras.worker import Failed, Lost, waiting_in
 from privcore.text import short
 
 # How long to wait for a scheduler or its first worker, and for any worker once all are gone.

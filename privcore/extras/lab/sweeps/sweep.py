@@ -38,12 +38,11 @@ from privcore.extras.lab.sweeps.workers import (
     BATCH_SECONDS,
     Crew,
     Here,
-    Lost,
-    Processes,
     Result,
+    Server,
     Work,
 )
-from privcore.extras.worker import Failed
+from privcore.extras.worker import Failed, Lost, Pool
 
 __all__ = [
     "METRICS",
@@ -136,7 +135,7 @@ def _crew(
             ) from None
         return Cluster(plan, scheduler)
     count = min(processors() if workers is None else workers, runs)
-    return Processes(plan, count) if count > 1 else Here(plan, cancelled)
+    return Pool(Server(plan), count) if count > 1 else Here(plan, cancelled)
 
 
 class _Sweep:

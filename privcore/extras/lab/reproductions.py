@@ -1,0 +1,320 @@
+"""The papers' tables and figures that come with the product: each file says all that is shown.
+
+What makes their numbers is `benchmarks.papers`, which is beside the source and in no wheel.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from privcore.errors import ParameterError
+from privcore.text import short, spreadsheet_cell
+from privcore.version import __version__
+
+_PACKAGE = Path(__file__).parents[2]
+FOLDER = _PACKAGE / "extras" / "results" / "reproductions"
+# In the order in which they are listed.
+NAMES = (
+    *("wang-table-1", "wang-figure-1", "wang-table-2"),
+    *(f"xu-table-{number}" for number in (3, 4, 5, 6, 8, 9, 10, 11)),
+    "xu-adult",
+    *("curate-figure-3", "curate-figure-4", "curate-figure-5", "curate-tables-4-7"),
+    *("kusner-table-2", "kusner-figure-1", "kusner-figure-2"),
+)
+Case = tuple[str | float, ...]
+# What ours are made with, by the name of their column.
+SERIES = {
+    "exact": "ours, no privacy",
+    "published": "ours, published (not proven)",
+    "uncached": "published, counted anew",
+    "proven": "ours, proven",
+}
+TIMED = "Times depend on the machine and differ from one run to the next."
+_PAPER = "paper"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """name: as in the names of its items; title: short, for lists."""
+
+    name: str
+    title: str
+    citation: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How the lines of an item are drawn: names of its columns.
+
+    panel: a picture for each of its values; line: a line for each; x: the axis, where a value does
+    not bring its own.  bounded: whether y is from 0 to 1.  x_range: where the axis ends, if not
+    with the points.  Of a column "measure" one value is drawn at a time.
+    """
+
+    panel: str
+    line: str
+    x: str
+    x_title: str
+    y_title: str
+    bounded: bool = True
+    log_y: bool = False
+    x_range: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One table or figure of a paper.
+
+    shows: one sentence.  columns: names of what makes a case, in order.
+    settings: all that decides about our numbers but for seed and runs, JSON-ready.
+    says: sentences of the paper on the item that can be compared with ours.
+    differences: why ours are not the paper's.
+    quick: replicates of a first look.
+    needs_table: whether the user must bring the data.
+    timed: whether the values are times, which differ from one run to the next.
+    """
+
+    name: str
+    paper: Paper
+    item: str
+    shows: str
+    columns: tuple[str, ...]
+    settings: Mapping[str, Any]
+    differences: tuple[str, ...]
+    says: tuple[str, ...] = ()
+    quick: int = 1
+    figure: Figure | None = None
+    needs_table: bool = False
+    timed: bool = False
+
+
+class Mean(NamedTuple):
+    """Mean of several runs, NaN if all were refused.  sd: over n − 1, and 0 for one run.
+
+    x: mean place on the axis, None where the case says it.
+    """
+
+    mean: float
+    sd: float
+    runs: int
+    x: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a table: what the paper says, None where it says nothing, and ours by series."""
+
+    case: Case
+    paper: str | None
+    ours: Mapping[str, Mean]
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """Lines in the paper's order; refused: sentences on runs that could not be made, each once."""
+
+    name: str
+    lines: tuple[Line, ...]
+    runs: int
+    seed: int
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """An item with a result, and which version made it on which day.
+
+    made: None where the user has to bring the data; the lines then have the paper's numbers only.
+    """
+
+    item: Item
+    result: Reproduced
+    version: str
+    made: str | None
+
+    @property
+    def command(self) -> str:
+        """What makes the result again."""
+        runs, seed = self.result.runs, self.result.seed
+        return f"python -m privcore reproduce {self.item.name} --runs {runs} --seed {seed}"
+
+
+def made_now(item: Item, result: Reproduced) -> Shipped:
+    """A result of today and of this version."""
+    return Shipped(item, result, __version__, date.today().isoformat())
+
+
+def makers() -> Any:
+    """`benchmarks.papers`, which makes the numbers; None where the source is not there."""
+    ours = _PACKAGE.parent / "benchmarks" / "papers" / "registry.py"
+    found = find_spec("benchmarks")
+    # In an installed product there may be somebody else's package of that name.
+    if not ours.is_file() or found is None or found.origin is None:
+        return None
+    if Path(found.origin).resolve().parent != ours.resolve().parents[1]:
+        return None
+    return import_module("benchmarks.papers")
+
+
+def described(item: Item) -> dict[str, Any]:
+    """All that a file says of an item, whatever the result."""
+    return {field.name: _plain(getattr(item, field.name)) for field in fields(Item)}
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if isinstance(value, Paper | Figure) else value
+
+
+def as_json(held: Shipped) -> str:
+    """What `shipped` reads, with a line of text for each line of the table."""
+    about = {
+        **described(held.item),
+        "command": held.command if held.made else None,
+        "version": held.version,
+        "made": held.made,
+        "runs": held.result.runs,
+        "seed": held.result.seed,
+        "refused": held.result.refused,
+    }
+    lines = ",\n".join(
+        json.dumps(
+            {
+                "case": line.case,
+                "paper": line.paper,
+                "ours": {series: _values(mean) for series, mean in line.ours.items()},
+            },
+            ensure_ascii=False,
+        )
+        for line in held.result.lines
+    )
+    head = json.dumps(about, ensure_ascii=False, indent=1)[: -len("\n}")]
+    return f'{head},\n "lines": [\n{lines}\n]\n}}\n'
+
+
+def _values(mean: Mean) -> list[float | int | None]:
+    """Mean, sd, runs and x; what is not a number as null, which JSON has."""
+    return [None if isinstance(v, float) and math.isnan(v) else v for v in mean]
+
+
+def _mean(held: Sequence[Any]) -> Mean:
+    mean, sd, runs, x = held
+    return Mean(math.nan if mean is None else mean, math.nan if sd is None else sd, runs, x)
+
+
+@cache
+def shipped(name: str) -> Shipped:
+    """What comes with the product; raises ParameterError if there is no such item."""
+    if name not in NAMES:
+        raise ParameterError(
+            f"There is no reproduction {short(name)!r}; choose one of {', '.join(NAMES)}."
+        )
+    return read(FOLDER / f"{name}.json")
+
+
+def read(path: Path) -> Shipped:
+    """A file that `as_json` wrote."""
+    held = json.loads(path.read_text(encoding="utf-8"))
+    lines = tuple(
+        Line(
+            tuple(line["case"]),
+            line["paper"],
+            {series: _mean(values) for series, values in line["ours"].items()},
+        )
+        for line in held["lines"]
+    )
+    told = {field.name: held[field.name] for field in fields(Item)}
+    told |= {name: tuple(told[name]) for name in ("columns", "differences", "says")}
+    told |= {"paper": Paper(**held["paper"]), "figure": _figure(held["figure"])}
+    result = Reproduced(held["name"], lines, held["runs"], held["seed"], tuple(held["refused"]))
+    return Shipped(Item(**told), result, held["version"], held["made"])
+
+
+def _figure(held: Mapping[str, Any] | None) -> Figure | None:
+    if held is None:
+        return None
+    ends = held["x_range"]
+    return Figure(**{**held, "x_range": None if ends is None else tuple(ends)})
+
+
+def series_of(lines: Sequence[Line]) -> list[str]:
+    """Which series the lines have, in a fixed order."""
+    named = {series for line in lines for series in line.ours}
+    return [series for series in SERIES if series in named]
+
+
+def as_texts(item: Item, lines: Sequence[Line]) -> list[list[str]]:
+    """The table as it is read: a line of names, then one for each line.
+
+    The paper's column is left out where it prints nothing.
+    """
+    series = series_of(lines)
+    printed = any(line.paper is not None for line in lines)
+    head = [*item.columns, *[_PAPER] * printed, *(SERIES[name] for name in series)]
+    body = [
+        [
+            *(_entry(value) for value in line.case),
+            *[line.paper or "–"] * printed,
+            *(_cell(line, line.ours.get(name)) for name in series),
+        ]
+        for line in lines
+    ]
+    return [head, *body]
+
+
+def _entry(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:,.10g}"
+
+
+def _cell(line: Line, mean: Mean | None) -> str:
+    if mean is None:
+        return "–"
+    if mean.runs == 0:
+        return "refused"
+    places = 3 if abs(mean.mean) < 10 else 1
+    if not mean.sd:
+        # A count reads better without decimals; a rate of 1 is not a count.
+        count = mean.mean == int(mean.mean) and abs(mean.mean) >= 2
+        return f"{mean.mean:,.{0 if count else places}f}{_place(line, mean.x)}"
+    return f"{mean.mean:,.{places}f} ± {mean.sd:,.{places}f}{_place(line, mean.x)}"
+
+
+def _place(line: Line, x: float | None) -> str:
+    """Where a value stands, unless the case says so already."""
+    if x is None:
+        return ""
+    shown = f"ε {x:.3g}"
+    for entry in line.case:
+        if isinstance(entry, str):
+            if entry.replace("= ", "").endswith(shown):
+                return ""
+        elif math.isclose(entry, x, rel_tol=0.01):
+            return ""
+    return f" at {shown}"
+
+
+def as_csv(item: Item, lines: Sequence[Line]) -> str:
+    """Numbers to work with: mean, sd, runs and place of each series."""
+    series = series_of(lines)
+    parts = ("mean", "sd", "runs", "x")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        [*item.columns, _PAPER, *(f"{name}_{part}" for name in series for part in parts)]
+    )
+    for line in lines:
+        held = (line.ours.get(name) for name in series)
+        values = [v for mean in held for v in (_values(mean) if mean else [None] * len(parts))]
+        case = [spreadsheet_cell(v) if isinstance(v, str) else v for v in line.case]
+        writer.writerow([*case, line.paper, *values])
+    return text.getvalue()
