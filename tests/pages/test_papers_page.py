@@ -5,6 +5,7 @@ import pytest
 from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
 from privcore.evaluation.papers import PAPERS, REPRODUCTIONS, TIMED
 from privcore.evaluation.papers.results import shipped
+from tests.examples import few
 from tests.pages.opening import open_page
 
 
@@ -12,7 +13,7 @@ def start(**query):
     return open_page("papers", **query)
 
 
-@pytest.mark.parametrize("name", list(REPRODUCTIONS))
+@pytest.mark.parametrize("name", few(REPRODUCTIONS, 6))
 def test_every_item_draws(name):
     app = start(item=name)
     item = REPRODUCTIONS[name]
