@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 IN_PARTS = """(() => {
     const Real = WebSocket, waiting = [];
     let turn = 0;
-    setInterval(() => waiting.splice(0, 1 + (turn++ % 5)).forEach(deliver => deliver()), 4);
+    setInterval(() => waiting.splice(0, 4 + 9 * (turn++ % 3)).forEach(deliver => deliver()), 4);
     window.WebSocket = class extends Real {
         addEventListener(kind, heard, ...how) {
             const later = (event) => waiting.push(() => heard.call(this, event));
@@ -31,7 +31,10 @@ def press(page, role, name):
     page.get_by_role(role, name=name).click()
 
 
-def test_what_is_selected_shown_and_in_the_address_agree_after_every_press(server, visit, tmp_path):
+@pytest.mark.parametrize("turns", [3, pytest.param(10, marks=pytest.mark.long)])
+def test_what_is_selected_shown_and_in_the_address_agree_after_every_press(
+    server, visit, tmp_path, turns
+):
     path = tmp_path / "table.csv"
     path.write_text(f"a,b,c\n{ROWS}")
     page = visit(f"{server.url}/data?data=your+table&algorithm=laplace-pc", script=IN_PARTS)
@@ -40,7 +43,7 @@ def test_what_is_selected_shown_and_in_the_address_agree_after_every_press(serve
     page.get_by_role("link", name="Go to Discover").first.click()
     press(page, "button", "Make the graphs of the strip")
     press(page, "button", "Judge this graph")
-    for turn in range(10):
+    for turn in range(turns):
         press(page, "button", "Open Stability")
         expect(page.get_by_role("tab", name="Stability", selected=True)).to_be_visible()
         expect(page.get_by_text("Re-rolls: other noise on all rows").first).to_be_visible()
