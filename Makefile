@@ -7,8 +7,8 @@ TEST := .venv-test
 DOCS := .venv-docs
 PEERS := .venv-peers
 
-# Two processes; a file stays with one of them, and the browser journeys together (tests/conftest.py).
-PYTEST := $(TEST)/bin/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+# Two processes; a file stays with one of them, so that its tests share what they set up.
+PYTEST := $(TEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: app test test-all test-peers lint docs clean
 

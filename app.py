@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.ui.charts import address_foot, set_foot
-from pages.ui.controls.address import leave_out_infinite, leave_out_undrawn, note_page
+from pages.ui.controls.address import leave_out_infinite, leave_out_undrawn
 from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
 from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
@@ -53,7 +53,6 @@ page = st.navigation(
 enter_frame()
 note_address()
 leave_out_infinite()
-note_page(page.url_path)
 set_foot(address_foot(page.title, st.query_params.to_dict()))
 dress(presenting=presenting() and page is discover_page)
 

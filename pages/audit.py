@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.ui import charts
 from pages.ui.audit import charts as audit_charts
-from pages.ui.controls.address import chosen
+from pages.ui.controls.address import chosen, news, write
 from pages.ui.controls.params import number_text
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
@@ -44,7 +44,6 @@ USUAL = {
     "released numbers": "moment-search-whole-counts",
     "cause and effect": "hsic-root-both",
 }
-ADDRESSED = "_audit_case"
 # In this process: a slider move must not wait for others to start.
 RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
 EPSILONS = [number_text(v) for v in (0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)]
@@ -53,9 +52,8 @@ PICTURE_RUNS = (200, 4_000)
 
 def open_case() -> None:
     """Choose the audit that the address names, `?case=NAME`, of whatever kind it is."""
-    name = st.query_params.get("case")
-    # What `choose` wrote there itself: the controls decide.
-    if name is None or name == st.session_state.get(ADDRESSED):
+    name = news("case", "")
+    if not name:
         return
     try:
         find_audit(name)
@@ -99,7 +97,7 @@ def choose() -> tuple[AuditCase, dict[str, Any]]:
         persist_state="session",
         format_func=lambda n: cases[n].title,
     )
-    st.session_state[ADDRESSED] = st.query_params["case"] = name
+    write("case", name, "")
     case = cases[name]
     epsilon = st.select_slider(
         "Claimed ε",

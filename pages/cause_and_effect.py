@@ -1,7 +1,5 @@
 """Cause and effect: which of two variables causes the other, privately?"""
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from pages.ui.cause_and_effect.accuracy import accuracy_panel, epsilon_panel, penalty_panel
@@ -10,14 +8,13 @@ from pages.ui.cause_and_effect.result import guarantee_panel, headline, pictures
 from pages.ui.controls.algorithm import choose_seed
 from pages.ui.controls.params import declared_controls
 from pages.ui.frame import require_frame
+from pages.ui.layout import tabbed
 from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
 from privcore.errors import PrivcoreError
 from privcore.extras.pairs import PARAMETERS, Pair, infer
 
 require_frame("pages/cause_and_effect.py")
-# Of the tabs below the pictures, in order.
-TABS = ["Scores", "Decision against ε", "Decision against λ", "Accuracy", "Guarantee"]
 
 
 def results(pair: Pair, key: Key) -> None:
@@ -35,18 +32,16 @@ def results(pair: Pair, key: Key) -> None:
         return
     headline(result, pair)
     pictures(result, pair)
-    contents: tuple[Callable[[], None], ...] = (
-        lambda: scores_panel(result, pair),
-        lambda: epsilon_panel(pair, key, values, seed),
-        lambda: penalty_panel(pair, key, values, seed),
-        accuracy_panel,
-        lambda: guarantee_panel(result),
+    tabbed(
+        {
+            "Scores": lambda: scores_panel(result, pair),
+            "Decision against ε": lambda: epsilon_panel(pair, key, values, seed),
+            "Decision against λ": lambda: penalty_panel(pair, key, values, seed),
+            "Accuracy": accuracy_panel,
+            "Guarantee": lambda: guarantee_panel(result),
+        },
+        "pair_tab",
     )
-    tabs = st.tabs(TABS, key="pair_tab", on_change="rerun", bind="query-params")
-    for tab, draw in zip(tabs, contents, strict=True):
-        if tab.open:
-            with tab:
-                draw()
     st.caption(
         f"{result.n_train:,} training and {result.n_test:,} test records, "
         f"{1000 * result.seconds:.0f} ms of engine time. Noise is simulated from a seed, for "

@@ -1,5 +1,6 @@
 """Data: what am I looking at, and what of it is public?"""
 
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -13,6 +14,7 @@ from pages.ui.controls.uploads import NO_UPLOADS, uploads_allowed
 from pages.ui.data import charts as data_charts
 from pages.ui.data import public_domain, upload
 from pages.ui.frame import require_frame
+from pages.ui.layout import tabbed
 from pages.ui.messages import problem
 from pages.ui.texts import plain, protection_of
 from privcore.algorithms.search.parameters import MIXED_LEVELS
@@ -203,12 +205,8 @@ def show(loaded: Loaded) -> None:
     about(loaded)
     own = "upload_used" in st.session_state and st.session_state["data"] == UPLOAD
     first = {"What is public": public_domain.panel} if own else {"Columns": schema}
-    panels = {**first, "Rows": preview, "Pictures": pictures}
-    tabs = st.tabs(list(panels), key="data_tab", on_change="rerun", bind="query-params")
-    for tab, draw in zip(tabs, panels.values(), strict=True):
-        if tab.open:
-            with tab:
-                draw(loaded)
+    contents = {**first, "Rows": preview, "Pictures": pictures}
+    tabbed({name: partial(draw, loaded) for name, draw in contents.items()}, "data_tab")
 
 
 def choose_own() -> None:

@@ -32,6 +32,7 @@ from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
 from pages.ui.graphs import findings
 from pages.ui.graphs.view import legend_html
+from pages.ui.layout import tabbed
 from pages.ui.messages import problem
 from pages.ui.pictures import RunPictures, picture_buttons, run_lines
 from pages.ui.theme import current
@@ -104,10 +105,11 @@ def results(loaded: Loaded) -> None:
         st.session_state["parameters"] = values
         key = epsilon.key_of(algorithm, values)
     place = st.container(gap="xxsmall")
-    after = st.container(key="after")
+    with st.container(key="after"):
+        choices, after = st.container(), st.container()
     background = background_of(loaded, name, values) if key else None
     with place:
-        shown = show_run(loaded, name, values, seed, background, words, after)
+        shown = show_run(loaded, name, values, seed, background, words, choices)
     if shown is None:
         return
     private = algorithm.private
@@ -311,35 +313,35 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
     reference, label = references[shown.kind], names[shown.kind]
     base_title = shown.base_title
     form = algorithm.output.upper()
-    metric_row(
-        result.graph,
-        base.graph if shown.kind == "truth" else None,
-        base_title,
-        reference,
-        label,
-        form,
-    )
-    seen = power_sentence(result, loaded)
-    if seen:
-        st.caption(linked(seen, power="probability", threshold="Significance level"))
-    mixed = mixed_sentence(result, loaded)
-    if mixed:
-        st.caption(mixed)
-    if result.findings:
-        st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
-    if overruled := overruled_sentence(result):
-        st.caption(texts.plain(overruled))
-    lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
-    lines = linked(lines, cpdag="A line without an arrow")
-    st.caption(f"{lines} {texts.NOT_PRIVATE}")
-    if result.intervals is not None:
-        st.caption(shape_sentence(result))
-    narrow = one_level_sentence(result)
-    if narrow:
-        st.caption(f":material/warning: {texts.plain(narrow)}")
-    if "truth" not in references:
-        stability.summary(loaded, result)
-
+    # One place, so that the tabs below stay where they are.
+    with st.container():
+        metric_row(
+            result.graph,
+            base.graph if shown.kind == "truth" else None,
+            base_title,
+            reference,
+            label,
+            form,
+        )
+        seen = power_sentence(result, loaded)
+        if seen:
+            st.caption(linked(seen, power="probability", threshold="Significance level"))
+        mixed = mixed_sentence(result, loaded)
+        if mixed:
+            st.caption(mixed)
+        if result.findings:
+            st.caption(f"{findings.width_sentence(result)} {findings.apart_sentence(result)}")
+        if overruled := overruled_sentence(result):
+            st.caption(texts.plain(overruled))
+        lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
+        lines = linked(lines, cpdag="A line without an arrow")
+        st.caption(f"{lines} {texts.NOT_PRIVATE}")
+        if result.intervals is not None:
+            st.caption(shape_sentence(result))
+        narrow = one_level_sentence(result)
+        if narrow:
+            st.caption(f":material/warning: {texts.plain(narrow)}")
+        judged = st.container()
     comparisons = shown.comparisons
     contents: dict[str, Callable[[], None]] = {
         "Edges": lambda: panels.edge_panel(result, comparisons),
@@ -357,12 +359,10 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         **({"Advice": lambda: ask(loaded, values)} if private else {}),
         "Pinned": pins.pinned_panel,
     }
-    # Only the open panel is made: a slider move must not wait for the others.
-    tabs = st.tabs(list(contents), key="discover_tab", on_change="rerun", bind="query-params")
-    for tab, draw in zip(tabs, contents.values(), strict=True):
-        if tab.open:
-            with tab:
-                draw()
+    opened = tabbed(contents, "discover_tab")
+    if "truth" not in references and opened != stability.TAB:
+        with judged:
+            stability.summary(loaded, result)
     counts = loaded.source
     distinct = f" ({counts.unique_rows:,} distinct)" if isinstance(counts, InMemoryCounts) else ""
     work = f"{result.tests_run:,} tests up to order {max(result.orders_run - 1, 0)}"

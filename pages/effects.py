@@ -8,11 +8,12 @@ from pages.ui import texts
 from pages.ui.charts import set_foot
 from pages.ui.controls import known
 from pages.ui.controls.data import Loaded, current_data, say_no_table
-from pages.ui.discover import panels
+from pages.ui.discover.panels import guarantee_panel
 from pages.ui.effects import exports, result
 from pages.ui.effects.controls import budget, choose_question, settings
 from pages.ui.effects.runs import compared, run
 from pages.ui.frame import require_frame
+from pages.ui.layout import tabbed
 from pages.ui.messages import problem
 from pages.ui.pictures import run_lines
 from privcore.errors import PrivcoreError
@@ -67,15 +68,11 @@ def results(loaded: Loaded) -> None:
             if any(effect.means for effect in said.shown)
             else {}
         ),
-        "What is promised": lambda: panels.guarantee_panel(said.result),
+        "What is promised": lambda: guarantee_panel(said.result),
         "Take it along": lambda: exports.panel(said, loaded, values, share, seed),
     }
     with st.container(key="after"):
-        tabs = st.tabs(list(contents), key="effects_tab", on_change="rerun", bind="query-params")
-        for tab, draw in zip(tabs, contents.values(), strict=True):
-            if tab.open:
-                with tab:
-                    draw()
+        tabbed(contents, "effects_tab")
 
 
 try:

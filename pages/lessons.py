@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.ui.controls.address import chosen, follow_address, write_address
+from pages.ui.controls.address import choose
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
 from pages.ui.mechanisms.panels import class_address, controls, explain, show_pictures
@@ -22,11 +22,11 @@ require_frame("pages/lessons.py")
 PICTURES = 420
 # Smaller than on other pages for the same reason.
 STYLE = """<style>
-.st-key-lesson h1 {font-size: 1.6rem; padding: 0}
-.st-key-lesson h2 {font-size: 1.15rem; padding: 0 0 .9rem}
+.st-key-lesson_page h1 {font-size: 1.6rem; padding: 0}
+.st-key-lesson_page h2 {font-size: 1.15rem; padding: 0 0 .9rem}
 .st-key-lesson_task p, .st-key-lesson_task label {font-size: .93rem; line-height: 1.4}
 .st-key-lesson_picture [data-testid=stMetricValue] {font-size: 1.3rem}
-.st-key-lesson {gap: .6rem}
+.st-key-lesson_page {gap: .6rem}
 .st-key-lesson_task, .st-key-lesson_picture {gap: .5rem}
 .st-key-lesson_task [data-testid=stForm] {padding: .7rem}
 .st-key-lesson_task [data-testid=stForm] [data-testid=stVerticalBlock] {gap: .4rem}
@@ -40,52 +40,48 @@ def done() -> set[tuple[str, int]]:
 
 
 def go_to(number: int) -> None:
-    st.session_state["task_choice"] = str(number)
+    st.session_state["task"] = str(number)
 
 
 def choose_lesson() -> Lesson:
     """The lesson, beside the title of the page."""
-    follow_address("lesson", list(LESSONS), "lesson_choice")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.title("Lessons", width="content")
-        name = chosen(
-            st.segmented_control(
-                "Lesson",
-                list(LESSONS),
-                required=True,
-                key="lesson_choice",
-                persist_state="session",
-                format_func=lambda n: LESSONS[n].title,
-                label_visibility="collapsed",
-                on_change=go_to,
-                args=(1,),
-            )
+        name = choose(
+            list(LESSONS),
+            lambda n: LESSONS[n].title,
+            next(iter(LESSONS)),
+            key="lesson",
+            widget=st.segmented_control,
+            label="Lesson",
+            required=True,
+            persist_state="session",
+            label_visibility="collapsed",
+            on_change=go_to,
+            args=(1,),
         )
-    write_address("lesson", name)
     return LESSONS[name]
 
 
 def choose_task(lesson: Lesson) -> int:
     """The number of the task, from 1."""
     numbers = [str(k + 1) for k in range(len(lesson.tasks))]
-    follow_address("task", numbers, "task_choice")
 
     def title(number: str) -> str:
         solved = ":material/check_circle: " if (lesson.name, int(number)) in done() else ""
         return f"{solved}Task {number}"
 
-    task = chosen(
-        st.segmented_control(
-            "Task",
-            numbers,
-            required=True,
-            key="task_choice",
-            persist_state="session",
-            format_func=title,
-            label_visibility="collapsed",
-        )
+    task = choose(
+        numbers,
+        title,
+        "1",
+        key="task",
+        widget=st.segmented_control,
+        label="Task",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
     )
-    write_address("task", task)
     return int(task)
 
 
@@ -149,7 +145,7 @@ def share(lesson: Lesson, number: int, panel: Panel, values: Mapping[str, Any]) 
 
 
 try:
-    with st.container(key="lesson"):
+    with st.container(key="lesson_page"):
         st.html(STYLE)
         lesson = choose_lesson()
         st.markdown(lesson.story)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.ui.controls.address import chosen, follow_address, write_address
+from pages.ui.controls.address import choose
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link, terms_of_panel
 from pages.ui.mechanisms.panels import controls, show_panel
@@ -16,19 +16,17 @@ st.markdown(
     "What private algorithms are made of, one step at a time; all of it is simulated. The controls "
     "are in the sidebar."
 )
-follow_address("panel", list(PANELS), "panel_choice")
-name = chosen(
-    st.segmented_control(
-        "Panel",
-        list(PANELS),
-        required=True,
-        key="panel_choice",
-        persist_state="session",
-        format_func=lambda n: PANELS[n].title,
-        label_visibility="collapsed",
-    )
+name = choose(
+    list(PANELS),
+    lambda n: PANELS[n].title,
+    next(iter(PANELS)),
+    key="panel",
+    widget=st.segmented_control,
+    label="Panel",
+    required=True,
+    persist_state="session",
+    label_visibility="collapsed",
 )
-write_address("panel", name)
 panel = PANELS[name]
 st.header(panel.question, anchor=False)
 try:

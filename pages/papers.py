@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.ui import charts
-from pages.ui.controls.address import chosen
+from pages.ui.controls.address import chosen, news, write
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.papers import charts as paper_charts
@@ -57,7 +57,7 @@ def choose() -> Item:
     """The paper, and which of its tables and figures; the address names the item."""
     # Not bound by Streamlit, which would write the title of an item, and titles repeat.
     first = most_telling(next(iter(PAPERS)))
-    asked = st.session_state.get("item") or st.query_params.get("item", first)
+    asked = news("item", first) or st.session_state.get("item", first)
     name = asked if asked in ITEMS else first
     if asked != name:
         here = ITEMS[name]
@@ -90,8 +90,7 @@ def choose() -> Item:
                 format_func=lambda n: ITEMS[n].item,
             )
         )
-    if st.query_params.get("item") != item:
-        st.query_params["item"] = item
+    write("item", item, "")
     return ITEMS[item]
 
 

@@ -9,7 +9,6 @@ for _library in ("OMP", "OPENBLAS", "MKL"):
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
-from xdist.scheduler import LoadScopeScheduling  # noqa: E402
 
 from privcore.kernels import compiled  # noqa: E402
 
@@ -21,31 +20,8 @@ settings.load_profile("quick")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser journeys first: while they wait for pages, the other process computes.
-
-    A journey that fails is walked once more, which the summary shows: on a busy machine a page may
-    move under the mouse.
-    """
+    """Browser journeys first: while they wait for pages, the other process computes."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
-    for item in items:
-        if item.get_closest_marker("browser"):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
-class _TogetherByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests stay with those of their file, which share what they set up; and all browser journeys
-    in one process, which share a browser and a server."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return "browser" if file.startswith("tests/browser/") else file
-
-
-# Marks of groups, which would be simpler, do nothing: pytest 9 does not let pytest-xdist 3.8 add
-# them to the names of tests.
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
-    return _TogetherByFile(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

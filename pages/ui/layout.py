@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -20,3 +22,18 @@ def wrapping_columns(key: str, count: int, *, least: int) -> list[DeltaGenerator
             f"repeat(auto-fit, minmax(min({least}px, 100%), 1fr))}}</style>"
         )
         return [st.container() for _ in range(count)]
+
+
+def tabbed(contents: Mapping[str, Callable[[], None]], key: str) -> str:
+    """Tabs of which only the open one is made, so that a control need not wait for the others; the
+    name of that one, which the address has under `key`.
+
+    Where a button opens one, they must be at the same place of their container in every run: tabs
+    that move are drawn anew in parts, and may then lose which of them is to be opened.
+    """
+    tabs = st.tabs(list(contents), key=key, on_change="rerun", bind="query-params")
+    opened = {name: tab for name, tab in zip(contents, tabs, strict=True) if tab.open}
+    for name, tab in opened.items():
+        with tab:
+            contents[name]()
+    return next(iter(opened))

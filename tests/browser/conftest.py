@@ -1,4 +1,4 @@
-"""A real server and a real headless browser.
+"""A real server and a real headless browser, one of each for every process that tests.
 
 Without Chromium these tests are skipped, visibly; with CAUSALVEIL_REQUIRE_BROWSER=1 they fail.
 """
@@ -31,9 +31,9 @@ ARGUMENTS = [
 ]
 
 # Milliseconds that a page may take, the first one of a server on a busy machine included.
-_PATIENCE = 90_000
+_PATIENCE = 120_000
 # What a journey waits for without saying how long: five seconds are enough on idle machines only.
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")
@@ -139,7 +139,8 @@ def tabs(browser):
 def visit(browser, tabs):
     """Open a page, which is a session of its own; afterwards, nothing may have left this machine.
 
-    The first visit of a journey is in the shared tab, others each in a browser context of theirs.
+    The first visit of a journey is in the shared tab, others each in a browser context of theirs,
+    as is one that a script is put into.
     """
     contexts, pages, requests, errors = [], [], [], []
 
@@ -149,13 +150,14 @@ def visit(browser, tabs):
     def failed(error):
         errors.append(str(error))
 
-    def open_page(url, *, scheme="light"):
+    def open_page(url, *, scheme="light", script=None):
         page = tabs.get(scheme)
-        if page is None or page.is_closed():
-            page = tabs[scheme] = browser.new_context(color_scheme=scheme, **_VIEW).new_page()
-        elif page in pages:
+        if script or page in pages:
             contexts.append(browser.new_context(color_scheme=scheme, **_VIEW))
             page = contexts[-1].new_page()
+            page.add_init_script(script or "")
+        elif page is None or page.is_closed():
+            page = tabs[scheme] = browser.new_context(color_scheme=scheme, **_VIEW).new_page()
         pages.append(page)
         page.on("request", asked)
         page.on("pageerror", failed)
@@ -197,6 +199,14 @@ def settle(page, heading):
     expect(page.locator("[data-stale=true]")).to_have_count(0, timeout=_PATIENCE)
     expect(title).to_have_count(1)
     expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=_PATIENCE)
+
+
+def upload(page, path):
+    """Load a table on the page Data and use it as it is proposed."""
+    page.locator("input[type=file]").first.set_input_files(path)
+    page.get_by_role("button", name="Use this table").click(timeout=_PATIENCE)
+    # Leaving before the click has arrived would leave without the table.
+    expect(page.get_by_text("The table is ready").first).to_be_visible(timeout=_PATIENCE)
 
 
 def press(button, opened):

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 TITLE = "Cause and effect"
 

@@ -66,6 +66,7 @@ def at(frame, node):
     return box["x"] + place["x"], box["y"] + place["y"]
 
 
+@pytest.mark.long
 def test_search_shows_a_node_with_its_neighbours_and_escape_ends_it(server, visit):
     page, left, right = opened(server, visit)
     field = tools(page).get_by_label("Find a node")
@@ -95,6 +96,7 @@ def test_search_shows_a_node_with_its_neighbours_and_escape_ends_it(server, visi
     expect(about).to_be_hidden()
 
 
+@pytest.mark.long
 def test_a_click_on_a_node_fades_the_rest_and_one_beside_ends_it(server, visit):
     page, left, right = opened(server, visit)
     node = number(left, "Disease")
@@ -107,6 +109,7 @@ def test_a_click_on_a_node_fades_the_rest_and_one_beside_ends_it(server, visit):
         frame.wait_for_function("nodes.get().every((n) => n.opacity === 1)")
 
 
+@pytest.mark.long
 def test_a_graph_fills_the_screen_and_its_frame(server, visit):
     page, left, _ = opened(server, visit)
 
@@ -127,6 +130,7 @@ def test_a_graph_fills_the_screen_and_its_frame(server, visit):
     left.wait_for_function(FILLED)
 
 
+@pytest.mark.long
 def test_a_dragged_node_and_a_chosen_one_stay_over_a_redraw(server, visit):
     page, left, right = opened(server, visit)
     node = number(left, "Age")
@@ -159,6 +163,7 @@ def test_a_dragged_node_and_a_chosen_one_stay_over_a_redraw(server, visit):
     assert graph(page, "Private graph").evaluate("network.getPositions()") == before
 
 
+@pytest.mark.long
 def test_the_toolbar_is_one_row_on_a_phone(server, visit):
     page, left, _ = opened(server, visit)
     page.locator('iframe[title^="Private graph"]').evaluate("e => { e.style.width = '340px' }")

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from benchmarks.own_tables import on_page
 from privcore import SAMPLES, load_sample
-from tests.browser.conftest import graph, press, settle
+from tests.browser.conftest import graph, settle, upload
 
 pytestmark = pytest.mark.browser
 
@@ -27,6 +27,7 @@ def move_slider(page, label, key, times=1):
         slider.press(key)
 
 
+@pytest.mark.long
 def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
     page = visit(f"{cold_server.url}/data?data=child&epsilon=0.3")
     settle(page, "Data")
@@ -58,6 +59,7 @@ def test_a_cold_deep_link_shows_the_page_inside_its_frame(cold_server, visit):
     assert "data=child" in page.url
 
 
+@pytest.mark.long
 def test_an_infinite_seed_in_the_address_is_left_out(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=1000&seed=inf")
     settle(page, "Discover")
@@ -95,6 +97,7 @@ def test_a_click_in_one_graph_selects_in_the_other(server, visit):
     assert right.evaluate("network.getSelectedNodes()") == [2]
 
 
+@pytest.mark.long
 def test_re_rolling_changes_the_seed_in_the_address(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
@@ -103,6 +106,7 @@ def test_re_rolling_changes_the_seed_in_the_address(server, visit):
     settle(page, "Discover")
 
 
+@pytest.mark.long
 def test_comparing_with_the_truth(server, visit):
     page = visit(f"{server.url}/?data=survey")
     settle(page, "Discover")
@@ -117,6 +121,7 @@ def test_comparing_with_the_truth(server, visit):
     assert graph(page, "Truth").evaluate("edges.length") == 6
 
 
+@pytest.mark.long
 def test_every_download(server, visit):
     page = visit(f"{server.url}/?algorithm=priv-pc&data=survey&rows=5000")
     settle(page, "Discover")
@@ -161,6 +166,7 @@ def test_every_download(server, visit):
 NASTY = "</script><img src=x onerror=alert(1)>"
 
 
+@pytest.mark.long
 def test_a_table_with_nasty_names_from_upload_to_graph(server, visit, tmp_path):
     path = tmp_path / "private table.csv"
     rows = [f"{i % 2},{'xy'[i % 2 if i % 5 else 0]},{i % 3}" for i in range(300)]
@@ -169,9 +175,7 @@ def test_a_table_with_nasty_names_from_upload_to_graph(server, visit, tmp_path):
     dialogs = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
     settle(page, "Data")
-    page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click(timeout=60_000)
-    shown(page, "levels that were read from the data")
+    upload(page, path)
     settle(page, "Data")
     page.get_by_role("tab", name="Pictures").click()
     page.wait_for_timeout(500)
@@ -196,24 +200,14 @@ def test_a_messy_table_is_used_at_first_try(server, visit, tmp_path):
     path.write_text("patient_id,visit,ward,note,dose,city\n" + "\n".join(lines) + "\n")
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
-    page.locator("input[type=file]").first.set_input_files(path)
-    shown(page, "3 columns are used, 1 of them to look at, 3 left out")
-    page.get_by_role("button", name="Use this table").click(timeout=60_000)
-    shown(page, "The table is ready")
+    upload(page, path)
     page.get_by_role("link", name="Go to Discover").first.click()
     settle(page, "Discover")
     assert graph(page, "Private graph").evaluate("nodes.length") == 3
-    page.get_by_role("button", name="Judge this graph").click()
-    leads = page.get_by_role("button", name="Open Stability")
-    expect(leads).to_be_visible(timeout=120_000)
-    press(leads, page.get_by_role("tab", name="Stability", selected=True))
-    shown(page, "Re-rolls: other noise on all rows")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["clinic", *(pytest.param(name, marks=pytest.mark.long) for name in ("survey", "sensors"))],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["clinic", "survey", "sensors"])
 def test_a_sample_table_becomes_a_graph_at_first_try(server, visit, name):
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
@@ -233,21 +227,21 @@ def test_the_benchmark_of_own_tables_meets_the_page(server, browser, tmp_path):
     assert float(on_page(browser, server.port, file)) > 0
 
 
+@pytest.mark.long
 def test_a_bad_upload_is_one_sentence_and_loses_nothing(server, visit, tmp_path):
     good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
     good.write_text("a,b\n" + "".join(f"{i % 2},{i % 3}\n" for i in range(60)))
     bad.write_bytes(b"\x89PNG\r\n\x1a\n\x00")
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
-    page.locator("input[type=file]").first.set_input_files(good)
-    page.get_by_role("button", name="Use this table").click(timeout=60_000)
-    shown(page, "Taken as public")
+    upload(page, good)
     page.locator("input[type=file]").first.set_input_files(bad)
     shown(page, "neither text in a known encoding")
     shown(page, "Taken as public")
     assert page.get_by_text("Traceback").count() == 0
 
 
+@pytest.mark.long
 def test_a_long_run_shows_progress_and_can_be_cancelled(server, visit):
     page = visit(
         f"{server.url}/?data=insurance&rows=1000000&algorithm=pc&max_order=auto&threshold=0.5"
@@ -260,6 +254,7 @@ def test_a_long_run_shows_progress_and_can_be_cancelled(server, visit):
     expect(page.get_by_role("button", name="Run again")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_graph_is_painted_like_the_page(server, visit, scheme):
     page = visit(f"{server.url}/?data=cancer&rows=5000", scheme=scheme)
@@ -270,6 +265,7 @@ def test_the_graph_is_painted_like_the_page(server, visit, scheme):
     assert outside == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 23, 29)"}[scheme]
 
 
+@pytest.mark.long
 def test_the_stability_and_budget_panels(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000&algorithm=laplace-pc")
     settle(page, "Discover")
@@ -285,6 +281,7 @@ def test_the_stability_and_budget_panels(server, visit):
     shown(page, "this log is not private")
 
 
+@pytest.mark.long
 def test_a_row_of_the_edge_table_marks_the_pair_in_both_graphs(server, visit):
     page = visit(f"{server.url}/?data=cancer&rows=5000")
     settle(page, "Discover")
@@ -308,6 +305,7 @@ def choose(page, label, option):
     page.get_by_role("option", name=option, exact=True).click()
 
 
+@pytest.mark.long
 def test_numbers_need_an_algorithm_for_numbers(server, visit):
     """From a refusal in one sentence to PrivPC*'s graph, and to cut columns for the others."""
     page = visit(f"{server.url}/?algorithm=priv-pc&data=linear-gaussian&rows=20000&nodes=6")
@@ -326,6 +324,7 @@ def test_numbers_need_an_algorithm_for_numbers(server, visit):
     assert "intervals=4" in page.url
 
 
+@pytest.mark.long
 def test_a_search_that_stops_says_what_would_have_finished_it(server, visit):
     page = visit(f"{server.url}/?data=asia&algorithm=svt-pc&max_deletions=5&epsilon=0.5")
     settle(page, "Discover")
@@ -333,6 +332,7 @@ def test_a_search_that_stops_says_what_would_have_finished_it(server, visit):
     shown(page, re.compile(r"A total ε of [\d.]+ with \d+ deletions paid for would have"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["curate", "lapmech", "sg-pc", "em-pc"])
 def test_published_forms_are_never_shown_as_proven(server, visit, name):
     page = visit(

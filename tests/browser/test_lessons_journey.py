@@ -58,6 +58,7 @@ def figures(page):
     return page.get_by_test_id("stMetricValue").all_inner_texts()
 
 
+@pytest.mark.long
 def test_a_teacher_s_class_link_shows_the_class_what_the_teacher_sees(server, visit):
     teacher = visit(f"{server.url}/lessons?lesson=membership&task=3")
     settle(teacher, "Lessons")
@@ -85,6 +86,7 @@ def test_a_teacher_s_class_link_shows_the_class_what_the_teacher_sees(server, vi
     assert figures(student) == figures(teacher)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LESSONS)
 def test_task_control_picture_and_question_are_on_one_screen(server, visit, name):
     page = visit(f"{server.url}/lessons?lesson={name}")
@@ -109,6 +111,7 @@ def test_task_control_picture_and_question_are_on_one_screen(server, visit, name
         page.set_viewport_size({"width": 1400, "height": 1000})
 
 
+@pytest.mark.long
 def test_a_word_leads_to_the_glossary_and_a_search_to_another(server, visit):
     page = visit(f"{server.url}/lessons?lesson=simpson")
     settle(page, "Lessons")
@@ -128,6 +131,7 @@ def test_a_word_leads_to_the_glossary_and_a_search_to_another(server, visit):
     glossary.close()
 
 
+@pytest.mark.long
 def test_a_stream_is_played_and_its_bug_opened_on_the_audit_page(server, visit):
     page = visit(f"{server.url}/mechanisms?panel=sparse-vector&sparse_vector_variant=exact-queries")
     settle(page, "Mechanisms")

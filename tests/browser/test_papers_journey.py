@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 
 def test_a_link_opens_an_item_that_can_be_made_again_and_saved(server, visit):

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import settle
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 PATIENCE = 90_000
 
 

@@ -26,6 +26,7 @@ def opened(visit, server):
     return page
 
 
+@pytest.mark.long
 def test_the_first_screen_tells_the_story_without_scrolling(lively_server, visit):
     page = opened(visit, lively_server)
     view = page.viewport_size
@@ -73,6 +74,7 @@ def test_a_small_graph_leads_to_its_epsilon_and_back_leads_back(server, visit):
     assert "epsilon" not in page.url
 
 
+@pytest.mark.long
 def test_one_step_back_undoes_one_choice_with_all_that_it_changed(server, visit):
     page = visit(f"{server.url}/{ADDRESS}&algorithm=priv-pc")
     settle(page, "Discover")
@@ -113,6 +115,7 @@ def test_one_step_back_undoes_one_choice_with_all_that_it_changed(server, visit)
     assert "score_published=spearman" in page.url
 
 
+@pytest.mark.long
 def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(lively_server, visit):
     page = opened(visit, lively_server)
     strip = page.locator(".st-key-epsilon-strip")
@@ -124,6 +127,7 @@ def test_the_runs_of_the_strip_and_the_re_rolls_come_in_by_themselves(lively_ser
     expect(page.locator(".st-key-epsilon-control polyline")).to_have_count(1)
 
 
+@pytest.mark.long
 def test_play_walks_down_the_strip(lively_server, visit):
     page = opened(visit, lively_server)
     strip = page.locator(".st-key-epsilon-strip")
@@ -151,6 +155,7 @@ def test_presenter_mode_by_keys(server, visit):
     expect(page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_pinned_runs_are_opened_again_and_stepped_through(server, visit):
     page = opened(visit, server)
     page.get_by_role("button", name="Pin", exact=True).click()

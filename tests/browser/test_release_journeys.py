@@ -8,7 +8,7 @@ import sys
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, settle
+from tests.browser.conftest import ROOT, settle, upload
 
 pytestmark = pytest.mark.browser
 
@@ -34,10 +34,7 @@ def test_from_a_table_to_a_certificate(server, visit, tmp_path):
     path.write_text("a,b,c\n" + "\n".join(rows) + "\n", encoding="utf-8")
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
-    page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click(timeout=60_000)
-    # Leaving before the click has arrived would leave without the table.
-    shown(page, "levels that were read from the data")
+    upload(page, path)
     settle(page, "Data")
     page.get_by_text("I knew all of these values").click()
     shown(page, "Public: the number of rows")

@@ -9,17 +9,11 @@ import pytest
 from playwright.sync_api import expect
 
 from privcore.extras.lab.sweeps.sweep import processors
-from tests.browser.conftest import graph, settle
+from tests.browser.conftest import graph, settle, upload
 
 pytestmark = pytest.mark.browser
 
 PRIVATE = ("salary_of_alice", "illness_of_bob", "payroll-2019")
-
-
-def upload(page, path):
-    """Load a table on the Data page."""
-    page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click(timeout=60_000)
 
 
 def follow(page, name):
@@ -47,7 +41,6 @@ def test_a_table_of_one_session_is_nowhere_in_another(server, visit, tmp_path):
     others[1].goto(f"{server.url}/?data=cancer&rows=1000&discover_tab=Export+%26+code")
     settle(owner, "Data")
     upload(owner, path)
-    expect(owner.get_by_text("The table is ready").first).to_be_visible(timeout=60_000)
     follow(owner, "Discover")
     settle(owner, "Discover")
     assert graph(owner, "Private graph").evaluate("nodes.get(0).title") == PRIVATE[0]
@@ -90,6 +83,7 @@ def edges(page, title):
     return graph(page, title).evaluate(names)
 
 
+@pytest.mark.long
 def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visit, tmp_path):
     """Files of one name, size, header and seed, at the same time: only the rows differ."""
     dependent = [("alpha", "beta"), ("beta", "gamma")]
@@ -100,7 +94,6 @@ def test_the_same_seed_on_different_data_gives_each_session_its_own(server, visi
         settle(page, "Data")
         upload(page, table(tmp_path / f"{same[0]}" / "study.csv", same))
     for page in pages:
-        expect(page.get_by_text("The table is ready").first).to_be_visible(timeout=60_000)
         follow(page, "Discover")
     for page, pair in zip(pages, dependent, strict=True):
         settle(page, "Discover")
@@ -129,6 +122,7 @@ def _kind(command):
     return "beside" if "gently" in command else "sweeps"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
 @pytest.mark.skipif(processors() < 2, reason="one processor makes the runs without a process")
 def test_a_sweep_ends_with_the_tab_that_looked_at_it(server, visit):
@@ -147,6 +141,7 @@ def test_a_sweep_ends_with_the_tab_that_looked_at_it(server, visit):
     assert workers_of(server, "sweeps") == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
 def test_runs_beside_a_page_end_with_its_tab(lively_server, visit):
     page = visit(f"{lively_server.url}/?data=asia&rows=5000")

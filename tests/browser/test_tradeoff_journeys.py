@@ -31,6 +31,7 @@ def test_a_point_of_a_curve_opens_in_discover(server, visit):
     assert re.search(r"seed=\d{6,}", page.url)
 
 
+@pytest.mark.long
 def test_the_first_view_is_drawn_without_a_run_and_what_the_address_gets_wrong_is_named(
     server, visit
 ):
@@ -43,6 +44,7 @@ def test_the_first_view_is_drawn_without_a_run_and_what_the_address_gets_wrong_i
     assert "beauty" not in page.url
 
 
+@pytest.mark.long
 def test_a_large_sweep_waits_to_be_started_and_can_be_cancelled(server, visit):
     page = visit(f"{server.url}/tradeoff?data=asia&sweep_seeds=100&sweep_density=6")
     settle(page, "Trade-off")
@@ -54,6 +56,7 @@ def test_a_large_sweep_waits_to_be_started_and_can_be_cancelled(server, visit):
     expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=60_000)
 
 
+@pytest.mark.long
 def test_the_rows_can_be_saved(server, visit):
     page = visit(f"{server.url}/tradeoff?{SMALL}&sweep_view=Table+%26+download")
     expect(page.get_by_role("button", name="CSV", exact=True)).to_be_visible(timeout=60_000)
@@ -82,6 +85,7 @@ def _saved(page):
     raise AssertionError("two clicks gave no file")
 
 
+@pytest.mark.long
 def test_rows_can_be_saved_while_a_sweep_runs(server, visit):
     page = visit(
         f"{server.url}/tradeoff?data=child&sweep_seeds=20&sweep_density=6"

@@ -6,8 +6,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from pages.ui.discover.background import Background
 
 
-@pytest.fixture(autouse=True)
-def _warm_server(monkeypatch):
+@pytest.fixture(autouse=True, scope="session")
+def _warm_server():
     """Run pages through `app.py`, as a server does once any session has been there.
 
     The harness forgets before each run that `st.navigation` was called, and would then run a page
@@ -19,10 +19,8 @@ def _warm_server(monkeypatch):
         original(self, *args, **kwargs)
         PagesManager.uses_pages_directory = False
 
-    monkeypatch.setattr(PagesManager, "__init__", started)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_beside(monkeypatch):
-    """No runs beside the page, which would work on while the next test does."""
-    monkeypatch.setattr(Background, "want", lambda self, first, more: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PagesManager, "__init__", started)
+        # No runs beside the page, which would work on while the next test does.
+        patch.setattr(Background, "want", lambda self, first, more: None)
+        yield

@@ -1,10 +1,14 @@
 """Pages are opened as by an address: alone, without a visit to Discover and its run."""
 
+from functools import lru_cache, partial
 from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[2]
+TABLE = b"sex,age,ill\n" + b"".join(
+    f"{'fm'[i % 2]},{20 + i % 40},{(i * 7 % 11) % 2}\n".encode() for i in range(200)
+)
 
 
 def open_page(page: str, *, timeout: float = 120, **query: str | list[str]) -> AppTest:
@@ -15,3 +19,37 @@ def open_page(page: str, *, timeout: float = 120, **query: str | list[str]) -> A
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     return app
+
+
+start = partial(open_page, "discover")
+
+
+@lru_cache(maxsize=20)
+def seen(page: str, **query: str) -> AppTest:
+    """As `open_page`, once for all tests that only read what is shown."""
+    return open_page(page, **query)
+
+
+def open_table(
+    content: bytes, filename: str = "t.csv", *, use: bool = True, **query: str
+) -> AppTest:
+    """The page Data with a table of one's own; use: as it is proposed."""
+    app = open_page("data", **{**query, "data": "your table"})
+    app.file_uploader[0].upload(filename, content, "text/csv").run()
+    assert not app.exception
+    return press(app, "Use this table") if use and not app.error else app
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    """The button whose label begins so."""
+    next(b for b in app.button if b.label.startswith(label)).click().run()
+    return clean(app)
+
+
+def clean(app: AppTest) -> AppTest:
+    assert not app.exception
+    return app
+
+
+def metric(app: AppTest, label: str) -> str:
+    return str(next(m.value for m in app.metric if m.label == label))

@@ -1,12 +1,8 @@
 """The panel Advice of the page Discover."""
 
 from privcore.extras.lab.planning.surrogate import Surrogates
-from tests.pages.test_app import clean, start, upload
+from tests.pages.opening import clean, open_table, press, start
 from tests.pages.test_findings_page import MIXED
-
-
-def press(app, label):
-    return clean(next(b for b in app.button if b.label.startswith(label)).click().run())
 
 
 def test_advice_is_asked_for_and_followed(monkeypatch):
@@ -57,9 +53,9 @@ def test_numbers_have_limits_too_and_a_mixed_table_has_none_stated():
     app = clean(start(data="linear-gaussian", rows="2000", discover_tab="Advice"))
     assert len(limits(app)) == 2
     assert all("a correlation of" in sentence for sentence in limits(app))
-    app = upload(start(algorithm="moment-search", discover_tab="Advice"), MIXED, use=False)
+    app = open_table(MIXED, use=False, algorithm="moment-search", discover_tab="Advice")
     app.toggle(key="upload_uncut").set_value(True).run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    press(app, "Use this table")
     app.switch_page("pages/discover.py").run()
     assert any("as −1 and 1" in c.value for c in clean(app).caption)
     assert any(b.label.startswith("Which algorithm at") for b in app.button)

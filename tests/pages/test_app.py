@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from pages.ui import texts
 from pages.ui.controls import params
@@ -19,38 +18,7 @@ from privcore.data import ColumnSchema, read_table
 from privcore.data.schema_file import schema_json
 from privcore.data.triage import Proposal, Way, proposed_schema
 from privcore.kernels import compiled
-
-ROOT = __file__.rsplit("/tests/", 1)[0]
-
-
-def start(**query):
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
-
-
-def clean(app):
-    assert not app.exception
-    return app
-
-
-def metric(app, label):
-    return next(m.value for m in app.metric if m.label == label)
-
-
-def upload(app, content, filename="t.csv", *, use=True):
-    app.selectbox(key="data").set_value("your table").run()
-    app.switch_page("pages/data.py").run()
-    app.file_uploader[0].upload(filename, content, "text/csv").run()
-    if use and not app.error:
-        next(b for b in app.button if b.label == "Use this table").click().run()
-    return app
-
-
-TABLE = b"sex,age,ill\n" + b"".join(
-    f"{'fm'[i % 2]},{20 + i % 40},{(i * 7 % 11) % 2}\n".encode() for i in range(200)
-)
+from tests.pages.opening import TABLE, clean, metric, open_table, press, start
 
 
 def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
@@ -73,9 +41,8 @@ def test_the_kernels_are_asked_for_after_the_page_is_drawn(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-@pytest.mark.parametrize("network", ["cancer", "survey"])
-def test_every_algorithm_runs_from_its_generated_controls(name, network):
-    app = clean(start(algorithm=name, data=network, rows="2000"))
+def test_every_algorithm_runs_from_its_generated_controls(name):
+    app = clean(start(algorithm=name, data="cancer", rows="2000"))
     assert not app.error
     drawn = {
         w.key
@@ -203,7 +170,7 @@ def test_without_a_table_the_way_is_shown():
 
 
 def test_a_table_can_be_loaded_and_discovered():
-    app = upload(start(), TABLE)
+    app = open_table(TABLE)
     clean(app)
     assert not app.error
     assert metric(app, "Rows") == "200"
@@ -223,7 +190,7 @@ def test_a_table_can_be_loaded_and_discovered():
     assert any("Proven: (ε = 1" in m.value for m in clean(app).markdown)
     app.switch_page("pages/data.py").run()
     app.selectbox(key="upload_missing").set_value("drop").run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    press(app, "Use this table")
     assert any(m.value.startswith("Public: the number of rows") for m in app.markdown)
     app.toggle(key="upload_uncut").set_value(True).run()
     app.session_state["upload_schema"] = [
@@ -232,7 +199,7 @@ def test_a_table_can_be_loaded_and_discovered():
     ]
     app.session_state["upload_edits"] += 1
     app.toggle(key="upload_uncut").set_value(False).run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    press(app, "Use this table")
     assert any("were read from the data" in m.value for m in clean(app).markdown)
     assert not next(c for c in app.checkbox if c.label.startswith("I knew all")).value
 
@@ -243,7 +210,7 @@ def test_a_wide_table_of_ones_own_is_not_drawn_as_a_line_and_stays_where_it_is()
     cells = np.where(random.random((400, 12)) < 0.8, base, random.integers(0, 2, (400, 12)))
     text = ",".join(f"column {k}" for k in range(12)) + "\n"
     text += "\n".join(",".join(map(str, row)) for row in cells) + "\n"
-    app = upload(start(algorithm="lapmech"), text.encode())
+    app = open_table(text.encode(), algorithm="lapmech")
     app.switch_page("pages/discover.py").run()
     places = np.array(clean(app).session_state["_positions"][2])
     assert len(places) == 12
@@ -257,9 +224,9 @@ def test_a_wide_table_of_ones_own_is_not_drawn_as_a_line_and_stays_where_it_is()
 
 def test_values_missing_at_random_on_the_pages():
     gaps = TABLE.replace(b"f,30,", b",30,").replace(b"m,21,", b",21,")
-    app = upload(start(discover_tab="Guarantee"), gaps, use=False)
+    app = open_table(gaps, use=False, discover_tab="Guarantee")
     app.selectbox(key="upload_missing").set_value("available").run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    press(app, "Use this table")
     assert not clean(app).error
     app.switch_page("pages/discover.py").run()
     assert any("has no form for values that are missing at random" in i.value for i in app.info)
@@ -270,11 +237,11 @@ def test_values_missing_at_random_on_the_pages():
 
 def test_a_confirmed_schema_file_is_a_confirmation_of_these_values():
     drafted = proposed_schema(read_table(TABLE, "t.csv"))
-    app = upload(start(), TABLE)
+    app = open_table(TABLE)
     uploader = next(u for u in app.file_uploader if u.label.startswith("Schema"))
     uploader.upload("s.json", schema_json(drafted, confirmed=True).encode(), "application/json")
     app.run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    press(app, "Use this table")
     clean(app)
     assert not app.error
     assert any(m.value.startswith("Public: the number of rows") for m in app.markdown)
@@ -286,7 +253,7 @@ def test_a_confirmed_schema_file_is_a_confirmation_of_these_values():
 
 
 def test_the_table_and_its_schema_outlive_a_visit_to_another_page():
-    app = upload(start(), TABLE)
+    app = open_table(TABLE)
     app.switch_page("pages/discover.py").run()
     app.switch_page("pages/data.py").run()
     clean(app)
@@ -300,7 +267,7 @@ def test_the_table_and_its_schema_outlive_a_visit_to_another_page():
 
 
 def test_a_bad_table_does_not_lose_the_good_one():
-    app = upload(start(), TABLE)
+    app = open_table(TABLE)
     app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run()
     clean(app)
     assert "Row 3 has 1 cells" in app.error[0].value
@@ -326,7 +293,7 @@ def test_a_bad_table_does_not_lose_the_good_one():
     ],
 )
 def test_bad_files_are_one_sentence_on_the_page(content, sentence):
-    app = clean(upload(start(), content))
+    app = clean(open_table(content))
     assert len(app.error) == 1
     assert sentence in app.error[0].value.replace("\\", "")
 
@@ -336,7 +303,7 @@ def test_markup_in_names_reaches_the_page_as_text():
     frame = pd.DataFrame(
         {name: ["a", "b"] * 20, "🙂": ["x", "x", "y", "y"] * 10, 'q"': ["1", "2"] * 20}
     )
-    app = clean(upload(start(), frame.to_csv(index=False).encode()))
+    app = clean(open_table(frame.to_csv(index=False).encode()))
     app.switch_page("pages/discover.py").run()
     clean(app)
     assert not app.error
@@ -349,16 +316,9 @@ def test_markup_in_names_reaches_the_page_as_text():
 def test_parquet_upload():
     buffer = io.BytesIO()
     pd.DataFrame({"a": ["x", "y"] * 30, "b": [1, 2, 3] * 20}).to_parquet(buffer)
-    app = clean(upload(start(), buffer.getvalue(), "t.parquet"))
+    app = clean(open_table(buffer.getvalue(), "t.parquet"))
     assert not app.error
     assert metric(app, "Columns") == "2"
-
-
-def test_a_page_opened_by_its_address_comes_back_through_the_frame():
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=60).run()
-    app.switch_page("pages/data.py").run()
-    clean(app)
-    assert app.title[0].value == "Data"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

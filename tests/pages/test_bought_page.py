@@ -9,7 +9,8 @@ from privcore.data.schema_file import schema_json
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.verification import verify
-from tests.pages.test_release_page import agree, button, make_budget, with_table
+from tests.pages.opening import open_table
+from tests.pages.test_release_page import agree, button, make_budget
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +29,7 @@ def content():
 
 
 def bought_table():
-    app = with_table(content())
+    app = open_table(content())
     app.toggle(key="upload_buy").set_value(True).run()
     app.slider(key="upload_share").set_value(0.4)
     button(app, "Use this table").click().run()
@@ -94,7 +95,7 @@ def test_kinds_alone_are_one_sentence_where_nothing_is_bought():
 
 
 def test_a_number_turned_into_categories_needs_no_levels():
-    app = with_table(content())
+    app = open_table(content())
     app.toggle(key="upload_buy").set_value(True).run()
     schema = app.session_state["upload_schema"]
     app.session_state["upload_schema"] = [

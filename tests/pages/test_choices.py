@@ -38,9 +38,10 @@ def test_a_name_leaves_the_address_with_its_control_and_comes_back_with_it():
     assert app.query_params["score"] == "g2-votes"
 
 
-def test_a_choice_goes_back_where_its_name_has_gone_from_the_address():
+def test_a_choice_goes_back_where_its_name_has_gone_from_the_address(monkeypatch):
     app = open_page("discover", **DATA, algorithm="priv-pc", calibration="published")
     del app.query_params["calibration"]
+    monkeypatch.setattr("pages.ui.controls.address.stepping", lambda: True)
     app.run()
     assert app.session_state["parameters"]["calibration"] == "proven"
 

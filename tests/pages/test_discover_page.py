@@ -11,7 +11,7 @@ from pages.ui.discover.runs import run
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.extras.lab.repeat import Repeat, Roll
-from tests.pages.test_app import clean, start
+from tests.pages.opening import clean, start
 
 _WANT = Background.want
 

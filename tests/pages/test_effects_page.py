@@ -15,8 +15,7 @@ from privcore.data import load_network
 from privcore.effects import Effect, Effects, Estimate, Question, effects, headline
 from privcore.errors import DataError
 from privcore.graphs.knowledge import Knowledge
-from tests.pages.opening import open_page
-from tests.pages.test_app import TABLE, clean, upload
+from tests.pages.opening import TABLE, clean, open_page, open_table
 
 QUICK = {"data": "asia", "rows": "20000", "outcome": "dysp", "cause": "smoke"}
 ASIA = load_network("asia").sample(20_000, 1)
@@ -119,7 +118,7 @@ def test_numbers_have_units_and_no_share():
 
 
 def test_names_of_a_table_stay_out_of_the_address():
-    app = upload(start(**QUICK), TABLE)
+    app = open_table(TABLE)
     app = clean(app.switch_page("pages/effects.py").run())
     assert not {"cause", "outcome", "from", "to", "level"} & set(app.query_params)
     assert app.selectbox(key="own_cause").value == "sex"
@@ -228,7 +227,7 @@ class Shown:
     dataset, is_network, seed = ASIA, True, 1
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize("share", [0.0, pytest.param(0.5, marks=pytest.mark.long)])
 def test_the_code_and_the_command_make_the_same_answer(share, capsys):
     told = effects(ASIA, Question("smoke", "dysp"), {"epsilon": 1.0}, share=share, seed=6)
     exec(compile(exports.python(told, Shown, VALUES, share, 6), "code", "exec"), {})

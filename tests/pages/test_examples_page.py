@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from privcore.data import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
-from tests.pages.opening import open_page
-from tests.pages.test_app import clean, metric, start, upload
+from tests.pages.opening import clean, metric, open_page, open_table, press, start
 
 
 def data_page(**query):
@@ -141,9 +140,9 @@ def test_a_model_too_large_is_one_sentence():
 
 
 def test_a_table_of_numbers_can_be_used_uncut():
-    app = upload(start(algorithm="pc"), NUMBERS, use=False)
+    app = open_table(NUMBERS, use=False, algorithm="pc")
     app.toggle(key="upload_uncut").set_value(True).run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    press(app, "Use this table")
     clean(app)
     assert not app.error
     assert metric(app, "Edges in the true graph") == "unknown"
@@ -155,7 +154,7 @@ def test_a_table_of_numbers_can_be_used_uncut():
 
 
 def test_numbers_are_cut_unless_asked():
-    app = clean(upload(start(), NUMBERS))
+    app = open_table(NUMBERS)
     assert not app.error
     public = app.table[0].value["public values"]
     assert all(text.startswith("ordinal, cut at") for text in public)

@@ -1,26 +1,16 @@
 """Files of the dashboard: one setting takes none, and Discover gives graphs in every text."""
 
 import ast
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
 from privcore.graphs.formats import TEXT_FORMATS
 from tests.examples import few
+from tests.pages.opening import ROOT, open_page
 
-ROOT = Path(__file__).parents[2]
 # What of Streamlit takes files, or sound and pictures as files.
 TAKES_FILES = {"file_uploader", "camera_input", "audio_input", "chat_input"}
-
-
-def start(page, **query):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    return app.switch_page(page).run()
 
 
 def said(app):
@@ -29,9 +19,9 @@ def said(app):
 
 
 PLACES = [
-    ("pages/data.py", {"data": "your table"}),
-    ("pages/data.py", {}),
-    ("pages/cause_and_effect.py", {"pair_source": "two columns of a file"}),
+    ("data", {"data": "your table"}),
+    ("data", {}),
+    ("cause_and_effect", {"pair_source": "two columns of a file"}),
 ]
 
 
@@ -39,25 +29,25 @@ PLACES = [
 @pytest.mark.parametrize("value", few(["off", "OFF", "no", "0", "nonsense"], 2))
 def test_turned_off_a_sentence_stands_in_its_place(page, query, value, monkeypatch):
     monkeypatch.setenv(VARIABLE, value)
-    app = start(page, **query)
+    app = open_page(page, **query)
     assert NO_UPLOADS in said(app)
     assert not app.file_uploader
 
 
 @pytest.mark.parametrize(("page", "query"), PLACES)
-@pytest.mark.parametrize("value", [None, "", "on", " On "])
+@pytest.mark.parametrize("value", few([None, "", "on", " On "], 2))
 def test_files_are_taken_otherwise(page, query, value, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
     if value is not None:
         monkeypatch.setenv(VARIABLE, value)
-    app = start(page, **query)
+    app = open_page(page, **query)
     assert NO_UPLOADS not in said(app)
     assert len(app.file_uploader) == bool(query)
 
 
 def test_a_table_that_is_held_is_not_shown_once_uploads_are_off(monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    app = start("pages/data.py", data="your table")
+    app = open_page("data", data="your table")
     app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()
     assert any(button.label == "Use this table" for button in app.button)
     monkeypatch.setenv(VARIABLE, "off")
@@ -78,7 +68,7 @@ def test_one_file_alone_asks_for_files():
 
 
 def test_discover_has_a_button_for_every_text():
-    app = start("pages/discover.py", data="asia", rows="20000", discover_tab="Export & code")
+    app = open_page("discover", data="asia", rows="20000", discover_tab="Export & code")
     said(app)
     buttons = {button.label: button for button in app.get("download_button")}
     assert {form.title for form in TEXT_FORMATS.values()} <= set(buttons)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.pages.test_app import clean, start, upload
+from tests.pages.opening import clean, open_table, press, start
 
 POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
 
@@ -74,9 +74,9 @@ MIXED = b"sex,height,weight\n" + b"".join(
 
 
 def test_what_is_done_with_a_mixed_table_is_said():
-    app = upload(start(algorithm="priv-pc"), MIXED, use=False)
+    app = open_table(MIXED, use=False, algorithm="priv-pc")
     app.toggle(key="upload_uncut").set_value(True).run()
-    next(b for b in app.button if b.label == "Use this table").click().run()
+    press(app, "Use this table")
     assert not clean(app).error
     app.switch_page("pages/discover.py").run()
     assert any("some of these hold numbers" in i.value for i in app.info)

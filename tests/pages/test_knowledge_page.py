@@ -7,7 +7,7 @@ import pytest
 from pages.ui.discover.knowledge import changed, described, with_rule
 from privcore.errors import ParameterError
 from privcore.graphs.knowledge import Knowledge, Statement, statement
-from tests.pages.test_app import TABLE, clean, start, upload
+from tests.pages.opening import TABLE, clean, open_table, press, start
 
 QUICK = {"data": "asia", "rows": "5000", "algorithm": "laplace-pc", "epsilon": "2"}
 NAMES = ("a", "b", "c")
@@ -16,10 +16,6 @@ TIERS = Knowledge.of(tiers="asia,smoke;tub,lung,bronc,either;xray,dysp")
 
 def known_of(app):
     return Knowledge.read(app.session_state["parameters"]["knowledge"])
-
-
-def press(app, label):
-    return clean(next(b for b in app.button if b.label == label).click().run())
 
 
 def captions(app):
@@ -73,7 +69,7 @@ def test_each_graph_of_the_page_obeys():
 
 
 def test_names_of_a_table_stay_out_of_the_address_and_what_is_gone_is_left_out():
-    app = upload(start(**QUICK), TABLE)
+    app = open_table(TABLE, algorithm="laplace-pc", epsilon="2")
     app.switch_page("pages/discover.py").run()
     app.selectbox(key="data").set_value("your table").run()
     app.session_state["discover_tab"] = "What is known"

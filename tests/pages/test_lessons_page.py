@@ -9,6 +9,7 @@ from pages.ui.controls.params import log_grid, number_text
 from pages.ui.mechanisms.panels import class_address
 from privcore.extras.teaching.lesson import ChoiceAnswer
 from privcore.extras.teaching.lessons import LESSONS
+from tests.examples import few
 from tests.pages.opening import open_page
 
 TASKS = [(name, k + 1) for name, lesson in LESSONS.items() for k in range(len(lesson.tasks))]
@@ -28,7 +29,7 @@ def answer(app, name, number, text):
     assert not app.exception
 
 
-@pytest.mark.parametrize(("name", "number"), TASKS)
+@pytest.mark.parametrize(("name", "number"), few(TASKS, 8))
 def test_every_task_is_drawn_and_takes_the_right_answer(name, number):
     app = start(lesson=name, task=str(number))
     task = LESSONS[name].tasks[number - 1]
@@ -69,10 +70,10 @@ def test_a_lesson_is_walked_through_and_progress_is_kept():
 
 def test_another_lesson_begins_at_its_first_task():
     app = start(lesson="epsilon", task="3")
-    app.segmented_control(key="lesson_choice").set_value("sieving").run()
+    app.segmented_control(key="lesson").set_value("sieving").run()
     assert app.header[0].value == "Task 1: Free answers"
     assert app.query_params["lesson"] == "sieving"
-    assert app.query_params["task"] == "1"
+    assert "task" not in app.query_params
 
 
 def test_bad_addresses_fall_back():

@@ -4,6 +4,7 @@ import pytest
 
 from pages.ui.papers.charts import Curve, reproduction_figure, small_panels
 from privcore.extras.lab.reproductions import NAMES, TIMED, shipped
+from tests.examples import few
 from tests.pages.opening import open_page
 
 ITEMS = {name: shipped(name).item for name in NAMES}
@@ -13,7 +14,7 @@ def start(**query):
     return open_page("papers", **query)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", few(NAMES, 6))
 def test_every_item_draws(name):
     app = start(item=name)
     item = ITEMS[name]

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.ui.release import panels
 from privcore.releases.archive import kept_certificates
@@ -12,9 +11,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
 from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
-from tests.pages.opening import open_page
-
-ROOT = __file__.rsplit("/tests/", 1)[0]
+from tests.pages.opening import open_page, open_table
 
 
 @pytest.fixture(autouse=True)
@@ -127,21 +124,12 @@ def test_what_has_no_proof_cannot_be_released(query, sentence):
     assert not [b for b in app.button if b.label == "Release"]
 
 
-def with_table(content):
-    """The app with a file as its table, its values not confirmed."""
-    app = AppTest.from_file(f"{ROOT}/app.py", default_timeout=120).run()
-    app.selectbox(key="data").set_value("your table").run()
-    app.switch_page("pages/data.py").run()
-    app.file_uploader[0].upload("t.csv", content, "text/csv").run()
-    return button(app, "Use this table").click().run()
-
-
 def confirm(app):
     return next(c for c in app.checkbox if c.label.startswith("I knew all of these")).check().run()
 
 
 def test_what_is_public_must_be_confirmed():
-    app = with_table(b"a,b\n" + b"".join(f"{i % 2},{i % 3}\n".encode() for i in range(300)))
+    app = open_table(b"a,b\n" + b"".join(f"{i % 2},{i % 3}\n".encode() for i in range(300)))
     app.switch_page("pages/release.py").run()
     assert not app.exception
     assert "The levels of a, b are not confirmed as public" in app.warning[0].value
@@ -194,7 +182,7 @@ def test_a_budget_is_not_changed_by_making_it_again(ledger):
 
 def test_the_same_file_prepared_otherwise_stays_with_its_budget(ledger):
     content = b"a,b,c\n" + b"".join(f"{i % 2},{i % 3},{i % 5 % 2}\n".encode() for i in range(300))
-    app = confirm(with_table(content))
+    app = confirm(open_table(content))
     app.switch_page("pages/release.py").run()
     make_budget(app)
     button(agree(app), "Release").click().run()

@@ -4,7 +4,7 @@ import pytest
 
 from pages.ui.controls.uploads import NO_UPLOADS, VARIABLE
 from privcore.data.samples import SAMPLES
-from tests.pages.opening import open_page
+from tests.pages.opening import metric, open_page, press
 
 
 def start():
@@ -17,20 +17,9 @@ def choose(app, name):
     return app
 
 
-def press(app, label):
-    next(button for button in app.button if button.label == label).click().run()
-    assert not app.exception
-    assert not app.error
-    return app
-
-
 def said(app):
     texts = (*app.info, *app.caption, *app.markdown, *app.header, *app.text)
     return "\n".join(element.value for element in texts)
-
-
-def metric(app, label):
-    return next(element.value for element in app.metric if element.label == label)
 
 
 @pytest.mark.parametrize("uploads", ["on", "off"])

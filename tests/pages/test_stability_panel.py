@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pages.ui.discover import stability
-from tests.pages.test_app import clean, start, upload
+from tests.pages.opening import clean, open_table, start
 
 SMALL = {"data": "cancer", "rows": "2000"}
 
@@ -29,7 +29,7 @@ def button(app, label):
 @pytest.fixture
 def own():
     """Discover on an uploaded table."""
-    app = upload(start(**SMALL), chain())
+    app = open_table(chain())
     app.switch_page("pages/discover.py").run()
     return clean(app)
 
@@ -62,7 +62,7 @@ def test_a_column_of_nearly_one_level_is_named_under_the_graphs(own):
 
 
 def test_data_asks_about_a_column_of_nearly_one_level():
-    app = clean(upload(start(**SMALL), chain(), use=False))
+    app = open_table(chain(), use=False)
     assert any("Nearly constant. One level has 97 % of the rows" in t.value for t in app.text)
     assert app.header[0].value == "3 columns are used, 1 of them to look at"
 
@@ -86,6 +86,7 @@ def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
     )
 
 
+@pytest.mark.long
 def test_edges_that_halves_seldom_have_are_named():
     app = clean(start(data="survey", rows="5000", epsilon="0.2", discover_tab="Stability"))
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
@@ -104,7 +105,7 @@ def test_pc_has_halves_only():
 
 def test_a_table_that_cannot_be_halved_is_one_sentence():
     content = b"a,b\n0,1\n1,0\n1,1\n"
-    app = upload(start(data="cancer", rows="2000", algorithm="pc"), content)
+    app = open_table(content, algorithm="pc")
     app.switch_page("pages/discover.py").run()
     button(app, "Judge this graph").click().run()
     assert [w.value for w in clean(app).warning] == [

@@ -7,8 +7,8 @@ import pytest
 from pages.ui.texts import ONE_ROW, odds_sentence
 from privcore.algorithms.protecting import Protection
 from privcore.unit import ADDED, Unit
-from tests.pages.opening import open_page
-from tests.pages.test_samples_page import metric, press, said
+from tests.pages.opening import metric, open_page, open_table, press
+from tests.pages.test_samples_page import said
 
 PERSONS = "Rows belong to persons"
 
@@ -29,10 +29,7 @@ def visits(lacking=0):
 
 
 def loaded(content=None):
-    app = open_page("data", data="your table")
-    app.file_uploader[0].upload("visits.csv", content or visits(), "text/csv").run()
-    assert not app.exception
-    return app
+    return open_table(content or visits(), use=False)
 
 
 def choose(app, value=PERSONS):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.ui.texts import plain
 
@@ -29,61 +30,55 @@ def chosen(value: T | None) -> T:
     return value
 
 
-def follow_address(name: str, options: Sequence[str], key: str) -> None:
-    """Before the widget `key` is drawn: take over what the address says, if that is new."""
-    asked = st.query_params.get(name)
-    if asked in options and asked != st.session_state.get(f"_{name}_written"):
-        st.session_state[key] = asked
-    elif st.session_state.get(key) not in options:
-        st.session_state[key] = options[0]
+def news(name: str, default: str) -> str | None:
+    """What the address says under a name that no run has written there; None for nothing new.
 
-
-def write_address(name: str, value: str) -> None:
-    """After it is drawn: what a link to this view must say."""
-    st.session_state[f"_{name}_written"] = value
-    if st.query_params.get(name) != value:
-        st.query_params[name] = value
-
-
-def follow_choice(name: str, options: Sequence[str], key: str, default: str) -> None:
-    """As `follow_address`, for a choice whose default the address leaves out.
-
-    On the same page a name that has gone from the address, as by the browser's Back, means the
-    default again; another page's address has not yet got it.
+    That is a link, or a step in the browser's history: there a name that is missing means the
+    default, as Streamlit has it for what it binds.
     """
-    asked = st.query_params.get(name)
-    written = st.session_state.get(f"_{name}_written")
-    gone = asked is None and written not in (None, default) and same_page()
-    if gone:
-        st.session_state[key] = default
-    elif asked in options and asked != written:
-        st.session_state[key] = asked
-    elif st.session_state.get(key) not in options:
-        st.session_state[key] = default
+    asked = st.query_params.get(name, default if stepping() else None)
+    return None if asked == st.session_state.get(f"_{name}_written") else asked
 
 
-def write_choice(name: str, value: str, default: str) -> None:
-    """After it is drawn: what a link to this view must say; nothing for the default."""
+def write(name: str, value: str, default: str) -> None:
+    """What a link to this view must say; nothing for the default."""
     for noted in (_DRAWN, _EVER_DRAWN):
         st.session_state.setdefault(noted, set()).add(name)
     st.session_state[f"_{name}_written"] = value
-    if value != default:
-        write_address(name, value)
-    elif name in st.query_params:
-        del st.query_params[name]
+    if value == default:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != value:
+        st.query_params[name] = value
 
 
 def choose(
-    names: Sequence[str], words: Callable[[str], str], default: str, *, key: str, **shown: Any
+    names: Sequence[str],
+    words: Callable[[str], str],
+    default: str,
+    *,
+    key: str,
+    widget: Callable[..., Any] = st.selectbox,
+    **shown: Any,
 ) -> str:
     """One of several names, shown in words; the address has the name, under the widget's key.
 
-    shown: the arguments of a selectbox.
+    The widget holds the choice, and the address is written from it: only what is new there is put
+    into the widget, before it is drawn.  shown: further arguments of the widget.
     """
-    follow_choice(key, names, key, default)
-    name: str = chosen(st.selectbox(options=names, format_func=words, key=key, **shown))
-    write_choice(key, name, default)
+    asked = news(key, default)
+    if asked in names:
+        st.session_state[key] = asked
+    elif st.session_state.get(key) not in names:
+        st.session_state[key] = default
+    name: str = chosen(widget(options=names, format_func=words, key=key, **shown))
+    write(key, name, default)
     return name
+
+
+def stepping() -> bool:
+    """Whether this run is a step back or forward in the browser's history."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def forget(name: str) -> None:
@@ -97,23 +92,11 @@ def leave_out_undrawn() -> None:
     Streamlit does with the controls that it binds.  What was chosen is kept.
     """
     ever: set[str] = st.session_state.get(_EVER_DRAWN, set())
-    for name in ever - st.session_state.get(_DRAWN, set()):
+    for name in ever - st.session_state.pop(_DRAWN, set()):
         ever.discard(name)
         st.session_state.pop(f"_{name}_written", None)
         if name in st.query_params:
             del st.query_params[name]
-
-
-def note_page(page: str) -> None:
-    """Before any control is drawn: which page this run is of."""
-    st.session_state[_DRAWN] = set()
-    st.session_state["_same_page"] = st.session_state.get("_last_page") == page
-    st.session_state["_last_page"] = page
-
-
-def same_page() -> bool:
-    """Whether the run before this one was of the same page."""
-    return bool(st.session_state.get("_same_page"))
 
 
 def leave_out_infinite() -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from pages.ui.controls.address import choose
+from pages.ui.controls.address import choose, stepping
 from pages.ui.controls.params import control
 from privcore.algorithms import count
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
@@ -131,8 +131,9 @@ def choose_data() -> None:
     )
     if st.session_state["data"] == UPLOAD:
         return
-    # The slider below has not yet read the address when a session begins.
-    asked = str(st.session_state.get("rows") or st.query_params.get("rows"))
+    # The slider below has not yet read the address where that is new.
+    held = None if stepping() else st.session_state.get("rows")
+    asked = str(held or st.query_params.get("rows"))
     rows = next((n for n in ROWS if str(n) == asked), 100_000)
     with st.popover(f"{rows:,} rows", key="sample", icon=":material/tune:"):
         st.caption(

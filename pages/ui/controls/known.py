@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.ui.controls.address import news, write
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.graphs.knowledge import Knowledge
 
 _NAME = "knowledge"
-_WRITTEN = f"_{_NAME}_written"
 # What is kept of each data set by itself: a pin then puts back its own, and no other's.
 _TEXT, _BEFORE, _PROBLEM = "_known", "_known_before", "_known_problem"
 # Steps that can be undone.
@@ -21,8 +21,8 @@ def known_text(loaded: Loaded | None) -> str:
     """The parameter of all algorithms, of the columns that there are; "" for nothing."""
     if loaded is None:
         return ""
-    asked = st.query_params.get(_NAME)
-    if asked is not None and asked != st.session_state.get(_WRITTEN):
+    asked = news(_NAME, "")
+    if asked is not None:
         try:
             Knowledge.read(asked)
             st.session_state[_key(_TEXT, loaded)] = asked
@@ -30,12 +30,7 @@ def known_text(loaded: Loaded | None) -> str:
             tell(loaded, f"The address says what cannot be read: {error}")
     text = held(loaded).text
     # Names of a table's columns are not for an address.
-    written = text if st.session_state.get("data") != UPLOAD else ""
-    st.session_state[_WRITTEN] = written or None
-    if written and st.query_params.get(_NAME) != written:
-        st.query_params[_NAME] = written
-    elif not written and _NAME in st.query_params:
-        del st.query_params[_NAME]
+    write(_NAME, text if st.session_state.get("data") != UPLOAD else "", "")
     return text
 
 

@@ -23,10 +23,8 @@ _RUNS = ["20", "50", "100", "200", "500"]
 
 
 def summary(loaded: Loaded, result: Discovery) -> None:
-    """One line on a graph of which no truth is known, made when somebody wants it."""
-    if st.session_state.get("discover_tab") == TAB:
-        # The tab says it, and more.
-        return
+    """One line on a graph of which no truth is known, made when somebody wants it; while the tab
+    is closed, which says it and more."""
     runs = int(st.session_state.get("discover_rolls") or RUNS.default)
     key = _key(loaded, result, runs)
     if key not in st.session_state.get("_results", {}) and st.session_state.get("_judge") != key:

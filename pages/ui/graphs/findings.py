@@ -21,10 +21,17 @@ from privcore.releases.findings import (
 from privcore.releases.release import Release
 
 _OF_PROBABILITIES = (
-    "The posterior probability of an edge, and of its arrow if there is one: the share of DAGs "
-    "with it, each weighed by how likely it makes what was released, sampling and noise included. "
-    "On random networks as many edges were true as it says, and of arrows somewhat fewer (page "
-    "Papers). All suppose that no common cause is missing."
+    "The posterior probability of an edge, and of its arrow if there is one: {made}. On random "
+    "networks as many edges were true as it says, and of arrows somewhat fewer (page Papers). All "
+    "suppose that no common cause is missing."
+)
+_OF_DRAWS = (
+    "the share of DAGs with it, each weighed by how likely it makes what was released, sampling "
+    "and noise included"
+)
+_OF_TESTS = (
+    "mostly (.6) what a test says in the graph that the search found, else (.4) the mean of what "
+    "it says in other likely DAGs, sampling and noise included"
 )
 _LEAST, _MORE = 1.2, 2.8
 
@@ -77,4 +84,6 @@ def pair_panel(result: Discovery) -> None:
         hide_index=True,
         alt="The finding on each pair",
     )
-    st.caption(linked(_OF_PROBABILITIES, posterior="posterior probability"))
+    # Only where all combinations of levels are counted are graphs scored by probabilities.
+    made = _OF_DRAWS if result.unit == "probability" else _OF_TESTS
+    st.caption(linked(_OF_PROBABILITIES.format(made=made), posterior="posterior probability"))

@@ -465,7 +465,8 @@ _TERMS = (
         "posterior",
         "Posterior probability",
         "How probable an edge is given what was released: the share of DAGs that have it, each "
-        "weighed by how likely it makes the noisy numbers.",
+        "weighed by how likely it makes the noisy numbers. Where not all combinations of levels "
+        "are counted, the result of a search counts more than other DAGs.",
         symbol="P(edge)",
         field="Bayesian model averaging",
         see=("moment-search", "fdr"),
