@@ -11,8 +11,6 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 from xdist.scheduler import LoadScopeScheduling  # noqa: E402
 
-from privcore.kernels import compiled  # noqa: E402
-
 # How long an example takes depends on what else the machine does; tests never assert on time.
 # `make test` makes fewer examples, `make test-all` runs the property tests again with all of them.
 settings.register_profile("quick", deadline=None, max_examples=30)
@@ -46,10 +44,3 @@ class _TogetherByFile(LoadScopeScheduling):  # type: ignore[misc]
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
     return _TogetherByFile(config, log)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled() -> None:
-    """Runs count as in a process that has been up for a second; that numpy gives the same is for
-    tests that switch the kernels off (`tests/counts/kernel_switch.py`)."""
-    compiled.start(wait=True)
