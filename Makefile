@@ -45,12 +45,12 @@ $(TEST)/.installed: requirements-test.txt requirements.txt
 $(DOCS)/.installed: requirements-docs.txt requirements.txt
 $(PEERS)/.installed: requirements-peers.txt
 
-# Counting loops are compiled here, not in the first run of a user; without them numpy does it.
+# Loops are compiled here (two minutes, once), so that no first run of a user waits for that.
 # The stamp is written last, so that an installation cut short is started over.
 %/.installed:
 	$(if $(PYTHON),,$(error Python 3.11 or later is needed and was not found))
 	rm -rf $*
 	$(PYTHON) -m venv $*
 	$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	$*/bin/python -c "from privcore.kernels import compiled; compiled.start(wait=True)"
+	$*/bin/python -c "from privcore import kernels; kernels.load()"
 	touch $@

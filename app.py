@@ -11,7 +11,7 @@ from pages.ui.controls.algorithm import pick_algorithm, set_algorithm
 from pages.ui.controls.data import choose_data
 from pages.ui.frame import dress, enter_frame, name_unknown, note_address, set_actions
 from pages.ui.keys import keys, presenting
-from privcore.kernels import compiled
+from privcore import kernels
 
 
 @st.cache_resource(show_spinner=False)
@@ -83,5 +83,5 @@ page.run()
 leave_out_undrawn()
 name_unknown(notes, page.url_path)
 # After the page, which would otherwise wait for part of it: loading goes on in the background.
-compiled.start()
-keep_out_of_collections(kernels=compiled.ready() is not None)
+loading = kernels.start()
+keep_out_of_collections(kernels=not loading.is_alive())

@@ -23,11 +23,11 @@ from unittest.mock import patch
 
 import numpy as np
 
+from privcore import kernels
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.cli import main as command
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import PrivcoreError
-from privcore.kernels import compiled
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.releases import references_of, run_report
 from privcore.releases.ledger.ledger import Ledger
@@ -221,7 +221,7 @@ class _OneDraw(SimulatedNoise):
 
 
 def main() -> None:
-    compiled.start(wait=True)
+    kernels.load()
     for line, found in runs():
         print(f"{line:<60} {found}", flush=True)
     with (

@@ -36,13 +36,13 @@ from benchmarks.hub_networks import hub_network, strong_hub_network
 from benchmarks.moment_search import truth_of
 from benchmarks.peers.comparison import THEIR_RULES
 from benchmarks.random_networks import random_network
+from privcore import kernels
 from privcore.algorithms import count, discover
 from privcore.algorithms.search.parameters import COLLIDER_RULE, CONFLICT_RULE
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.data import Dataset, load_network
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG, orient
-from privcore.kernels import compiled
 from privcore.measures import cpdag_metrics, skeleton_metrics
 
 Matrix = NDArray[Any]
@@ -236,7 +236,7 @@ def main() -> None:
     parser.add_argument("--algorithms", default=_BY_SETS)
     parser.add_argument("--epsilons", default="1,10")
     options = parser.parse_args()
-    compiled.start(wait=True)
+    kernels.load()
     if options.published:
         for line in published(options.published):
             print(line, flush=True)

@@ -48,5 +48,9 @@ class SweepError(PrivcoreError):
     """The processes that a sweep runs in cannot be reached, or keep ending."""
 
 
+class KernelError(PrivcoreError):
+    """Loops cannot be compiled on this machine."""
+
+
 class Cancelled(Exception):
     """The user stopped a run; not an error, and never shown as one."""

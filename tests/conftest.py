@@ -10,8 +10,6 @@ for _library in ("OMP", "OPENBLAS", "MKL"):
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
-from privcore.kernels import compiled  # noqa: E402
-
 # How long an example takes depends on what else the machine does; tests never assert on time.
 # `make test` makes fewer examples, `make test-all` runs the property tests again with all of them.
 settings.register_profile("quick", deadline=None, max_examples=30)
@@ -22,10 +20,3 @@ settings.load_profile("quick")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser journeys first: while they wait for pages, the other process computes."""
     items.sort(key=lambda item: item.get_closest_marker("browser") is None)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled() -> None:
-    """Runs count as in a process that has been up for a second; that numpy gives the same is for
-    tests that switch the kernels off (`tests/counts/kernel_switch.py`)."""
-    compiled.start(wait=True)

@@ -22,12 +22,12 @@ from math import inf
 from statistics import median
 
 from benchmarks.papers.wang import Recounted
+from privcore import kernels
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.search.model import NoHooks
 from privcore.counts import CountSource
 from privcore.data import Dataset, load_network
 from privcore.errors import Cancelled, PrivcoreError
-from privcore.kernels import compiled
 
 # Wang, Pang & Song's code on 100,000 rows of the same networks, 20 November 2026, another machine
 # of two shared virtual cores: median seconds of 5 runs (of EM-PC: one run).
@@ -58,7 +58,7 @@ def main() -> None:
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    compiled.start(wait=True)
+    kernels.load()
     datasets = {
         name: load_network(name).sample(options.rows, 1) for name in options.data.split(",")
     }

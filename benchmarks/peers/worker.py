@@ -91,11 +91,11 @@ def pyagrum(codes, columns, folder):
 
 
 def ours(codes, columns, folder, cached=False):
+    from privcore import kernels
     from privcore.algorithms import count, discover
     from privcore.data import Column, Dataset
-    from privcore.kernels import compiled
 
-    compiled.start(wait=True)
+    kernels.load()
     described = tuple(
         Column(name, "nominal", tuple(map(str, range(levels))), declared=True)
         for name, levels in zip(columns["names"], columns["levels"], strict=True)

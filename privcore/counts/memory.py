@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore import kernels
 from privcore.arrays import Columns, Matrix
 from privcore.counts.cache import Cache
 from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
 from privcore.counts.numeric import coded_moments, coded_rows
-from privcore.counts.packed import Packed, pack, packable
+from privcore.counts.packed import pack, packable
 from privcore.counts.projections import Projection, Projections
 from privcore.counts.source import MAX_CELLS, Holds, Table, cells_of_test
 from privcore.data import Dataset
 from privcore.errors import DataError
-from privcore.kernels import compiled
+from privcore.kernels.arguments import Packed
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.text import short
 from privcore.unit import RECORD, Unit
@@ -31,8 +32,6 @@ from privcore.unit import RECORD, Unit
 Arrays = tuple[NDArray[Any], ...]
 
 _DENSE_STRATA = 1 << 12
-# What a table costs in numpy however few its rows are, in visits of a row.
-_VISITS_BESIDES = 20_000
 
 
 class InMemoryCounts:
@@ -194,14 +193,11 @@ class InMemoryCounts:
         strata = prod(self.levels[c] for c in conditioning_set)
         if strata <= _DENSE_STRATA and strata * rx * ry <= MAX_CELLS:
             columns = (*conditioning_set, x, y)
-            if kernels := compiled.ready():
-                few = self._few_rows()
-                if few:
-                    asked = np.array(columns, dtype=np.int64)
-                    occurring: Table = kernels.stratum_tables(
-                        few.codes, few.weights, few.places[0], few.levels, asked, strata * rx * ry
-                    )
-                    return occurring
+            few = self._few_rows()
+            if few:
+                asked = np.array(columns, dtype=np.int64)
+                occurring: Table = kernels.tables.stratum_tables(few, asked, strata * rx * ry)
+                return occurring
             tables = self._counted(columns).reshape(strata, rx, ry)
         else:
             # Only the strata that occur get a number, in the order in which they do.
@@ -217,7 +213,6 @@ class InMemoryCounts:
         """Counts over at least one column, shape = their levels."""
         rows = self._rows(columns)
         shape = tuple(self.levels[c] for c in columns)
-        compiled.note(rows.rows + _VISITS_BESIDES)
         key, cells = joint_key([rows.codes[c] for c in columns], shape)
         flat = np.bincount(key, weights=rows.weights, minlength=cells)
         return flat.astype(np.int64).reshape(shape)

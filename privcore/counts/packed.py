@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.arrays import Integers
 from privcore.counts.projections import Projection
+from privcore.kernels.arguments import Packed
 
 # Codes are packed in two bytes each.
 _MAX_LEVELS = 1 << 16
-
-
-class Packed(NamedTuple):
-    """Rows of several projections, fewest first; the last has all columns.
-
-    codes: flat, column after column; starts: where each projection begins; sizes: its rows.
-    weights: flat, how many records each row stands for; weight_starts: as starts.
-    places: (projections, p), the position of each column in the projection, -1 where it lacks it.
-    levels: of each column, (p,).
-    """
-
-    codes: NDArray[np.uint16]
-    starts: Integers
-    sizes: Integers
-    weights: Integers
-    weight_starts: Integers
-    places: Integers
-    levels: Integers
 
 
 def packable(levels: Sequence[int]) -> bool:

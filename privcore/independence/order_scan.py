@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, xlogy
 
+from privcore import kernels
 from privcore.arrays import Vector
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.counts.memory import Arrays
-from privcore.counts.packed import Packed
 from privcore.independence.log_tail import log_chi2_tail
-from privcore.kernels import compiled
+from privcore.kernels.arguments import Packed
 
 _CELLS = 1 << 18
 _DEGREES = 4096
@@ -56,7 +56,7 @@ def scan_order(
 ) -> Iterator[Scanned | None] | None:
     """For each pair what its tests given `order` neighbours say, None where it must be asked again.
 
-    None altogether where there are no kernels for the score or the source, or they are not loaded.
+    None altogether where there are no kernels for the score or the source.
     adjacent: neighbours of each column before the order, as `conditioning_sets` takes them.
     """
     if not _scans(source, score):
@@ -82,9 +82,7 @@ def scan_every(
 
 
 def _scans(source: CountSource, score: str) -> TypeGuard[InMemoryCounts]:
-    if not compiled.ready() or score not in ("g2", "chi2"):
-        return False
-    return isinstance(source, InMemoryCounts) and source.packs
+    return score in ("g2", "chi2") and isinstance(source, InMemoryCounts) and source.packs
 
 
 def _scanned(
@@ -95,7 +93,6 @@ def _scanned(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Scanned | None]:
-    kernels = compiled.ready()
     cells = _cells(source, order)
     critical = critical_values(level, min(cells, _DEGREES))
     around = _matrix(adjacent)
@@ -115,8 +112,8 @@ def _scanned(
             tests = np.empty(len(part), dtype=np.int64)
             values = np.empty(_TESTS)
             degrees = np.empty(_TESTS, dtype=np.int64)
-            finished = kernels.scan_pairs(
-                *packed,
+            finished = kernels.scan.scan_pairs(
+                packed,
                 part,
                 around,
                 order,
@@ -137,10 +134,10 @@ def _scanned(
         start = 0
         for verdict, number in zip(verdicts.tolist(), tests.tolist(), strict=True):
             done += 1
-            if verdict == kernels.UNDECIDED:
+            if verdict == kernels.scan.UNDECIDED:
                 yield None
                 continue
-            separated_by = None if verdict == kernels.DEPENDENT else verdict
+            separated_by = None if verdict == kernels.scan.DEPENDENT else verdict
             yield Scanned(separated_by, number, p_values[start : start + number])
             start += number
 
@@ -153,7 +150,6 @@ def _every(
     pairs: Sequence[tuple[int, int]],
     adjacent: Sequence[set[int]],
 ) -> Iterator[Vector | None]:
-    kernels = compiled.ready()
     cells = _cells(source, last)
     around = _matrix(adjacent)
     asked = np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -167,8 +163,8 @@ def _every(
             tests = np.empty(len(part), dtype=np.int64)
             values = np.empty(_TESTS)
             degrees = np.empty(_TESTS, dtype=np.int64)
-            finished = kernels.test_every(
-                *source.packed_before(),
+            finished = kernels.every.test_every(
+                source.packed_before(),
                 part,
                 around,
                 first,

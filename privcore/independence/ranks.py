@@ -12,8 +12,8 @@ from math import fsum, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore import kernels
 from privcore.arrays import Vector
-from privcore.kernels import compiled
 
 Tables = NDArray[np.int64]
 
@@ -23,18 +23,8 @@ def concordance(tables: Tables) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
     Exact in 64-bit integers up to 10⁹ rows.
     """
-    if kernels := compiled.ready():
-        pairs: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.concordance(_plain(tables))
-        return pairs
-    # below[i, j]: records with a larger x than i, by their y.
-    larger = np.zeros_like(tables)
-    larger[:, :-1] = np.cumsum(tables[:, :0:-1], axis=1)[:, ::-1]
-    right = np.zeros_like(tables)
-    cumulative = np.cumsum(larger, axis=2)
-    right[:, :, :] = cumulative[:, :, -1:] - cumulative
-    left = cumulative - larger
-    difference = (tables * (right - left)).sum(axis=(1, 2))
-    return difference, tables.sum(axis=(1, 2))
+    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] = kernels.tables.concordance(_plain(tables))
+    return pairs
 
 
 def z_star(tables: Tables, n: int) -> float:
@@ -44,13 +34,7 @@ def z_star(tables: Tables, n: int) -> float:
     records that must be added to bring S to 0, so one record moves Z* by at most 3/√n and a
     replacement by 6/√n, however many strata there are.  docs/proofs/z_star.md.
     """
-    if kernels := compiled.ready():
-        terms = kernels.z_star_terms(_plain(tables))
-    else:
-        s, m = concordance(tables)
-        shifted = m + 0.75
-        f = np.sign(s) * (np.sqrt(shifted * shifted + 2.0 * np.abs(s)) - shifted)
-        terms = f[m > 1]
+    terms = kernels.tables.z_star_terms(_plain(tables))
     # Rounded once, whatever the order: docs/proofs/fixed_point.md bounds what rounding does.
     return 3.0 * fsum(terms.tolist()) / sqrt(n)
 
@@ -68,15 +52,7 @@ def kendall(tables: Tables, n: int) -> float:
     Wang, Pang & Song 2020, Definition 6, with τ_b signed: the paper's |C − D| per stratum would
     not be centred under independence.  Strata of one record have weight 0.
     """
-    if kernels := compiled.ready():
-        weights, terms = kernels.kendall_terms(_plain(tables))
-    else:
-        s, m = concordance(tables)
-        s, m = s[m > 1], m[m > 1].astype(np.float64)
-        pairs = m * (m - 1)
-        weights = 9 * pairs / (2 * (2 * m + 5))
-        terms = weights * 2 * s / pairs
-    # The sums are numpy's either way, since its order of adding decides the last bit.
+    weights, terms = kernels.tables.kendall_terms(_plain(tables))
     return float(np.add.reduce(terms)) / sqrt(np.add.reduce(weights)) if weights.size else 0.0
 
 

@@ -1,1 +1,65 @@
-"""Compiled loops, at the ground: they import nothing of the rooms above."""
+"""Compiled loops, in modules that are loaded when they are first used.
+
+Importing numba takes half a second, which what counts nothing is spared.  Compiling all of them
+takes two minutes, once: compiled code is kept beside the modules (`__pycache__`), or in the user's
+cache folder.
+
+>>> from privcore import kernels
+>>> kernels.cells.log_ndtr(0.0)
+-0.6931471805599453
+"""
+
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from threading import Thread
+from typing import Any
+
+from privcore.errors import KernelError
+
+_MODULES = (
+    "cells",
+    "climb",
+    "dag_fits",
+    "dags",
+    "distance",
+    "every",
+    "family_walk",
+    "margins",
+    "moment_tests",
+    "scan",
+    "table_tests",
+    "tables",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return import_module(f"{__name__}.{name}")
+    except Exception as error:  # numba missing, or a processor that it does not know
+        raise KernelError(
+            f"numba cannot compile the loops of a run here ({error}): install it into this Python "
+            "with `python -m pip install --force-reinstall numba`."
+        ) from error
+
+
+def load() -> None:
+    """Load all, and compile them if that was not done before."""
+    for name in _MODULES:
+        __getattr__(name)
+
+
+@cache
+def start() -> Thread:
+    """`load` in the background, once; a run that needs one before waits for it."""
+    thread = Thread(target=_load_quietly, name="kernels")
+    thread.start()
+    return thread
+
+
+def _load_quietly() -> None:
+    # What needs them says so.
+    with suppress(KernelError):
+        load()

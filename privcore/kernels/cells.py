@@ -1,18 +1,18 @@
 """Compiled likelihoods of noisy counts of cells; see `kernels`.
 
-For `kernels.climb`.  The laws are those of `likelihood.cell_likelihood`; what is below rounding
-is left out where that spares most of the work.
+See `likelihood.cell_likelihood`.  What is below rounding is left out where that spares most of the
+work.
 """
 
 from __future__ import annotations
 
 from math import erfc, exp, log, log1p, pi, sqrt
 
-import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+from numba import float64, types
 
 from privcore.arrays import Vector
+from privcore.kernels.arguments import Noisy
+from privcore.kernels.jit import compiled
 
 _ROOT_2 = sqrt(2.0)
 _LOG_ROOT_2_PI = 0.5 * log(2.0 * pi)
@@ -22,8 +22,12 @@ _FAR = 12.0
 # What a sum of falling terms leaves out when it ends, as a part of it.
 _LOST = 1e-18
 
+NOISY = types.NamedTuple(
+    (float64[::1], float64[:, ::1], float64[::1], float64, float64, float64), Noisy
+)
 
-@njit("float64(float64)", cache=True, nogil=True)
+
+@compiled("float64(float64)")
 def log_ndtr(x: float) -> float:
     """log Φ(x)."""
     if x > 9.0:
@@ -38,9 +42,14 @@ def log_ndtr(x: float) -> float:
     return -0.5 * x * x - _LOG_ROOT_2_PI - log(-x) + log1p(series)
 
 
-@njit("UniTuple(float64, 2)(float64, float64, float64)", cache=True, nogil=True)
+@compiled("UniTuple(float64, 2)(float64, float64, float64)")
 def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
-    """Log-likelihood but for log 2b, and its slope, with m the variance of a normal count."""
+    """Log-likelihood but for log 2b, and its slope, with m the variance of a normal count.
+
+    With d the count less m, the density is (A + B)/2b with A = exp(m/2b² − d/b) Φ(d/√m − √m/b), and
+    B the same of −d.  Its slope in d is (B − A)/b, and its second one (A + B − 2b N)/b² with N the
+    normal density at d; half of that is its slope in the variance.
+    """
     spread = sqrt(m)
     apart = (count - m) / scale
     steep = spread / scale
@@ -60,9 +69,12 @@ def normal_cell(count: float, m: float, scale: float) -> tuple[float, float]:
     return both, shift / scale + 0.5 * (1.0 - normal) / (scale * scale)
 
 
-@njit("UniTuple(float64, 2)(float64[::1], float64)", cache=True, nogil=True)
+@compiled("UniTuple(float64, 2)(float64[::1], float64)")
 def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
-    """Likelihood of a Poisson count with noise, and the same of a count that is one larger."""
+    """Likelihood of a Poisson count with noise, and the same of a count that is one larger.
+
+    The derivative of a Poisson probability of x is that of x − 1 less that of x.
+    """
     chance = exp(-m)
     likely = before = 0.0
     for true in range(noise.size - 1):
@@ -75,33 +87,19 @@ def summed_cell(noise: Vector, m: float) -> tuple[float, float]:
     return likely + chance * noise[-1], before
 
 
-@njit(
-    "float64(float64[::1], float64[:, ::1], float64[::1], float64, float64, float64, float64[::1],"
-    "float64[::1])",
-    cache=True,
-    nogil=True,
-)
-def cells_likelihood(
-    counts: Vector,
-    noise: NDArray[np.float64],
-    factor: Vector,
-    scale: float,
-    summed: float,
-    least: float,
-    expected: Vector,
-    slopes: Vector,
-) -> float:
+@compiled(float64(NOISY, float64[::1], float64[::1]))
+def cells_likelihood(noisy: Noisy, expected: Vector, slopes: Vector) -> float:
     """Log-likelihood of all cells; its derivative in each expectation comes into `slopes`."""
-    level = log(2.0 * scale)
+    level = log(2.0 * noisy.scale)
     total = 0.0
-    for cell in range(counts.size):
+    for cell in range(expected.size):
         m = expected[cell]
-        if m < summed:
-            likely, before = summed_cell(noise[cell], m)
-            if likely > least:
-                total += log(likely) + factor[cell]
+        if m < noisy.summed:
+            likely, before = summed_cell(noisy.noise[cell], m)
+            if likely > noisy.least:
+                total += log(likely) + noisy.factor[cell]
                 slopes[cell] = before / likely - 1.0
                 continue
-        both, slopes[cell] = normal_cell(counts[cell], m, scale)
+        both, slopes[cell] = normal_cell(noisy.counts[cell], m, noisy.scale)
         total += both - level
     return total

@@ -1,50 +1,42 @@
-"""The compiled fit of a DAG to noisy counts of all cells; see `kernels`.
-
-For `moment_search.posterior.table_score`: its numpy path takes the same steps.
-"""
+"""The compiled fit of a DAG to noisy counts of all cells; see `posterior.table_score`."""
 
 from __future__ import annotations
 
 from math import lgamma, log
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+from numba import boolean, float64, int64, types
 
-from privcore.arrays import Matrix, Vector
-from privcore.kernels.climb import climb, normalise, sum_cells
+from privcore.arrays import Integers, Vector
+from privcore.kernels.arguments import Noisy
+from privcore.kernels.cells import NOISY
+from privcore.kernels.climb import climb, count_rows, count_shares, sum_cells
 from privcore.kernels.dags import place_cells
+from privcore.kernels.jit import compiled
 
-Codes = NDArray[np.int64]
+# A fit that is so much below what is wanted after a few steps does not come up to it.
+HOPELESS = 60.0
+_FEW_STEPS, _MOST_STEPS = 4, 60
 
 
-@njit(
-    "float64(int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], int64, float64)",
-    cache=True,
-    nogil=True,
-)
+@compiled("float64(int64[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], float64)")
 def spread_of_fit(
-    codes: Codes,
-    groups: Codes,
-    levels: Codes,
-    sizes: Codes,
+    codes: Integers,
+    groups: Integers,
+    levels: Integers,
+    sizes: Integers,
     expected: Vector,
-    many: int,
     scale: float,
 ) -> float:
     """BDeu's log-score of the rows that a fit has information of, less their log-likelihood.
 
-    sizes: of each family's probabilities.  many: of all of them.
+    sizes: of each family's probabilities.
     """
-    rows = np.empty_like(expected)
-    wide = scale * scale
-    for cell in range(expected.size):
-        m = expected[cell]
-        rows[cell] = m * m / (m + wide * (1.0 + m / (m + wide)))
-    held = np.empty(many)
+    rows, held = np.empty_like(expected), np.empty(groups.size)
+    count_rows(expected, scale, rows)
     sum_cells(rows, codes, held)
     totals = np.zeros(groups[-1] + 1)
-    for place in range(many):
+    for place in range(held.size):
         totals[groups[place]] += held[place]
     score = 0.0
     place = 0
@@ -63,44 +55,24 @@ def spread_of_fit(
     return score
 
 
-@njit(
-    "Tuple((float64, boolean, float64[::1], float64[::1]))("
-    "float64[::1], float64[:, ::1], float64[::1], float64, float64, float64,"
-    "float64, int64[:, ::1], int64[::1], int64[::1], float64[::1], float64, float64,"
-    "int64, int64, float64, float64, float64, float64, float64, float64, float64, float64)",
-    cache=True,
-    nogil=True,
+@compiled(
+    types.Tuple((float64, boolean, float64[::1], float64[::1]))(
+        NOISY, float64, int64[:, ::1], int64[::1], int64[::1], float64[::1], float64
+    )
 )
 def fit_dag(
-    counts: Vector,
-    noise: Matrix,
-    factor: Vector,
-    scale: float,
-    summed: float,
-    least: float,
+    noisy: Noisy,
     n: float,
-    places: Codes,
-    levels: Codes,
-    dag: Codes,
+    places: Integers,
+    levels: Integers,
+    dag: Integers,
     start: Vector,
     wanted: float,
-    hopeless: float,
-    few_steps: int,
-    most_steps: int,
-    converged: float,
-    least_share: float,
-    least_expected: float,
-    longest: float,
-    ridge: float,
-    smooth: float,
-    growth: float,
-    most_stretch: float,
 ) -> tuple[float, bool, Vector, Vector]:
     """The score of a DAG, whether the fit came to its end, and expectations and slopes of cells.
 
-    counts to least: of the likelihood.  places: see `kernels.dags`.  start: counts of cells to
-    begin with.  wanted: a fit that is `hopeless` below it after `few_steps` ends there; −∞ for
-    none.  The rest: `table_climb.NUMBERS`.
+    places: the level of each column (row) in each cell.  start: counts of cells to begin with.
+    wanted: a fit that is `HOPELESS` below it after a few steps ends there; −∞ for none.
     """
     p, size = places.shape
     codes = np.empty((p, size), np.int64)
@@ -118,34 +90,11 @@ def fit_dag(
         place += sizes[column]
         group += sizes[column] // levels[column]
     shares = np.empty(many)
-    sum_cells(start, codes, shares)
-    shares += smooth
-    normalise(shares, groups, least_share, np.empty(many))
-    base = np.full(size, n)
-    first = few_steps if wanted > -np.inf else most_steps
-    for steps in (first, most_steps):
-        shares, expected, slopes, reached = climb(
-            counts,
-            noise,
-            factor,
-            scale,
-            summed,
-            least,
-            base,
-            codes,
-            groups,
-            shares,
-            steps,
-            converged,
-            least_share,
-            least_expected,
-            longest,
-            ridge,
-            smooth,
-            growth,
-            most_stretch,
-        )
-        score = reached + spread_of_fit(codes, groups, levels, sizes, expected, many, scale)
-        if steps == most_steps or 2.0 * score < wanted - hopeless:
+    count_shares(start, codes, groups, shares, np.empty(many))
+    first = _FEW_STEPS if wanted > -np.inf else _MOST_STEPS
+    for steps in (first, _MOST_STEPS):
+        shares, expected, slopes, reached = climb(noisy, n, codes, groups, shares, steps)
+        score = reached + spread_of_fit(codes, groups, levels, sizes, expected, noisy.scale)
+        if steps == _MOST_STEPS or 2.0 * score < wanted - HOPELESS:
             break
-    return 2.0 * score, steps == most_steps, expected, slopes
+    return 2.0 * score, steps == _MOST_STEPS, expected, slopes

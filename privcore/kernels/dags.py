@@ -1,8 +1,7 @@
 """Loops of a search over DAGs on one noisy table of all columns; see `kernels`.
 
 For `moment_search.posterior`.  A DAG is one whole number a column: bit i says that column i is a
-parent.  Where numba is missing or switched off the same functions run in Python, and what visits
-every cell is done by numpy.
+parent.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from __future__ import annotations
 from math import lgamma, log
 
 import numpy as np
+from numba import float64, int64, types
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from privcore.arrays import Matrix, Vector
-from privcore.kernels.jit import COMPILED, njit
+from privcore.kernels.arguments import Near
+from privcore.kernels.jit import compiled
 
 Masks = NDArray[np.int64]
 Codes = NDArray[np.int64]
@@ -25,8 +25,22 @@ _RIDGE, _LEAST, _TINY = 0.1, 1e-3, 1e-12
 # Of 10 proposals about 3 exchange a parent, 3 or 4 add or take away an edge, and the rest turn one.
 _EXCHANGED, _CHANGED = 0.3, 0.65
 
+_NEAR = types.NamedTuple(
+    (
+        float64[:, ::1],
+        float64[:, ::1],
+        int64[:, ::1],
+        int64[::1],
+        int64[::1],
+        float64[:, ::1],
+        float64[:, ::1],
+        float64[::1],
+    ),
+    Near,
+)
 
-@njit("int64(int64)", cache=True, nogil=True)
+
+@compiled("int64(int64)")
 def size_of(mask: int) -> int:
     """How many bits are set."""
     size = 0
@@ -36,7 +50,7 @@ def size_of(mask: int) -> int:
     return size
 
 
-@njit("boolean(int64[::1], int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int64[::1], int64, int64)")
 def leads(dag: Masks, source: int, target: int) -> bool:
     """Whether a directed path goes from source to target."""
     met, waiting = 0, 1 << target
@@ -53,11 +67,7 @@ def leads(dag: Masks, source: int, target: int) -> bool:
     return False
 
 
-@njit(
-    "int64(int64, int64, int64[:, ::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@compiled("int64(int64, int64, int64[:, ::1], int64[::1], int64[::1])")
 def place_cells(column: int, parents: int, places: Codes, levels: Masks, code: Codes) -> int:
     """Each cell's configuration of the parents, then its level, as one number; how many there are.
 
@@ -73,35 +83,18 @@ def place_cells(column: int, parents: int, places: Codes, levels: Masks, code: C
     return int(many)
 
 
-@njit(
-    "float64(int64, int64, float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
-    "float64[:, ::1], float64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
-def _score_in_loops(
-    column: int,
-    parents: int,
-    known: Matrix,
-    cells: Matrix,
-    places: Codes,
-    levels: Masks,
-    code: Codes,
-    room: Matrix,
-    worth: Matrix,
-) -> float:
+@compiled(float64(int64, int64, _NEAR))
+def family_score(column: int, parents: int, near: Near) -> float:
     """Twice the log-score of a column and its parents, one step of Fisher scoring from a fit.
 
     The family's probabilities are those of the fit, each moved by its slope over its information;
-    as many rows as there is information have drawn them, and BDeu scores that table.  known: scores
-    by column and parents, NaN where they are not known yet.  cells: expectation, information in
-    rows, and expectation times slope of each cell.  code, room: for a number of each cell, and for
-    three of each configuration.  worth: of a parent (second) of a column (first), beside that.
+    as many rows as there is information have drawn them, and BDeu scores that table.
     """
+    known, cells, levels, code, room = near.known, near.cells, near.levels, near.code, near.room
     if known[column, parents] == known[column, parents]:
         return float(known[column, parents])
     own = levels[column]
-    many = place_cells(column, parents, places, levels, code)
+    many = place_cells(column, parents, near.places, levels, code)
     room[:, :many] = 0.0
     for cell in range(code.size):
         for kind in range(3):
@@ -127,78 +120,22 @@ def _score_in_loops(
     score *= 2.0
     for parent in range(levels.size):
         if parents >> parent & 1:
-            score += worth[column, parent]
+            score += near.worth[column, parent]
     known[column, parents] = score
     return score
 
 
-def _score_in_numpy(
-    column: int,
-    parents: int,
-    known: Matrix,
-    cells: Matrix,
-    places: Codes,
-    levels: Masks,
-    code: Codes,
-    room: Matrix,
-    worth: Matrix,
-) -> float:
-    """The same by numpy."""
-    if not np.isnan(known[column, parents]):
-        return float(known[column, parents])
-    own = int(levels[column])
-    many = place_cells(column, parents, places, levels, code)
-    expected, held, moved = (np.bincount(code, kind, many).reshape(-1, own) for kind in cells)
-    moved = np.maximum(moved, _LEAST - held - _RIDGE)
-    there = held + _RIDGE
-    seen, rows = (there + moved).sum(axis=1), held.sum(axis=1)
-    share = expected / expected.sum(axis=1, keepdims=True)
-    whole, each = own / many, 1.0 / many
-    score = (gammaln(whole) - gammaln(whole + rows)).sum()
-    score += ((rows + _TINY) * np.log(rows + _TINY)).sum()
-    score -= (seen * np.log(seen / there.sum(axis=1))).sum()
-    score += (gammaln(each + held) - gammaln(each)).sum()
-    score -= ((held + _TINY) * np.log(held + _TINY)).sum()
-    score += ((held + moved) * np.log(share)).sum()
-    score += ((there + moved) * np.log((there + moved) / there)).sum()
-    score = 2.0 * score + sum(worth[column, k] for k in range(levels.size) if parents >> k & 1)
-    known[column, parents] = score
-    return float(score)
-
-
-family_score = _score_in_loops if COMPILED else _score_in_numpy
-
-
-@njit(
-    "Tuple((int64[:, ::1], float64[::1]))(int64[::1], int64, int64, int64, int64,"
-    "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1],"
-    "float64[:, ::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@compiled(types.Tuple((int64[:, ::1], float64[::1]))(int64[::1], int64, int64, int64, int64, _NEAR))
 def best_moves(
-    dag: Masks,
-    most_parents: int,
-    cause: int,
-    effect: int,
-    wanted: int,
-    known: Matrix,
-    cells: Matrix,
-    places: Codes,
-    levels: Masks,
-    code: Codes,
-    room: Matrix,
-    worth: Matrix,
-    prior: Vector,
+    dag: Masks, most_parents: int, cause: int, effect: int, wanted: int, near: Near
 ) -> tuple[Codes, Vector]:
     """DAGs one step away, shape (wanted, columns), and what each gains, the best first.
 
     A step adds an edge, takes one away, turns one, or exchanges a parent for another column.
-    cause, effect: an edge that stays, −1 for none.  known to worth: see `family_score`.  prior:
-    of a DAG, by its number of edges.  Where there are fewer steps than wanted, the gain of the rest
-    is −∞.
+    cause, effect: an edge that stays, −1 for none.  Where there are fewer steps than wanted, the
+    gain of the rest is −∞.
     """
-    p = dag.size
+    p, prior = dag.size, near.prior
     dags = np.zeros((wanted, p), np.int64)
     gains = np.full(wanted, -np.inf)
     new = dag.copy()
@@ -206,7 +143,7 @@ def best_moves(
     for j in range(p):
         many += size_of(dag[j])
     for j in range(p):
-        own = family_score(j, dag[j], known, cells, places, levels, code, room, worth)
+        own = family_score(j, dag[j], near)
         for i in range(p):
             there = dag[j] >> i & 1
             if i == j or (not there and (dag[i] >> j & 1 or size_of(dag[j]) >= most_parents)):
@@ -223,9 +160,7 @@ def best_moves(
                     if other == j or dag[j] >> other & 1 or dag[other] >> j & 1:
                         continue
                     new[j] |= 1 << other
-                gain = (
-                    family_score(j, new[j], known, cells, places, levels, code, room, worth) - own
-                )
+                gain = family_score(j, new[j], near) - own
                 if not there:
                     gain += prior[many + 1] - prior[many]
                 elif other == -2:
@@ -234,8 +169,8 @@ def best_moves(
                     if size_of(dag[i]) >= most_parents:
                         continue
                     new[i] = dag[i] | 1 << j
-                    gain += family_score(i, new[i], known, cells, places, levels, code, room, worth)
-                    gain -= family_score(i, dag[i], known, cells, places, levels, code, room, worth)
+                    gain += family_score(i, new[i], near)
+                    gain -= family_score(i, dag[i], near)
                 if gain <= gains[wanted - 1]:
                     continue
                 if not there and leads(dag, j, i):
@@ -257,33 +192,15 @@ def best_moves(
     return dags, gains
 
 
-@njit(
-    "Tuple((int64[::1], float64))(int64[::1], float64, int64, float64[:, ::1],"
-    "float64[:, ::1], float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1],"
-    "float64[:, ::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@compiled(types.Tuple((int64[::1], float64))(int64[::1], float64, int64, float64[:, ::1], _NEAR))
 def walk(
-    start: Masks,
-    temperature: float,
-    most_parents: int,
-    uniforms: Matrix,
-    known: Matrix,
-    cells: Matrix,
-    places: Codes,
-    levels: Masks,
-    code: Codes,
-    room: Matrix,
-    worth: Matrix,
-    prior: Vector,
+    start: Masks, temperature: float, most_parents: int, uniforms: Matrix, near: Near
 ) -> tuple[Masks, float]:
     """Where a Metropolis walk over DAGs by scores of families ends, and what it gained.
 
-    uniforms: between 0 and 1, four for each step, shape (steps, 4).  known to worth: see
-    `family_score`.  prior: of a DAG, by its number of edges.
+    uniforms: between 0 and 1, four for each step, shape (steps, 4).
     """
-    p = start.size
+    p, prior = start.size, near.prior
     dag = start.copy()
     gained = 0.0
     many = 0
@@ -308,11 +225,11 @@ def walk(
         turned = there and kind > _CHANGED
         if turned and size_of(old_i) >= most_parents:
             continue
-        gain = family_score(j, new, known, cells, places, levels, code, room, worth)
-        gain -= family_score(j, old_j, known, cells, places, levels, code, room, worth)
+        gain = family_score(j, new, near)
+        gain -= family_score(j, old_j, near)
         if turned:
-            gain += family_score(i, old_i | 1 << j, known, cells, places, levels, code, room, worth)
-            gain -= family_score(i, old_i, known, cells, places, levels, code, room, worth)
+            gain += family_score(i, old_i | 1 << j, near)
+            gain -= family_score(i, old_i, near)
         more = size_of(new) - size_of(old_j) + turned
         gain += prior[many + more] - prior[many]
         if gain < least:

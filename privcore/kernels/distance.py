@@ -5,25 +5,20 @@ from __future__ import annotations
 from math import log, log1p
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-DEPENDENT, INDEPENDENT, UNCLEAR = 0, 1, 2
+from privcore.arrays import Integers, Vector
+from privcore.kernels.jit import compiled
 
 
-@njit("float64(int64)", cache=True, nogil=True)
+@compiled("float64(int64)")
 def drop(n: int) -> float:
     """(n − 1) ln(n − 1) − n ln n, and 0 at n = 0."""
     return (n - 1) * log1p(-1.0 / n) - log(n) if n > 1 else 0.0
 
 
-@njit(
-    "Tuple((float64, int64, float64, int64))(int64[:, ::1], float64, int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@compiled("Tuple((float64, int64, float64, int64))(int64[:, ::1], float64, int64[::1], int64[::1])")
 def examine(
-    table: NDArray[np.int64], sign: float, rows: NDArray[np.int64], columns: NDArray[np.int64]
+    table: Integers, sign: float, rows: Integers, columns: Integers
 ) -> tuple[float, int, float, int]:
     """G² of one stratum, its degrees of freedom, and the largest gain with the cell it comes from.
 
@@ -56,7 +51,7 @@ def examine(
                 continue
             expected = float(rows[i]) * float(columns[j]) / total
             value += 2.0 * count * log(count / expected)
-            # Equal counts cancel, in numpy as here, so that ties are exact.
+            # Equal counts cancel, so that ties are exact.
             if count == columns[j]:
                 gain = of_total - of_row
             elif count == rows[i]:
@@ -69,25 +64,16 @@ def examine(
     return value, degrees, best, cell
 
 
-@njit("int64(float64[::1], int64[::1], float64[::1])", cache=True, nogil=True)
-def verdict(
-    values: NDArray[np.float64], degrees: NDArray[np.int64], critical: NDArray[np.float64]
-) -> int:
-    """Whether G² summed over the strata counts as independent; UNCLEAR if rounding may matter."""
-    value = max(values.sum(), 0.0)
+@compiled("boolean(float64[::1], int64[::1], float64[::1])")
+def independent(values: Vector, degrees: Integers, critical: Vector) -> bool:
+    """Whether G² summed over the strata counts as independent."""
     free = degrees.sum()
-    if free == 0:
-        return INDEPENDENT
-    if free >= critical.size or abs(value - critical[free]) <= 1e-8 * (1 + critical[free]):
-        return UNCLEAR
-    return INDEPENDENT if value < critical[free] else DEPENDENT
+    return bool(free == 0 or values.sum() <= critical[free])
 
 
-@njit("Tuple((int64, boolean))(int64[:, :, ::1], float64[::1], int64)", cache=True, nogil=True)
-def greedy_removals(
-    tables: NDArray[np.int64], critical: NDArray[np.float64], stride: int
-) -> tuple[int, bool]:
-    """The result of `greedy_distance`, and whether every verdict on the way was clear.
+@compiled("int64(int64[:, :, ::1], float64[::1], int64)")
+def greedy_removals(tables: Integers, critical: Vector, stride: int) -> int:
+    """The result of `greedy_distance`.
 
     tables: are used up.  critical: by degrees of freedom, the largest G² that counts as
     independent.  stride: a step removes at most this part of what was removed before.
@@ -101,16 +87,14 @@ def greedy_removals(
     cells = np.empty(strata, dtype=np.int64)
     for b in range(strata):
         values[b], degrees[b], gains[b], cells[b] = examine(tables[b], 1.0, rows, columns)
-    before = verdict(values, degrees, critical)
-    sign = 1.0
-    if before == DEPENDENT:
-        sign = -1.0
+    before = independent(values, degrees, critical)
+    sign = 1.0 if before else -1.0
+    if not before:
         for b in range(strata):
             values[b], degrees[b], gains[b], cells[b] = examine(tables[b], sign, rows, columns)
-    now = before
     left = tables.sum()
     removed = 0
-    while now == before and now != UNCLEAR and left > 2:
+    while left > 2:
         b = int(np.argmax(gains))
         i, j = divmod(cells[b], ry)
         step = max(1, min(tables[b, i, j] - 1, removed // stride))
@@ -118,17 +102,17 @@ def greedy_removals(
         removed += step
         left -= step
         values[b], degrees[b], gains[b], cells[b] = examine(tables[b], sign, rows, columns)
-        now = verdict(values, degrees, critical)
-        while now != before and now != UNCLEAR and step > 1:
+        if independent(values, degrees, critical) == before:
+            continue
+        while step > 1:
             # Go back half of the last step, unless that undoes the crossing.
             back = step // 2
             tables[b, i, j] += back
             values[b], degrees[b], _, _ = examine(tables[b], sign, rows, columns)
-            halfway = verdict(values, degrees, critical)
-            if halfway == before:
+            if independent(values, degrees, critical) == before:
                 tables[b, i, j] -= back
             else:
-                now = halfway
                 removed -= back
             step -= back
-    return (-removed if before == DEPENDENT else removed), now != UNCLEAR
+        break
+    return removed if before else -removed

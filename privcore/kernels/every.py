@@ -5,17 +5,21 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
-from numba import njit
+from numba import boolean, float64, int64
 from numpy.typing import NDArray
 
-from privcore.kernels.tables import count_cells, statistic
+from privcore.arrays import Integers, Vector
+from privcore.kernels.arguments import Packed
+from privcore.kernels.jit import compiled
+from privcore.kernels.scan import neighbours
+from privcore.kernels.tables import PACKED, cells_of, count_cells, statistic, view_of
 
 # A number of sets that is too large for any room.
 _MANY = 1 << 40
 
 
-@njit("int64[:, ::1](int64, int64)", cache=True, nogil=True)
-def _choices(n: int, k: int) -> NDArray[np.int64]:
+@compiled("int64[:, ::1](int64, int64)")
+def _choices(n: int, k: int) -> Integers:
     """Binomial coefficients up to n over k, or `_MANY`."""
     choices = np.zeros((n + 1, k + 1), dtype=np.int64)
     for i in range(n + 1):
@@ -25,23 +29,19 @@ def _choices(n: int, k: int) -> NDArray[np.int64]:
     return choices
 
 
-@njit("float64(int64, float64[::1])", cache=True, nogil=True, inline="always")
-def _n_log_n(count: int, known: NDArray[np.float64]) -> float:
+@compiled("float64(int64, float64[::1])")
+def _n_log_n(count: int, known: Vector) -> float:
     return known[count] if count < known.size else count * log(count)
 
 
-@njit(
-    "Tuple((float64, int64))(int64[::1], int64, int64, int64, float64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@compiled("Tuple((float64, int64))(int64[::1], int64, int64, int64, float64[::1], int64[::1])")
 def _g_squared(
-    table: NDArray[np.int64],
+    table: Integers,
     strata: int,
     rx: int,
     ry: int,
-    known: NDArray[np.float64],
-    sums: NDArray[np.int64],
+    known: Vector,
+    sums: Integers,
 ) -> tuple[float, int]:
     """As `statistic`, from n log n of all counts: no logarithm, and up to 1e-9 the same value."""
     value = 0.0
@@ -75,55 +75,99 @@ def _g_squared(
     return max(value, 0.0), degrees
 
 
-@njit(
-    "int64(uint16[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1],"
-    "int64[::1], int64[:, ::1], boolean[:, ::1], int64, int64, boolean, int64,"
-    "int64, float64[::1], int64[::1], float64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
+@compiled("int64(int64[:, ::1], int64[::1], int64, int64)")
+def _sets(choices: Integers, counts: Integers, first: int, last: int) -> int:
+    """Sets of `first` to below `last` neighbours of either end, or `_MANY`."""
+    sets = 0
+    for order in range(first, last):
+        for side in range(2):
+            if order <= counts[side]:
+                sets = min(sets + choices[counts[side], order], _MANY)
+    return sets
+
+
+@compiled("int64(int64[:, ::1], int64[::1], int64, int64, int64[::1])")
+def _position(choices: Integers, counts: Integers, side: int, first: int, chosen: Integers) -> int:
+    """Of a set of an end's neighbours among all sets, by size and as in `conditioning_sets`."""
+    n, size = counts[side], chosen.size
+    position = _sets(choices, counts, first, size)
+    if side == 1 and size <= counts[0]:
+        position += choices[counts[0], size]
+    before = -1
+    for k in range(size):
+        for skipped in range(before + 1, chosen[k]):
+            position += choices[n - 1 - skipped, size - 1 - k]
+        before = chosen[k]
+    return position
+
+
+@compiled("void(int64[::1], int64, int64, int64, int64, int64)")
+def _sum_out(table: Integers, begin: int, end: int, before: int, count: int, after: int) -> None:
+    """Sum a column of `count` levels out of the table at `begin` into that at `end`.
+
+    before, after: cells of the columns before it and after it.
+    """
+    for a in range(before):
+        to = table[end + a * after : end + (a + 1) * after]
+        source = begin + a * count * after
+        to[:] = table[source : source + after]
+        for _ in range(1, count):
+            source += after
+            for cell in range(after):
+                to[cell] += table[source + cell]
+
+
+@compiled(
+    int64(
+        PACKED,
+        int64[:, ::1],
+        boolean[:, ::1],
+        int64,
+        int64,
+        boolean,
+        int64,
+        int64,
+        float64[::1],
+        int64[::1],
+        float64[::1],
+        int64[::1],
+    )
 )
 def test_every(
-    codes: NDArray[np.uint16],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    weight_starts: NDArray[np.int64],
-    places: NDArray[np.int64],
-    levels: NDArray[np.int64],
-    pairs: NDArray[np.int64],
+    packed: Packed,
+    pairs: Integers,
     adjacent: NDArray[np.bool_],
     first: int,
     last: int,
     g_squared: bool,
     cells: int,
     most: int,
-    known: NDArray[np.float64],
-    tests: NDArray[np.int64],
-    values: NDArray[np.float64],
-    degrees: NDArray[np.int64],
+    known: Vector,
+    tests: Integers,
+    values: Vector,
+    degrees: Integers,
 ) -> int:
     """Test each pair given all sets of `first` to `last` neighbours; how many pairs were done.
 
     A table over the pair and its neighbours is counted once, and neighbours are summed out one at
     a time, so that most tables come from one that is hardly larger.
 
-    codes, …, places: the projections, by size; places[v, c] is -1 where v lacks c.  pairs: shape
-    (k, 2).  adjacent: (p, p).  cells: of the largest table that there is room for.
+    pairs: shape (k, 2).  adjacent: (p, p).  cells: of the largest table that there is room for.
     most: of a table from which neighbours are summed out.
     known: n log n of the numbers from 0.
     tests: per pair, how many were made, by size and then in the order of `conditioning_sets`; -1
     where there is no room for a table, or for all tests.  values, degrees: of all tests in turn;
     when they are full the loop ends with the last pair that fits in.
     """
-    p = levels.size
+    levels = packed.levels
     degree = 0
-    for node in range(p):
+    for node in range(levels.size):
         degree = max(degree, adjacent[node].sum())
     choices = _choices(degree, last)
     table = np.zeros(4 * max(cells, most), dtype=np.int64)
     # Each table that is summed out comes after the one that it is made from, and is half as large.
     summed = np.empty(2 * most, dtype=np.int64)
-    keys = np.empty(sizes[-1], dtype=np.uint32)
+    keys = np.empty(packed.sizes[-1], dtype=np.uint32)
     sums = np.empty(2 * levels.max(), dtype=np.int64)
     around = np.empty((2, degree), dtype=np.int64)
     counts = np.empty(2, dtype=np.int64)
@@ -140,17 +184,9 @@ def test_every(
         x, y = pairs[pair]
         rx, ry = levels[x], levels[y]
         for side in range(2):
-            n = 0
-            for node in range(p):
-                if adjacent[pairs[pair, side], node] and node != pairs[pair, 1 - side]:
-                    around[side, n] = node
-                    n += 1
-            counts[side] = n
-        wanted = 0
-        for order in range(first, last + 1):
-            for side in range(2):
-                if order <= counts[side]:
-                    wanted = min(wanted + choices[counts[side], order], _MANY)
+            node, other = pairs[pair, side], pairs[pair, 1 - side]
+            counts[side] = neighbours(adjacent, node, other, around[side])
+        wanted = _sets(choices, counts, first, last + 1)
         if wanted > values.size - used:
             if used > 0:
                 return pair
@@ -160,15 +196,9 @@ def test_every(
         fits = True
         for side in range(2):
             n = counts[side]
-            view = 0
-            while True:
-                holds = places[view, x] >= 0 and places[view, y] >= 0
-                for k in range(n):
-                    holds = holds and places[view, around[side, k]] >= 0
-                if holds:
-                    break
-                view += 1
-            rows = weights[weight_starts[view] : weight_starts[view] + sizes[view]]
+            columns[:n] = around[side, :n]
+            columns[n], columns[n + 1] = x, y
+            view = view_of(packed.places, columns[: n + 2])
             depth = into = 0
             begins[0], turn[0] = -1, 0
             while depth >= 0 and fits:
@@ -181,20 +211,9 @@ def test_every(
                         columns[size] = around[side, k]
                         size += 1
                     columns[size], columns[size + 1] = x, y
-                    room = 1
-                    for k in range(size + 2):
-                        room = min(room * levels[columns[k]], max(cells, most) + 1)
+                    room = cells_of(levels, columns[: size + 2], max(cells, most))
                     if room <= most and turn[depth] == 0:
-                        count_cells(
-                            codes,
-                            starts[view],
-                            rows,
-                            places[view],
-                            levels,
-                            columns[: size + 2],
-                            keys,
-                            table,
-                        )
+                        count_cells(packed, view, columns[: size + 2], keys, table)
                         begins[depth], held[depth] = 0, room
                         summed[:room] = table[:room]
                         table[:room] = 0
@@ -203,32 +222,12 @@ def test_every(
                     for k in range(into):
                         fresh = fresh or not adjacent[x, around[side, chosen[k]]]
                     if fresh and into >= first:
-                        position = used
-                        for order in range(first, into):
-                            for other in range(2):
-                                if order <= counts[other]:
-                                    position += choices[counts[other], order]
-                        if side == 1 and into <= counts[0]:
-                            position += choices[counts[0], into]
-                        before = -1
-                        for k in range(into):
-                            for skipped in range(before + 1, chosen[k]):
-                                position += choices[n - 1 - skipped, into - 1 - k]
-                            before = chosen[k]
+                        position = used + _position(choices, counts, side, first, chosen[:into])
                         begin = begins[depth]
                         if begin >= 0:
                             own = summed[begin : begin + held[depth]]
                         elif room <= cells:
-                            count_cells(
-                                codes,
-                                starts[view],
-                                rows,
-                                places[view],
-                                levels,
-                                columns[: into + 2],
-                                keys,
-                                table,
-                            )
+                            count_cells(packed, view, columns[: into + 2], keys, table)
                             own = table[:room]
                         else:
                             fits = False
@@ -257,14 +256,8 @@ def test_every(
                             end = begin + held[depth]
                             begins[depth + 1], held[depth + 1] = end, before * after
                             fits = end + before * after <= summed.size
-                            for a in range(before if fits else 0):
-                                to = summed[end + a * after : end + (a + 1) * after]
-                                source = begin + a * count * after
-                                to[:] = summed[source : source + after]
-                                for _ in range(1, count):
-                                    source += after
-                                    for cell in range(after):
-                                        to[cell] += summed[source + cell]
+                            if fits:
+                                _sum_out(summed, begin, end, before, count, after)
                         turn[depth + 1] = 0
                         depth += 1
                 elif turn[depth] == 1:

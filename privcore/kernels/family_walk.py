@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.arrays import Matrix
-from privcore.kernels.jit import njit
+from privcore.kernels.jit import compiled
 
 Masks = NDArray[np.int64]
 Edges = NDArray[np.bool_]
@@ -20,7 +20,7 @@ Edges = NDArray[np.bool_]
 _TAKEN, _TURNED = 0.5, 0.75
 
 
-@njit("boolean(boolean[:, ::1], int64, int64)", cache=True, nogil=True)
+@compiled("boolean(boolean[:, ::1], int64, int64)")
 def leads(parents: Edges, source: int, target: int) -> bool:
     """Whether a directed path goes from source to target; parents[j, i]: i is a parent of j."""
     p = parents.shape[0]
@@ -41,11 +41,9 @@ def leads(parents: Edges, source: int, target: int) -> bool:
     return False
 
 
-@njit(
+@compiled(
     "Tuple((int64, int64, int64))(boolean[:, ::1], int64[::1], int64[:, ::1], int64[::1],"
-    "int64[:, ::1], float64[:, ::1], float64[:, ::1], int64, float64, int64, float64)",
-    cache=True,
-    nogil=True,
+    "int64[:, ::1], float64[:, ::1], float64[:, ::1], int64, float64, int64, float64)"
 )
 def walk(
     parents: Edges,

@@ -1,30 +1,23 @@
-"""`njit` of numba; where that is missing or switched off, functions stay as they are.
-
-For kernels that have no form in numpy beside: they are plain Python then, and take many times as
-long.
-"""
+"""How loops are compiled: outside of Python's lock, and once, if there is a folder to keep them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-try:
-    if os.environ.get("CAUSALVEIL_KERNELS") == "0":
-        raise ImportError
-    import numba
-except ImportError:
-    COMPILED = False
-else:
-    COMPILED = True
+import numba
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def njit(signature: str | None = None, **options: Any) -> Callable[[Kernel], Kernel]:
-    """As `numba.njit`."""
-    if not COMPILED:
-        return lambda function: function
-    compiled: Any = numba.njit(signature, **options)
-    return compiled  # type: ignore[no-any-return]
+def compiled(signature: Any = None) -> Callable[[Kernel], Kernel]:
+    """As `numba.njit`; with a signature the function is compiled at once."""
+
+    def decorated(function: Kernel) -> Kernel:
+        try:
+            kept: Kernel = numba.njit(signature, cache=True, nogil=True)(function)
+        except (RuntimeError, OSError):  # no folder can be written, or the disk is full
+            kept = numba.njit(signature, nogil=True)(function)
+        return kept
+
+    return decorated

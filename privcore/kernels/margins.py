@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.arrays import Vector
-from privcore.kernels.jit import njit
+from privcore.kernels.jit import compiled
 
 Places = NDArray[np.int32]
 
 
-@njit("int32[:, ::1](int64[::1], boolean[:, ::1])", cache=True, nogil=True)
+@compiled("int32[:, ::1](int64[::1], boolean[:, ::1])")
 def margin_places(levels: NDArray[np.int64], members: NDArray[np.bool_]) -> Places:
     """The place of each cell (column) in each margin (row).
 
@@ -33,10 +33,8 @@ def margin_places(levels: NDArray[np.int64], members: NDArray[np.bool_]) -> Plac
     return places
 
 
-@njit(
-    "int64(float64[::1], int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64)",
-    cache=True,
-    nogil=True,
+@compiled(
+    "int64(float64[::1], int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64)"
 )
 def fit_margins(
     cells: Vector,

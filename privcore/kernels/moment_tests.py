@@ -11,14 +11,14 @@ from math import sqrt
 import numpy as np
 
 from privcore.arrays import Integers, Matrix
-from privcore.kernels.jit import njit
+from privcore.kernels.jit import compiled
 from privcore.kernels.noisy_parts import factor, inverse_of, paired_statistic, product, whitening
 
 # Smallest variance distinct from 0.
 _TINY = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix, Matrix]:
     """The inverse P of the moments M of what is given; 2P − PMP.
 
@@ -41,7 +41,7 @@ def _regression(moments: Matrix, known: Integers, unsure: float) -> tuple[Matrix
     return inverse, np.ascontiguousarray(vectors * (2 / larger - values / larger**2)) @ turned
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _side(
     moments: Matrix, first: int, last: int, known: Integers, inverse: Matrix, twice: Matrix
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, float]:
@@ -64,7 +64,7 @@ def _side(
     return across, slopes, onto, left, max(after, 0.0) / max(before, _TINY)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
     """For the column, for 1 and for each column given EEᵀ, E what noise on its codes enters by."""
     entering = np.empty((ends.size, *whiten.shape))
@@ -76,11 +76,9 @@ def _entering(whiten: Matrix, slopes: Matrix, ends: Integers) -> Matrix:
     return entering
 
 
-@njit(
+@compiled(
     "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1], int64,"
-    "int64[::1])",
-    cache=True,
-    nogil=True,
+    "int64[::1])"
 )
 def linear_tests(
     moments: Matrix,
@@ -148,11 +146,9 @@ def linear_tests(
     return made
 
 
-@njit(
+@compiled(
     "float64[:, ::1](float64[:, ::1], int64[::1], float64[:, ::1], float64, int64[::1],"
-    "int64[::1], int64[:, ::1])",
-    cache=True,
-    nogil=True,
+    "int64[::1], int64[:, ::1])"
 )
 def linear_tests_each(
     moments: Matrix,

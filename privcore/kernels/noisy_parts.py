@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from privcore.arrays import Matrix, Vector
-from privcore.kernels.jit import njit
+from privcore.kernels.jit import compiled
 
 # Of so many parts the covariances of the noise are all used.
 _MOST_TOGETHER = 512
@@ -20,7 +20,7 @@ _MOST_TOGETHER = 512
 _SMALL = 20
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
     """Lower triangular `root` with root rootᵀ = matrix − less; whether that is positive."""
     for i in range(matrix.shape[0]):
@@ -37,7 +37,7 @@ def factor(matrix: Matrix, less: float, root: Matrix) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def inverted(root: Matrix) -> Matrix:
     """The inverse of a lower triangular matrix."""
     size = root.shape[0]
@@ -52,7 +52,7 @@ def inverted(root: Matrix) -> Matrix:
     return inverse
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def whitening(covariance: Matrix, floor: float) -> Matrix:
     """T with T C Tᵀ = 1, where eigenvalues of C are at least `floor`."""
     if covariance.shape[0] <= _SMALL:
@@ -64,7 +64,7 @@ def whitening(covariance: Matrix, floor: float) -> Matrix:
     return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, floor))).T)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def inverse_of(matrix: Matrix) -> Any:
     """The inverse of a positive matrix."""
     if matrix.shape[0] > _SMALL:
@@ -74,7 +74,7 @@ def inverse_of(matrix: Matrix) -> Any:
     return _crossed(inverted(root))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _crossed(root: Matrix) -> Matrix:
     """rootᵀ root of a lower triangular matrix."""
     size = root.shape[0]
@@ -88,7 +88,7 @@ def _crossed(root: Matrix) -> Matrix:
     return made
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def product(one: Matrix, other: Matrix) -> Matrix:
     """one @ other.T"""
     made = np.empty((one.shape[0], other.shape[0]))
@@ -101,7 +101,7 @@ def product(one: Matrix, other: Matrix) -> Matrix:
     return made
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
     """value, first and second of parts; covariance: of them, noise included; see `statistic`."""
     weight = inverse_of(covariance)
@@ -116,7 +116,7 @@ def weighed(parts: Vector, covariance: Matrix) -> tuple[float, float, float]:
     return value, first, second
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def paired_statistic(parts: Matrix, ones: Any, others: Any) -> tuple[float, float, float]:
     """value, first and second of parts (a, b) whose noise has the covariance Σ A ⊗ B.
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import boolean, float64, int64
 from numpy.typing import NDArray
 
-from privcore.kernels.tables import count_cells, statistic
+from privcore.arrays import Integers, Vector
+from privcore.kernels.arguments import Packed
+from privcore.kernels.jit import compiled
+from privcore.kernels.tables import PACKED, cells_of, count_cells, statistic, view_of
 
 # What became of a pair, where it is not the number of the set that separated it.
 DEPENDENT = -1
 UNDECIDED = -2
 
 
-@njit("boolean(int64[::1], int64)", cache=True, nogil=True)
-def next_combination(chosen: NDArray[np.int64], n: int) -> bool:
+@compiled("boolean(int64[::1], int64)")
+def next_combination(chosen: Integers, n: int) -> bool:
     """Step to the next choice of positions below n in sorted order; False after the last."""
     k = chosen.size
     for place in range(k - 1, -1, -1):
@@ -26,61 +29,68 @@ def next_combination(chosen: NDArray[np.int64], n: int) -> bool:
     return False
 
 
-@njit(
-    "int64(uint16[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1],"
-    "int64[::1], int64[:, ::1], boolean[:, ::1], int64, boolean, float64[::1], int64,"
-    "int64[::1], int64[::1], float64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
+@compiled("int64(boolean[:, ::1], int64, int64, int64[::1])")
+def neighbours(adjacent: NDArray[np.bool_], node: int, besides: int, found: Integers) -> int:
+    """Put the neighbours of a node, but for one, into `found`; how many there are."""
+    n = 0
+    for other in range(adjacent.shape[0]):
+        if adjacent[node, other] and other != besides:
+            found[n] = other
+            n += 1
+    return n
+
+
+@compiled(
+    int64(
+        PACKED,
+        int64[:, ::1],
+        boolean[:, ::1],
+        int64,
+        boolean,
+        float64[::1],
+        int64,
+        int64[::1],
+        int64[::1],
+        float64[::1],
+        int64[::1],
+    )
 )
 def scan_pairs(
-    codes: NDArray[np.uint16],
-    starts: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    weight_starts: NDArray[np.int64],
-    places: NDArray[np.int64],
-    levels: NDArray[np.int64],
-    pairs: NDArray[np.int64],
+    packed: Packed,
+    pairs: Integers,
     adjacent: NDArray[np.bool_],
     order: int,
     g_squared: bool,
-    critical: NDArray[np.float64],
+    critical: Vector,
     cells: int,
-    verdicts: NDArray[np.int64],
-    tests: NDArray[np.int64],
-    values: NDArray[np.float64],
-    degrees: NDArray[np.int64],
+    verdicts: Integers,
+    tests: Integers,
+    values: Vector,
+    degrees: Integers,
 ) -> int:
     """Test each pair given sets of its neighbours until one separates it; how many pairs were done.
 
-    codes, starts, sizes, weights, weight_starts, places: the projections, by size; places[v, c]
-    is -1 where v lacks c.  pairs: shape (k, 2).  adjacent: (p, p), as it was before the order.
-    critical: by degrees of freedom, the largest value that counts as independent; values so close
-    to it that rounding may matter are left UNDECIDED, as are tables above `cells` cells.
+    pairs: shape (k, 2).  adjacent: (p, p), as it was before the order.  critical: by degrees of
+    freedom, the largest value that counts as independent; values so close to it that rounding may
+    matter are left UNDECIDED, as are tables above `cells` cells.
     verdicts, tests: per pair, the number of the set that separated it (or a constant above), and
     how many were tested.  values, degrees: of all tests in turn; when they are full the scan ends
     with the last pair that fits in.
     """
-    p = levels.size
+    levels = packed.levels
     table = np.zeros(4 * cells, dtype=np.int64)
-    keys = np.empty(sizes[-1], dtype=np.uint32)
+    keys = np.empty(packed.sizes[-1], dtype=np.uint32)
     sums = np.empty(2 * levels.max(), dtype=np.int64)
     columns = np.empty(order + 2, dtype=np.int64)
     chosen = np.empty(order, dtype=np.int64)
-    around = np.empty(p, dtype=np.int64)
+    around = np.empty(levels.size, dtype=np.int64)
     used = 0
     for pair in range(pairs.shape[0]):
         x, y = pairs[pair]
         begin = used
         verdict = DEPENDENT
         for side in range(2):
-            end, other = (x, y) if side == 0 else (y, x)
-            n = 0
-            for node in range(p):
-                if adjacent[end, node] and node != other:
-                    around[n] = node
-                    n += 1
+            n = neighbours(adjacent, pairs[pair, side], pairs[pair, 1 - side], around)
             if n < order:
                 continue
             chosen[:] = np.arange(order)
@@ -91,12 +101,7 @@ def scan_pairs(
                     fresh = fresh or not adjacent[x, columns[k]]
                 if fresh:
                     columns[order], columns[order + 1] = x, y
-                    room = 1
-                    for column in columns:
-                        room *= levels[column]
-                        if room > cells:
-                            break
-                    if room > cells:
+                    if cells_of(levels, columns, cells) > cells:
                         verdict = UNDECIDED
                         break
                     if used == values.size:
@@ -104,26 +109,8 @@ def scan_pairs(
                             return pair
                         verdict = UNDECIDED
                         break
-                    view = 0
-                    while True:
-                        holds = True
-                        for column in columns:
-                            holds = holds and places[view, column] >= 0
-                        if holds:
-                            break
-                        view += 1
-                    rows = sizes[view]
-                    first = weight_starts[view]
-                    filled = count_cells(
-                        codes,
-                        starts[view],
-                        weights[first : first + rows],
-                        places[view],
-                        levels,
-                        columns,
-                        keys,
-                        table,
-                    )
+                    view = view_of(packed.places, columns)
+                    filled = count_cells(packed, view, columns, keys, table)
                     rx, ry = levels[x], levels[y]
                     value, free = statistic(table, filled // (rx * ry), rx, ry, g_squared, sums)
                     table[:filled] = 0

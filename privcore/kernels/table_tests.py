@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from privcore.arrays import Integers, Matrix, Vector
-from privcore.kernels.jit import njit
+from privcore.kernels.jit import compiled
 from privcore.kernels.margins import fit_margins, margin_places
 from privcore.kernels.noisy_parts import paired_statistic, product, weighed, whitening
 
@@ -26,7 +26,7 @@ _CLEAR = 4.0
 _MOST_HIDDEN = 0.002
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def between_strata(variances: Matrix, levels: Integers) -> Matrix:
     """Noise covariance of moments of some columns in two strata, by which columns given agree.
 
@@ -46,7 +46,7 @@ def between_strata(variances: Matrix, levels: Integers) -> Matrix:
     return covariances
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vector]:
     """Whitening of the codes of one column in a stratum, and their means, whitened too."""
     r, a = basis.shape
@@ -70,7 +70,7 @@ def _coded(counts: Vector, deviation: float, basis: Matrix) -> tuple[Matrix, Vec
     return whiten, product(whiten, mean.reshape(1, -1))[:, 0].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _variety(counts: Vector) -> float:
     """1 − Σ p²: the variance of the codes of a column, summed."""
     total = squares = 0.0
@@ -81,12 +81,10 @@ def _variety(counts: Vector) -> float:
     return 1 - squares / (total * total) if total > 0 else 1.0
 
 
-@njit(
+@compiled(
     "Tuple((boolean, float64, float64, float64, float64))(float64[:, :, ::1], int64[::1],"
     'float64[:, ::1], float64, Array(float64, 2, "C", readonly=True),'
-    'Array(float64, 2, "C", readonly=True))',
-    cache=True,
-    nogil=True,
+    'Array(float64, 2, "C", readonly=True))'
 )
 def strata_test(
     tables: Matrix,
@@ -190,12 +188,10 @@ def strata_test(
     return True, value, first, second, left
 
 
-@njit(
+@compiled(
     "Tuple((float64, float64, float64, float64[:, ::1], float64[:, ::1]))(float64[::1],"
     "int64[::1], boolean[:, ::1], int64[::1], float64[::1], int64[::1], float64[::1],"
-    "float64[::1], float64, float64)",
-    cache=True,
-    nogil=True,
+    "float64[::1], float64, float64)"
 )
 def model_test(
     cells: Vector,
@@ -258,11 +254,7 @@ def model_test(
     return value, first, second, sampling, noise
 
 
-@njit(
-    "float64[::1](int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64)",
-    cache=True,
-    nogil=True,
-)
+@compiled("float64[::1](int64[::1], boolean[:, ::1], int64[::1], float64[::1], float64, int64)")
 def informations(
     levels: Integers,
     members: Any,
@@ -297,7 +289,7 @@ def informations(
     return shown
 
 
-@njit("float64(float64[:, ::1], float64[::1], float64, float64, float64)", cache=True, nogil=True)
+@compiled("float64(float64[:, ::1], float64[::1], float64, float64, float64)")
 def family_score(
     strata: Matrix, probabilities: Vector, deviation: float, variance: float, penalty: float
 ) -> float:

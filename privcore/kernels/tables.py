@@ -5,37 +5,56 @@ from __future__ import annotations
 from math import log
 
 import numpy as np
-from numba import njit
+from numba import int64, types, uint16, uint32
 from numpy.typing import NDArray
 
+from privcore.arrays import Integers, Vector
+from privcore.kernels.arguments import Packed
+from privcore.kernels.jit import compiled
 
-@njit(
-    "int64(uint16[::1], int64, int64[::1], int64[::1], int64[::1], int64[::1], uint32[::1],"
-    "int64[::1])",
-    cache=True,
-    nogil=True,
+PACKED = types.NamedTuple(
+    (uint16[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1]), Packed
 )
-def count_cells(
-    codes: NDArray[np.uint16],
-    start: int,
-    weights: NDArray[np.int64],
-    places: NDArray[np.int64],
-    levels: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    keys: NDArray[np.uint32],
-    table: NDArray[np.int64],
-) -> int:
-    """Add the weights of rows to the cells of `table` (first column slowest); the cells used.
 
-    codes: flat, of which the column at place k starts at start + k · rows.  places: of each column.
-    columns: those of the table.  keys: room for the rows' keys.  table: zeros.
+
+@compiled("int64(int64[::1], int64[::1], int64)")
+def cells_of(levels: Integers, columns: Integers, most: int) -> int:
+    """Cells of the table over the columns; `most` + 1 if there are more than `most`."""
+    cells = 1
+    for column in columns:
+        cells = min(cells * levels[column], most + 1)
+    return cells
+
+
+@compiled("int64(int64[:, ::1], int64[::1])")
+def view_of(places: Integers, columns: Integers) -> int:
+    """The first projection, of fewest rows, that has the columns."""
+    view = 0
+    while True:
+        holds = True
+        for column in columns:
+            holds = holds and places[view, column] >= 0
+        if holds:
+            return view
+        view += 1
+
+
+@compiled(int64(PACKED, int64, int64[::1], uint32[::1], int64[::1]))
+def count_cells(
+    packed: Packed, view: int, columns: Integers, keys: NDArray[np.uint32], table: Integers
+) -> int:
+    """Count a table over the columns (the first slowest) of a projection; the cells used.
+
+    keys: room for the rows' keys.  table: zeros.
     """
-    rows = weights.size
+    rows, start, levels = packed.sizes[view], packed.starts[view], packed.levels
+    first = packed.weight_starts[view]
+    weights = packed.weights[first : first + rows]
     cells = 1
     for position in range(columns.size):
         # Slices and unsigned numbers spare a check for negative indices, and are vectorised.
-        begin = start + places[columns[position]] * rows
-        column = codes[begin : begin + rows]
+        begin = start + packed.places[view, columns[position]] * rows
+        column = packed.codes[begin : begin + rows]
         count = np.uint32(levels[columns[position]])
         cells *= levels[columns[position]]
         if position == 0:
@@ -62,18 +81,14 @@ def count_cells(
     return cells
 
 
-@njit(
-    "Tuple((float64, int64))(int64[::1], int64, int64, int64, boolean, int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@compiled("Tuple((float64, int64))(int64[::1], int64, int64, int64, boolean, int64[::1])")
 def statistic(
-    table: NDArray[np.int64],
+    table: Integers,
     strata: int,
     rx: int,
     ry: int,
     g_squared: bool,
-    sums: NDArray[np.int64],
+    sums: Integers,
 ) -> tuple[float, int]:
     """G² or χ², and its degrees of freedom, as in `frequencies`.
 
@@ -112,26 +127,16 @@ def statistic(
     return max(value, 0.0), degrees
 
 
-@njit(
-    "int64[:, :, ::1](uint16[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64)",
-    cache=True,
-    nogil=True,
-)
-def stratum_tables(
-    codes: NDArray[np.uint16],
-    weights: NDArray[np.int64],
-    places: NDArray[np.int64],
-    levels: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    cells: int,
-) -> NDArray[np.int64]:
+@compiled(int64[:, :, ::1](PACKED, int64[::1], int64))
+def stratum_tables(packed: Packed, columns: Integers, cells: int) -> Integers:
     """The table of the last two columns in each stratum of the others that has rows.
 
-    codes, places: as in `count_cells`, from position 0.  cells: of the table over all columns.
+    cells: of the table over all columns.
     """
+    levels = packed.levels
     table = np.zeros(cells, dtype=np.int64)
-    keys = np.empty(weights.size, dtype=np.uint32)
-    count_cells(codes, 0, weights, places, levels, columns, keys, table)
+    keys = np.empty(packed.sizes[0], dtype=np.uint32)
+    count_cells(packed, 0, columns, keys, table)
     rx, ry = levels[columns[-2]], levels[columns[-1]]
     strata = cells // (rx * ry)
     if strata == 1:
@@ -146,8 +151,8 @@ def stratum_tables(
     return table[: kept * rx * ry].copy().reshape(kept, rx, ry)
 
 
-@njit("Tuple((int64[:], int64[:]))(int64[:, :, ::1])", cache=True, nogil=True)
-def concordance(tables: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+@compiled("Tuple((int64[:], int64[:]))(int64[:, :, ::1])")
+def concordance(tables: Integers) -> tuple[Integers, Integers]:
     """As `ranks.concordance`: concordant minus discordant pairs of each stratum, and its size."""
     strata, rx, ry = tables.shape
     difference = np.zeros(strata, dtype=np.int64)
@@ -169,8 +174,8 @@ def concordance(tables: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[n
     return difference, totals
 
 
-@njit("float64[:](int64[:, :, ::1])", cache=True, nogil=True)
-def z_star_terms(tables: NDArray[np.int64]) -> NDArray[np.float64]:
+@compiled("float64[:](int64[:, :, ::1])")
+def z_star_terms(tables: Integers) -> Vector:
     """F of each stratum with more than one record, as in `ranks.z_star`."""
     difference, totals = concordance(tables)
     terms = np.empty(totals.size)
@@ -184,10 +189,10 @@ def z_star_terms(tables: NDArray[np.int64]) -> NDArray[np.float64]:
     return terms[:kept].copy()
 
 
-@njit("Tuple((float64[::1], float64[::1]))(int64[:, :, ::1])", cache=True, nogil=True)
+@compiled("Tuple((float64[::1], float64[::1]))(int64[:, :, ::1])")
 def kendall_terms(
-    tables: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    tables: Integers,
+) -> tuple[Vector, Vector]:
     """w and w·τ of each stratum with more than one record, as in `ranks.kendall`."""
     difference, totals = concordance(tables)
     weights = np.empty(totals.size)

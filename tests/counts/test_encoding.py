@@ -1,16 +1,12 @@
-"""Rows merged to unique configurations: by a loop, by numpy and by compiled kernels alike."""
+"""Rows merged to unique configurations, as by a loop."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.counts import encoding
 from privcore.counts.encoding import combine, joint_key, merged_rows, unique_rows
-from tests.counts.kernel_switch import counting_with
 from tests.examples import examples
-
-BOTH = pytest.mark.parametrize("kernels", [False, True])
 
 
 def merged_one_by_one(columns, weights):
@@ -34,26 +30,22 @@ def tables(draw):
     return codes, levels
 
 
-@BOTH
 @settings(max_examples=examples(150), deadline=None)
 @given(table=tables())
-def test_unique_rows_are_those_of_a_loop(kernels, table):
+def test_unique_rows_are_those_of_a_loop(table):
     codes, levels = table
-    with counting_with(kernels):
-        first, counts = unique_rows(codes, levels)
+    first, counts = unique_rows(codes, levels)
     expected = list(merged_one_by_one(codes, np.ones(codes[0].size)).values())
     assert list(zip(first.tolist(), counts.tolist(), strict=True)) == expected
     assert counts.dtype == np.int64
 
 
-@BOTH
 @settings(max_examples=examples(150), deadline=None)
 @given(table=tables(), seed=st.integers(0, 1000))
-def test_merged_rows_are_those_of_a_loop(kernels, table, seed):
+def test_merged_rows_are_those_of_a_loop(table, seed):
     codes, levels = table
     weights = np.random.default_rng(seed).integers(0, 5, codes[0].size)
-    with counting_with(kernels):
-        merged, counts = merged_rows(codes, levels, weights)
+    merged, counts = merged_rows(codes, levels, weights)
     got = {
         configuration: count
         for configuration, count in zip(
@@ -65,23 +57,18 @@ def test_merged_rows_are_those_of_a_loop(kernels, table, seed):
     assert len(set(zip(*(c.tolist() for c in merged), strict=True))) == counts.size
 
 
-@BOTH
-def test_many_unique_rows(kernels):
-    """More than the first rooms of the hash table hold, over several of its growths."""
+def test_many_unique_rows():
     codes = [np.arange(30_000) % 1000, np.arange(30_000) // 1000, np.arange(30_000) % 7]
     codes = [np.concatenate((c, c[::-1])) for c in codes]
-    with counting_with(kernels):
-        first, counts = unique_rows(codes, [1000, 1000, 1000])
+    first, counts = unique_rows(codes, [1000, 1000, 1000])
     assert (first == np.arange(30_000)).all()
     assert (counts == 2).all()
 
 
-@BOTH
-def test_rare_rows_after_the_first_thousands(kernels):
+def test_rare_rows_after_the_first_thousands():
     codes = np.zeros(20_000, dtype=np.uint8)
     codes[[19_000, 12_345, 19_999]] = 2, 1, 3
-    with counting_with(kernels):
-        first, counts = unique_rows([codes, codes % 2], [4, 2])
+    first, counts = unique_rows([codes, codes % 2], [4, 2])
     assert first.tolist() == [0, 12_345, 19_000, 19_999]
     assert counts.tolist() == [19_997, 1, 1, 1]
 
@@ -111,28 +98,8 @@ def test_combined_numbers_count_up_as_they_occur(table):
     assert firsts == sorted(firsts)
 
 
-def test_threads_do_not_share_their_room():
-    """Each thread merges rows of its own many times; the counts stay its own."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    def work(seed):
-        generator = np.random.default_rng(seed)
-        codes = [generator.integers(0, 20, 5000).astype(np.uint16) for _ in range(3)]
-        weights = generator.integers(1, 9, 5000)
-        expected = np.bincount((codes[0] * 20 + codes[1]) * 20 + codes[2], weights, 8000)
-        for _ in range(40):
-            merged, counts = merged_rows(codes, [20] * 3, weights)
-            got = np.bincount((merged[0] * 20 + merged[1]) * 20 + merged[2], counts, 8000)
-            assert (got == expected).all()
-
-    with counting_with(True), ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
-    assert not encoding._scratch.cells.any() if hasattr(encoding._scratch, "cells") else True
-
-
-@BOTH
 @pytest.mark.parametrize("columns", [64, 70, 130])
-def test_many_columns_with_few_unique_rows(kernels, columns):
+def test_many_columns_with_few_unique_rows(columns):
     """Their keys are hashed on the way and end up small, but their codes cannot be read off them.
 
     The last number of columns is hashed twice.
@@ -143,9 +110,8 @@ def test_many_columns_with_few_unique_rows(kernels, columns):
     codes = [np.ascontiguousarray(kinds[drawn, c]) for c in range(columns)]
     weights = generator.integers(1, 9, drawn.size)
     expected = merged_one_by_one(codes, weights)
-    with counting_with(kernels):
-        first, counts = unique_rows(codes, [2] * columns)
-        merged, sums = merged_rows(codes, [2] * columns, weights)
+    first, counts = unique_rows(codes, [2] * columns)
+    merged, sums = merged_rows(codes, [2] * columns, weights)
     assert first.tolist() == [row for row, _ in expected.values()]
     assert counts.tolist() == np.bincount(drawn)[drawn[first]].tolist()
     rows = zip(*(c.tolist() for c in merged), strict=True)

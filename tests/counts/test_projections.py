@@ -9,13 +9,11 @@ from privcore.counts import InMemoryCounts, projections
 from privcore.counts.packed import pack
 from privcore.counts.projections import Projections
 from privcore.independence.order_scan import scan_order
-from tests.counts.kernel_switch import counting_with
 from tests.examples import examples
 
 LEVELS = (2, 3, 4, 2, 5, 3, 2, 7, 2, 3)
 # Neighbours of each column while nothing is separated.
 ALL = [set(range(10)) - {column} for column in range(10)]
-BOTH = pytest.mark.parametrize("kernels", [False, True])
 
 
 @pytest.fixture
@@ -44,14 +42,13 @@ def counted(codes, weights, columns):
     return table
 
 
-@BOTH
 @settings(max_examples=examples(60), deadline=None)
 @given(data=st.data(), seed=st.integers(0, 30))
-def test_tables_do_not_depend_on_what_was_merged_before(kernels, data, seed):
+def test_tables_do_not_depend_on_what_was_merged_before(data, seed):
     codes, weights = rows_of(seed)
     source = InMemoryCounts(tuple("abcdefghij"), LEVELS, codes, weights)
-    with counting_with(kernels), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(projections, "_FEW_ROWS", 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(projections, "_FEW_ROWS", data.draw(st.sampled_from([0, 1_000])))
         for _ in range(6):
             columns = data.draw(st.lists(st.integers(0, 9), min_size=1, max_size=6, unique=True))
             if data.draw(st.booleans()):
@@ -66,12 +63,10 @@ def test_tables_do_not_depend_on_what_was_merged_before(kernels, data, seed):
                 assert (got == expected).all()
 
 
-@BOTH
-def test_merging_pays_where_columns_depend_on_each_other(always, kernels):
+def test_merging_pays_where_columns_depend_on_each_other(always):
     codes, weights = rows_of(1, rows=3000)
     made = Projections(codes, weights, LEVELS)
-    with counting_with(kernels):
-        small = made.smallest((0, 1, 2))
+    small = made.smallest((0, 1, 2))
     assert small.columns >= {0, 1, 2}
     assert small.rows < made.whole.rows / 2
     assert small.multiplicities.sum() == weights.sum()
@@ -164,8 +159,7 @@ def test_columns_with_too_many_levels_are_not_packed():
     for first, expected in ((LEVELS[0], True), (1 << 16, True), (70_000, False)):
         source = InMemoryCounts(tuple("abcdefghij"), (first, *LEVELS[1:]), codes, weights)
         assert source.packs is expected
-        with counting_with(True):
-            scanned = scan_order(source, "g2", 0.05, 0, [(0, 1)], ALL)
+        scanned = scan_order(source, "g2", 0.05, 0, [(0, 1)], ALL)
         assert (scanned is not None) is expected
 
 
@@ -181,5 +175,5 @@ def test_codes_outside_the_levels_are_refused_before_they_are_counted(rows, wron
     codes, weights = rows_of(8, rows)
     codes[0][rows // 2] = wrong
     source = InMemoryCounts(tuple("abcdefghij"), LEVELS, codes, weights)
-    with counting_with(True), pytest.raises((ValueError, IndexError), match=r"outside|bounds"):
+    with pytest.raises((ValueError, IndexError), match=r"outside|bounds"):
         source.packed(0, ALL)

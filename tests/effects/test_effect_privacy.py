@@ -23,7 +23,6 @@ from privcore.effects.parents import ParentSet, parent_sets
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from privcore.privacy.mechanisms import SimulatedNoise
-from tests.counts.kernel_switch import counting_with
 from tests.examples import examples
 
 LEVELS = (2, 3, 2, 2)
@@ -99,10 +98,9 @@ def played_back(
 ) -> tuple[Effects, Effects, list[Draw], list[Draw]]:
     """A run on one table, and one on another with the same outputs of the noise."""
     first = Noted(seed)
-    with counting_with(True):
-        before = effects(dataset_of(one), question, asked, share=share, noise=first)
-        second = Noted(seed + 1, first.draws)
-        after = effects(dataset_of(other), question, asked, share=share, noise=second)
+    before = effects(dataset_of(one), question, asked, share=share, noise=first)
+    second = Noted(seed + 1, first.draws)
+    after = effects(dataset_of(other), question, asked, share=share, noise=second)
     assert len(first.draws) == len(second.draws)
     return before, after, first.draws, second.draws
 

@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from threading import Thread
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,11 @@ from pages.ui.controls import params
 from pages.ui.data import upload as upload_module
 from pages.ui.glossary import linked
 from pages.ui.running import LiveHooks
+from privcore import kernels
 from privcore.algorithms import ALGORITHMS, Progress
 from privcore.data import ColumnSchema, read_table
 from privcore.data.schema_file import schema_json
 from privcore.data.triage import Proposal, Way, proposed_schema
-from privcore.kernels import compiled
 from tests.pages.opening import TABLE, clean, metric, open_table, press, start
 
 
@@ -35,7 +36,7 @@ def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
 
 
 def test_the_kernels_are_asked_for_after_the_page_is_drawn(monkeypatch):
-    monkeypatch.setattr(compiled, "start", lambda: st.text("compiling"))
+    monkeypatch.setattr(kernels, "start", lambda: st.text("compiling") and Thread())
     app = clean(start())
     assert list(app.main.children.values())[-1].value == "compiling"
 

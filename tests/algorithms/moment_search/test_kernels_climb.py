@@ -1,4 +1,4 @@
-"""The climb to the most likely probabilities by compiled kernel and in numpy: the same numbers."""
+"""The compiled climb to the most likely probabilities, and likelihoods of cells, by plain forms."""
 
 import math
 
@@ -7,15 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import log_ndtr
+from scipy.stats import poisson
 
-from privcore.algorithms.moment_search.likelihood import table_climb
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     CellLikelihood,
-    Likelihood,
+    cell_information,
 )
-from privcore.algorithms.moment_search.likelihood.table_climb import Climbed, Layout, climbed
-from privcore.kernels.cells import cells_likelihood
-from privcore.kernels.cells import log_ndtr as compiled_log_ndtr
+from privcore.kernels import cells
 from privcore.kernels.climb import climb
 from tests.examples import examples
 
@@ -23,80 +21,98 @@ SCALES = [0.05, 0.4, 2.0, 4.9, 20.0, 50.0]
 
 
 def random_families(generator):
-    """Codes, width and size of each family of a random DAG."""
+    """Places of each family's probabilities by cell, and of each one its configuration."""
     levels = generator.integers(2, 5, generator.integers(2, 6))
     places = np.unravel_index(np.arange(levels.prod()), levels)
-    families = []
+    codes, groups = [], []
     for column, width in enumerate(levels):
         number = generator.integers(0, min(column, 3) + 1)
         family = [*sorted(generator.choice(column, number, replace=False)), column]
         shape = [int(levels[c]) for c in family]
-        codes = np.ravel_multi_index(tuple(places[c] for c in family), shape)
-        families.append((codes, int(width), math.prod(shape)))
-    return families
+        code = np.ravel_multi_index(tuple(places[c] for c in family), shape)
+        codes.append(code + len(groups))
+        start = groups[-1] + 1 if groups else 0
+        groups += [start + k // width for k in range(math.prod(shape))]
+    return np.array(codes), np.array(groups)
+
+
+def shares(codes, groups, counts):
+    """Probabilities from counts of cells."""
+    sums = np.bincount(codes.ravel(), np.tile(counts, len(codes)), len(groups)) + 1e-3
+    return sums / np.bincount(groups, sums)[groups]
 
 
 def problem(seed, scale, n):
-    """A likelihood of noisy counts of n rows, a base, a layout, and probabilities to begin with.
-
-    As in a search, some families are fitted and the others are in the base.
-    """
+    """A likelihood of noisy counts of n rows, families, and probabilities to begin with."""
     generator = np.random.default_rng(seed)
-    families = random_families(generator)
-    fixed = int(generator.integers(0, len(families)))
-    cells = families[0][0].size
-    everyone = np.full(cells, float(n))
-    whole = Layout.of(*zip(*families, strict=True))
+    codes, groups = random_families(generator)
+    size = codes.shape[1]
     # Some combinations hardly ever occur.
-    seen = generator.exponential(1.0, cells) ** 3 * (generator.random(cells) < 0.6)
-    probabilities = whole.probabilities(1e3 * seen)
-    counts = generator.poisson(whole.expected(everyone, probabilities))
-    noise = np.round(generator.laplace(0, scale, cells))
-    base = everyone * probabilities[whole.codes[:fixed]].prod(axis=0)
-    layout = Layout.of(*zip(*families[fixed:], strict=True))
-    start = layout.probabilities(generator.exponential(1.0, cells))
-    return CellLikelihood((counts + noise).astype(float), scale), base, layout, start
+    seen = generator.exponential(1.0, size) ** 3 * (generator.random(size) < 0.6)
+    true = shares(codes, groups, 1e3 * seen)
+    counts = generator.poisson(n * true[codes].prod(axis=0))
+    noise = np.round(generator.laplace(0, scale, size))
+    start = shares(codes, groups, generator.exponential(1.0, size))
+    return CellLikelihood((counts + noise).astype(float), scale), codes, groups, start
 
 
-def both_ways(given):
-    """By kernel and in numpy; neither changes its input."""
-    likelihood, base, layout, start = given
-    before = base.copy(), start.copy()
-    *parts, slopes, total = climb(
-        *likelihood.numbers, base, layout.codes, layout.groups, start, *table_climb.NUMBERS
-    )
-    fast = Climbed(*parts, Likelihood(total, slopes))
-    slow = climbed(*given)
-    assert (base == before[0]).all()
-    assert (start == before[1]).all()
-    return fast, slow
+def scored(likelihood, codes, groups, start, n):
+    """Probabilities after a step of Fisher scoring, written out."""
+    m = np.maximum(n * start[codes].prod(axis=0), 1e-9)
+
+    def sums(values):
+        return np.bincount(codes.ravel(), np.tile(values, len(codes)), len(groups))
+
+    known = sums(m * m * cell_information(m, likelihood.scale)) + 0.01
+    step, spread = sums(m * likelihood.at(m).slopes) / known, start / known
+    # Shares of a configuration go on adding up to 1.
+    step -= (np.bincount(groups, start * step) / np.bincount(groups, start * spread))[
+        groups
+    ] * spread
+    moved = start * np.exp(np.clip(step, -1.5, 1.5))
+    moved = np.maximum(moved / np.bincount(groups, moved)[groups], 1e-7)
+    return moved / np.bincount(groups, moved)[groups]
 
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("n", [300, 20_000, 300_000])
-@pytest.mark.parametrize("seed", range(8))
-def test_kernel_and_numpy_climb_alike(seed, n, scale):
-    fast, slow = both_ways(problem(seed, scale, n))
-    # With hardly any noise, large numbers cancel in the normal law, and steps make more of it.
-    close = 1e-8 if scale > 0.1 else 1e-6
-    assert type(fast.likelihood.total) is float
-    assert fast.likelihood.total == pytest.approx(slow.likelihood.total, rel=1e-8)
-    assert fast.probabilities == pytest.approx(slow.probabilities, rel=0, abs=close)
-    assert fast.expected == pytest.approx(slow.expected, rel=0, abs=n * close)
-    # What the kernel found is of where it ended.
-    there = problem(seed, scale, n)[0].at(fast.expected)
-    assert fast.likelihood.total == pytest.approx(there.total, rel=1e-9)
-    assert fast.likelihood.slopes == pytest.approx(there.slopes, rel=1e-6, abs=close / scale)
+def test_a_climb_is_made_of_steps_that_lead_up(n, scale):
+    """The first is one of scoring, and after all it is about where expectation and maximisation
+    alone would be."""
+    for seed in range(8):
+        likelihood, codes, groups, start = problem(seed, scale, n)
+        before, families = start.copy(), (codes, groups)
+        moved = scored(likelihood, codes, groups, start, n)
+        m = np.maximum(n * start[codes].prod(axis=0), 1e-9)
+        there = likelihood.at(m)
+        one, *_, total = climb(likelihood.noisy, float(n), *families, start, 1)
+        assert one == pytest.approx(moved if total > there.total else start, rel=1e-9, abs=1e-12)
+        found, expected, slopes, total = climb(likelihood.noisy, float(n), *families, start, 60)
+        assert (start == before).all()
+        assert np.bincount(groups, found) == pytest.approx(1)
+        assert expected == pytest.approx(np.maximum(n * found[codes].prod(axis=0), 1e-9))
+        reached = likelihood.at(expected)
+        assert total == reached.total
+        assert (slopes == reached.slopes).all()
+        for _ in range(60):
+            filled = np.maximum(m * (1 + there.slopes), 0)
+            m = np.maximum(n * shares(codes, groups, filled)[codes].prod(axis=0), 1e-9)
+            there = likelihood.at(m)
+        assert there.total < total + 0.2
 
 
-def test_they_agree_where_the_climb_is_over_at_once():
-    """A start at the top: what is higher is decided by rounding, and does not matter."""
-    layout = Layout.of([np.arange(4)], [4], [4])
-    counts = np.array([4e3, 3e3, 2e3, 1e3])
-    given = CellLikelihood(counts, 5.0), np.full(4, 1e4), layout, counts / 1e4
-    fast, slow = both_ways(given)
-    assert fast.probabilities == pytest.approx(slow.probabilities, rel=1e-8)
-    assert fast.likelihood.total == pytest.approx(slow.likelihood.total, rel=1e-8)
+def plain(noisy, m, scale):
+    """Log-likelihood of a count: Poisson summed up, or the normal law in its place."""
+    if m < 10 and scale < 5:
+        true = np.arange(46)
+        logs = poisson.logpmf(true, m) - np.abs(noisy - true) / scale
+        summed = np.logaddexp.reduce(logs) + math.log(math.tanh(0.5 / scale))
+        if summed + np.abs(noisy - true).min() / scale > math.log(1e-200):
+            return summed
+    apart, steep = (noisy - m) / scale, math.sqrt(m) / scale
+    above = -apart + log_ndtr(apart / steep - steep)
+    below = apart + log_ndtr(-apart / steep - steep)
+    return steep**2 / 2 + np.logaddexp(above, below) - math.log(2 * scale)
 
 
 @settings(max_examples=examples(400), deadline=None)
@@ -108,16 +124,16 @@ def test_they_agree_where_the_climb_is_over_at_once():
 @example(noisy=9, log_expected=0.954, scale=0.05)
 @example(noisy=44, log_expected=-9.0, scale=0.4)
 @example(noisy=-200, log_expected=-9.0, scale=2.0)
-def test_likelihoods_of_a_cell_are_the_same(noisy, log_expected, scale):
-    cells, expected = CellLikelihood(np.array([float(noisy)]), scale), np.array([10**log_expected])
-    slopes = np.empty(1)
-    total = cells_likelihood(*cells.numbers, expected, slopes)
-    slow = cells.at(expected)
-    # Terms as large as these cancel, in numpy as here.
-    terms = expected[0] / (2 * scale**2) + abs(noisy - expected[0]) / scale
-    assert total == pytest.approx(slow.total, rel=1e-11, abs=1e-11 + 1e-15 * terms)
-    close = 1e-9 + 1e-14 * terms
-    assert slopes[0] == pytest.approx(slow.slopes[0], rel=1e-9, abs=close * (1 / scale + 1))
+def test_the_likelihood_of_a_cell_is_that_of_a_plain_sum_or_the_normal_law(
+    noisy, log_expected, scale
+):
+    m = 10**log_expected
+    found = CellLikelihood(np.array([float(noisy)]), scale).at(np.array([m]))
+    # Terms as large as these cancel.
+    terms = m / (2 * scale**2) + abs(noisy - m) / scale
+    assert found.total == pytest.approx(
+        plain(noisy, m, scale), rel=1e-11, abs=1e-10 + 1e-15 * terms
+    )
 
 
 @settings(max_examples=examples(1_000), deadline=None)
@@ -127,4 +143,4 @@ def test_likelihoods_of_a_cell_are_the_same(noisy, log_expected, scale):
 @example(x=9.0)
 @example(x=np.nextafter(9.0, 10.0))
 def test_the_logarithm_of_the_normal_law(x):
-    assert compiled_log_ndtr(x) == pytest.approx(float(log_ndtr(x)), rel=2e-14, abs=2e-16)
+    assert cells.log_ndtr(x) == pytest.approx(float(log_ndtr(x)), rel=2e-14, abs=2e-16)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from privcore import kernels
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
-from privcore.kernels import compiled
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples
 
@@ -111,7 +111,7 @@ def test_noise_of_strata_is_that_of_least_squares(within, fixed):
     order = np.arange(CELLS).reshape(LEVELS).transpose(*within, *fixed).ravel()
     of_strata = codes @ expected[np.ix_(order, order)] @ codes.T
     variances = found.variances((*fixed, *within))[(1,) * len(fixed)].reshape(1, -1)
-    ((*between,),) = compiled.table_tests().between_strata(variances, levels)
+    ((*between,),) = kernels.table_tests.between_strata(variances, levels)
     strata = np.array(np.unravel_index(np.arange(levels.prod()), levels)).T
     agreeing = (strata[:, None] == strata) @ (1 << np.arange(len(levels))[::-1])
     assert np.array(between)[agreeing] == pytest.approx(of_strata)

@@ -33,7 +33,6 @@ from tests.algorithms.moment_search.noisy_tables import (
     score_of,
 )
 from tests.algorithms.moment_search.noisy_tables import sampled as drawn_table
-from tests.counts.kernel_switch import counting_with
 
 
 def enumerated(score):
@@ -129,16 +128,6 @@ def test_runs_are_the_same_again_and_settle_where_the_counts_say_much():
     assert one.apart <= sampler.APART
     assert one.edges == pytest.approx(one.edges.T)
     assert one.edges.max() <= 1
-
-
-def test_without_kernels_the_posterior_is_nearly_the_same():
-    table = drawn_table(4_000, 4)
-    found = []
-    for kernels in (True, False):
-        with counting_with(kernels):
-            found.append(sampled(score_of(table, 20.0, 5)))
-    assert found[0].fit.value == pytest.approx(found[1].fit.value, abs=0.1)
-    assert found[0].edges == pytest.approx(found[1].edges, abs=0.2)
 
 
 def test_a_column_has_no_more_parents_than_it_may():

@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln, xlogy
 
-from privcore.algorithms.moment_search.likelihood import table_climb
-from privcore.algorithms.moment_search.likelihood.cell_likelihood import CellLikelihood
+from privcore import kernels
+from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
+    CellLikelihood,
+    cell_information,
+)
 from privcore.algorithms.moment_search.posterior import table_score
-from privcore.algorithms.moment_search.posterior.masks import class_of, covered, edges
+from privcore.algorithms.moment_search.posterior.masks import bits, class_of, covered, edges
 from privcore.algorithms.moment_search.posterior.table_score import TableScore, nearest_table
-from privcore.kernels import dags
 from tests.algorithms.moment_search.noisy_tables import (
     CHAIN,
     COLLIDER,
@@ -24,7 +27,6 @@ from tests.algorithms.moment_search.noisy_tables import (
     sampled,
     score_of,
 )
-from tests.counts.kernel_switch import counting_with
 from tests.examples import examples
 
 
@@ -100,31 +102,56 @@ def test_equivalent_dags_have_one_score(scale, below):
 
 @pytest.mark.parametrize("scale", [0.05, 2.0, 20.0])
 @pytest.mark.parametrize("seed", range(6))
-def test_kernel_and_numpy_score_alike(seed, scale):
+def test_a_score_is_made_of_the_likelihood_and_the_rows_of_each_family(seed, scale):
     dag, table = random_network(seed, 5_000)
-    found = []
-    for kernels in (True, False):
-        with counting_with(kernels):
-            score = score_of(table, scale, seed)
-            empty = score.fit((0,) * table.ndim)
-            found.append((empty, score.fit(dag)))
-    for fast, slow in zip(*found, strict=True):
-        assert fast.value == pytest.approx(slow.value, rel=1e-7, abs=0.02)
-        assert fast.expected == pytest.approx(slow.expected, rel=1e-3, abs=0.05)
+    score = score_of(table, scale, seed)
+    fit, m = score.fit(dag), score.fit(dag).expected
+    expected = (
+        2 * CellLikelihood(noisy(table, scale, seed).ravel(), score.scale).at(fit.expected).total
+    )
+    rows = (m * m * cell_information(m, score.scale)).reshape(table.shape)
+    expected += bdeu(rows, dag) + score._prior[sum(mask.bit_count() for mask in dag)]
+    for column, mask in enumerate(dag):
+        family = [c for c in range(table.ndim) if mask >> c & 1 or c == column]
+        away = tuple(c for c in range(table.ndim) if c not in family)
+        counts = rows.sum(axis=away)
+        shares = counts / counts.sum(axis=family.index(column), keepdims=True)
+        expected -= 2 * xlogy(counts, shares).sum()
+    assert fit.value == pytest.approx(expected, rel=1e-9)
+
+
+def family_score(column, parents, near):
+    """As `kernels.dags.family_score`, by numpy, from one table of the family."""
+    own = int(near.levels[column])
+    code, many = near.places[column].copy(), own
+    for parent in range(near.levels.size):
+        if parents >> parent & 1:
+            code += many * near.places[parent]
+            many *= int(near.levels[parent])
+    expected, held, moved = (np.bincount(code, k, many).reshape(-1, own) for k in near.cells)
+    there, rows = held + 0.1, held.sum(axis=1)
+    moved = np.maximum(moved, 1e-3 - there)
+    seen = (there + moved).sum(axis=1)
+    whole, each = own / many, 1 / many
+    score = (gammaln(whole) - gammaln(whole + rows)).sum()
+    score += (gammaln(each + held) - gammaln(each)).sum()
+    score += xlogy(rows, rows).sum() - xlogy(held, held).sum()
+    score -= xlogy(seen, seen / there.sum(axis=1)).sum()
+    score += ((held + moved) * np.log(expected / expected.sum(axis=1, keepdims=True))).sum()
+    score += xlogy(there + moved, (there + moved) / there).sum()
+    return 2 * score + sum(near.worth[column, k] for k in bits(parents))
 
 
 @pytest.mark.parametrize("scale", [0.05, 2.0, 20.0])
-def test_scores_of_families_are_the_same_in_loops_and_in_numpy(scale):
+def test_scores_of_families_are_those_of_their_tables(scale):
     dag, table = random_network(3, 5_000)
     score = score_of(table, scale)
-    near = score.near(score.fit(dag))
+    near = score.near(score.fit(dag)).near
     for column in range(table.ndim):
         for parents in {0, dag[column], (1 << table.ndim) - 1 ^ 1 << column}:
-            values = []
-            for way in (dags._score_in_loops, dags._score_in_numpy):
-                known, *rest, _ = near._all
-                values.append(way(column, parents, known.copy(), *rest))
-            assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-9)
+            found = kernels.dags.family_score(column, parents, near)
+            assert found == pytest.approx(family_score(column, parents, near), rel=1e-9, abs=1e-7)
+            assert near.known[column, parents] == found
 
 
 def test_what_is_far_below_what_is_wanted_is_not_fitted_to_the_end():
@@ -170,10 +197,10 @@ def test_equivalent_dags_promise_alike(scale, mixed):
     """Near any fit and with much noise too, but for what comes of probabilities next to nothing:
     or a search would turn edges for nothing."""
     score = score_of(sampled(5_000, 1, "chain"), scale)
-    known, *rest, _ = score.near(score.fit(EMPTY), mixed)._all
+    near = score.near(score.fit(EMPTY), mixed).near
     promised = {}
     for dag in every_dag():
-        total = sum(dags.family_score(c, mask, known, *rest) for c, mask in enumerate(dag))
+        total = sum(kernels.dags.family_score(c, mask, near) for c, mask in enumerate(dag))
         promised.setdefault(class_of(dag), []).append(total)
     assert max(map(len, promised.values())) == 6
     for totals in promised.values():
@@ -212,9 +239,8 @@ def test_a_walk_knows_what_it_gained():
         assert gained == 0
     end, gained = near.walk(COLLIDER, 100.0, np.random.default_rng(2).random((10, 4)))
     for dag in (COLLIDER, end):
-        known, *rest, prior = near._all
-        own = sum(dags.family_score(c, mask, known, *rest) for c, mask in enumerate(dag))
-        total.append(own + prior[sum(mask.bit_count() for mask in dag)])
+        own = sum(kernels.dags.family_score(c, mask, near.near) for c, mask in enumerate(dag))
+        total.append(own + near.near.prior[sum(mask.bit_count() for mask in dag)])
     assert gained == pytest.approx(total[1] - total[0])
 
 
@@ -241,4 +267,3 @@ def test_a_vast_budget_is_a_table_without_noise(scale):
     score = score_of(table, scale)
     assert score.scale == table_score._LEAST_SCALE
     assert math.isfinite(score.fit(COLLIDER).value)
-    assert table_climb.MOST_STEPS > table_score._FEW_STEPS

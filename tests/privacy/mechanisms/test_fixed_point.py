@@ -22,7 +22,6 @@ from privcore.independence.registry import get_score
 from privcore.independence.score_measure import ScoreMeasure
 from privcore.privacy.mechanisms.column_release import columns_sensitivity, release_columns
 from privcore.privacy.mechanisms.second_moments import l2_sensitivity, upper_triangle
-from tests.counts.kernel_switch import counting_with
 from tests.examples import examples
 from tests.transcripts import Recorder
 
@@ -202,15 +201,14 @@ def extreme_tables():
     )
 
 
-@pytest.mark.parametrize("kernels", [True, False])
-def test_scores_are_rounded_by_a_part_of_what_is_planned(kernels):
+def test_scores_are_rounded_by_a_part_of_what_is_planned():
     """Random and extreme tables; half of the room is for one score, and the margin takes some."""
     generator = np.random.default_rng(1)
     tables = [
         generator.integers(0, 10 ** generator.integers(1, 6), generator.integers(2, 5, 3))
         for _ in range(60)
     ]
-    with counting_with(kernels), mpmath.workdps(60):
+    with mpmath.workdps(60):
         for table in [*tables, *extreme_tables()]:
             n = int(table.sum())
             for name, expected in exact_scores(table, n).items():

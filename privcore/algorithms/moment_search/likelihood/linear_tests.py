@@ -12,11 +12,11 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from privcore import kernels
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns, Integers, Matrix
-from privcore.kernels import compiled
 
 # Levels of a column up to which its tests with all others are made together.
 _FEW_LEVELS = 32
@@ -106,12 +106,10 @@ class LinearTests:
         """Tests of x and y given others, as many for each."""
         xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
         others = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
-        return Statistics(
-            *compiled.moment_tests().linear_tests_each(*self._known, xs, ys, others).T
-        )
+        return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
 
     def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Statistics:
         """Tests of y and each of xs; of y itself and of those given nothing."""
         others = np.array(conditioning_set, np.int64)
-        made = compiled.moment_tests().linear_tests(*self._known, xs, y, others)
+        made = kernels.moment_tests.linear_tests(*self._known, xs, y, others)
         return Statistics(*made.T)

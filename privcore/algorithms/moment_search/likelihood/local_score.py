@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from privcore import kernels
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
-from privcore.kernels import compiled
 
 
 class Evidence:
@@ -82,7 +82,7 @@ class Evidence:
         """Deviance of the column's counts by its parents' levels; see `family_score`."""
         counts = self.moments.table([*parents, column])
         return float(
-            compiled.table_tests().family_score(
+            kernels.table_tests.family_score(
                 np.ascontiguousarray(counts).reshape(-1, self.moments.levels[column]),
                 self.pairs.probabilities(column),
                 math.sqrt(self.moments.cell_variance(parents)),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privcore import kernels
 from privcore.algorithms.moment_search.likelihood.margins import (
     LIMITS,
     Axes,
@@ -26,7 +27,6 @@ from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments, turned_by
 from privcore.arrays import Columns, Integers, Matrix, Vector
-from privcore.kernels import compiled
 
 
 class Difference(NamedTuple):
@@ -55,7 +55,7 @@ def shrunken(off: Difference) -> tuple[Matrix, float]:
         return np.zeros_like(off.moments), 0.0
     signal = (statistic.value - statistic.first) / statistic.second
     # In units in which the rows' errors are independent, and the noise's, too.
-    whiten = compiled.table_tests().whitening(off.sampling, off.floor)
+    whiten = kernels.table_tests.whitening(off.sampling, off.floor)
     noise, turn = np.linalg.eigh(whiten @ off.noise @ whiten.T)
     whiten = turn.T @ whiten
     both = 1 + np.maximum(noise, 0.0)
@@ -164,7 +164,7 @@ class LogLinear:
         terms = self._terms(columns)
         layout = layout_of(levels, terms)
         wanted = np.concatenate([self._known(columns_of(columns, t)).reshape(-1) for t in terms])
-        shown = compiled.table_tests().informations(*layout, wanted, *LIMITS)
+        shown = kernels.table_tests.informations(*layout, wanted, *LIMITS)
         dofs = [0.0] * len(columns)
         for term in _dependences(terms):
             dof = self._dof(columns_of(columns, term))
@@ -215,7 +215,7 @@ class LogLinear:
         ]
         sizes = [math.prod(table.shape[axis] - 1 for axis in subset) for subset in held.subsets]
         floor = max(math.sqrt(released.variance(*about)) / n, _TINY)
-        *statistic, sampling, noise = compiled.table_tests().model_test(
+        *statistic, sampling, noise = kernels.table_tests.model_test(
             table.reshape(-1),
             *layout_of(table.shape, axes),
             np.concatenate(products),

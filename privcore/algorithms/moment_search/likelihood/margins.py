@@ -7,15 +7,15 @@ is a log-linear model: its terms are the margins' (Darroch & Ratcliff 1972).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore import kernels
 from privcore.arrays import Integers, Matrix
-from privcore.kernels import compiled
 
 Axes = tuple[int, ...]
 # Fitting ends where the margins together are this near, or after so many rounds: margins that were
@@ -23,9 +23,6 @@ Axes = tuple[int, ...]
 _ENOUGH = 1e-5
 _MOST_ROUNDS = 40
 LIMITS = (_ENOUGH, _MOST_ROUNDS)
-# What one margin costs in numpy, in visits of a row, and each of its cells.
-_VISITS = 3_000
-_VISITS_OF_CELL = 2
 
 
 def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
@@ -33,32 +30,10 @@ def fitted(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
 
     margins: by axes, ascending; they add up to 1.
     """
-    if kernels := compiled.ready():
-        cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
-        wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
-        kernels.fit_margins(cells, *layout, wanted, *LIMITS)
-        return cells.reshape(start.shape)
-    return _in_numpy(start, margins)
-
-
-def _in_numpy(start: Matrix, margins: Mapping[Axes, Matrix]) -> Matrix:
-    """The same sums as in the kernel, in the same order, so that no bit differs."""
-    cells = start.reshape(-1)
-    goals = [
-        (_places_of(start.shape, axes), wanted.reshape(-1)) for axes, wanted in margins.items()
-    ]
-    for _ in range(_MOST_ROUNDS):
-        compiled.note(len(margins) * (_VISITS + _VISITS_OF_CELL * start.size))
-        gap = 0.0
-        for places, wanted in goals:
-            summed = np.bincount(places, cells, wanted.size)
-            # One after the other, which `np.sum` would not do.
-            gap = float(np.add.accumulate(np.concatenate(([gap], np.abs(wanted - summed))))[-1])
-            ratio = np.divide(wanted, summed, out=np.zeros_like(summed), where=summed > 0)
-            cells = cells * ratio[places]
-        if gap < _ENOUGH:
-            break
-    return np.asarray(cells.reshape(start.shape))
+    cells, layout = start.flatten(), layout_of(start.shape, tuple(margins))
+    wanted = np.concatenate([margin.reshape(-1) for margin in margins.values()])
+    kernels.margins.fit_margins(cells, *layout, wanted, *LIMITS)
+    return cells.reshape(start.shape)
 
 
 def margin(table: Matrix, axes: Axes) -> Matrix:
@@ -78,14 +53,6 @@ def nearest_probabilities(counts: Matrix, least: float) -> Matrix:
     excess = (np.cumsum(ordered) - total) / np.arange(1, flat.size + 1)
     over = excess[np.flatnonzero(ordered > excess)[-1]]
     return np.asarray((np.maximum(flat - over, 0.0) + least).reshape(counts.shape))
-
-
-def _places_of(shape: Sequence[int], axes: Axes) -> NDArray[np.intp]:
-    """The place of each cell of a table in a margin."""
-    sizes = [shape[axis] for axis in axes]
-    others = tuple(axis for axis in range(len(shape)) if axis not in axes)
-    places = np.expand_dims(np.arange(math.prod(sizes)).reshape(sizes), others)
-    return np.broadcast_to(places, shape).reshape(-1)
 
 
 class Layout(NamedTuple):

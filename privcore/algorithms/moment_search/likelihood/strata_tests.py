@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from privcore import kernels
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.release.features import sum_zero_basis
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.arrays import Columns
-from privcore.kernels import compiled
 
 
 class StrataTests:
@@ -33,7 +33,7 @@ class StrataTests:
         released = self._released
         tables = released.table([*others, x, y]).reshape(-1, self.levels[x], self.levels[y])
         variances = released.variances([*others, x, y]).reshape(-1, 4)
-        said, *statistic = compiled.table_tests().strata_test(
+        said, *statistic = kernels.table_tests.strata_test(
             np.ascontiguousarray(tables),
             np.array([self.levels[c] for c in others], np.int64),
             np.ascontiguousarray(variances.T[::-1]),

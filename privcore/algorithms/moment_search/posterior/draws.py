@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore import kernels
 from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
 from privcore.arrays import Matrix
-from privcore.kernels import compiled
 
 Edges = NDArray[np.bool_]
 
@@ -133,7 +133,7 @@ class _Sampler:
     ) -> None:
         step, column = 0, 0
         while column >= 0:
-            step, column, mask = compiled.family_walk().walk(
+            step, column, mask = kernels.family_walk.walk(
                 *state,
                 self._candidates,
                 self._many,

@@ -18,7 +18,6 @@ the same score.
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any, NamedTuple
 
@@ -26,28 +25,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from privcore import kernels
 from privcore.algorithms.moment_search.dags.obeying import parent_worth
-from privcore.algorithms.moment_search.likelihood import table_climb
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     CellLikelihood,
     cell_information,
 )
-from privcore.algorithms.moment_search.likelihood.table_climb import Layout, climbed
 from privcore.algorithms.moment_search.posterior.masks import (
     Masks,
-    bits,
     class_of,
     edges,
 )
 from privcore.arrays import Matrix, Vector
 from privcore.graphs.constraints import Constraints
-from privcore.kernels import compiled
+from privcore.kernels.arguments import Near
 
 # With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood,
 # which is made for noise, loses its digits.
 _LEAST_SCALE = 0.05
-# What is so much below what is wanted after so few steps of a climb does not come up to it.
-_HOPELESS, _FEW_STEPS = 60.0, 4
 
 
 class Fit(NamedTuple):
@@ -88,8 +83,6 @@ class TableScore:
         # A cell that begins with nothing cannot come back.
         self._start = np.maximum(self._sample, 0.5)
         self._fits: dict[Any, Fit] = {}
-        self._kernels = compiled.loaded()
-        self.loops: Any = self._kernels or importlib.import_module("privcore.kernels.dags")
 
     def fit(self, dag: Masks, wanted: float = -math.inf) -> Fit:
         """wanted: a score; what is far below it is not fitted to the end.
@@ -111,7 +104,7 @@ class TableScore:
     def _fit(self, dag: Masks, wanted: float) -> Fit:
         key = class_of(dag)
         known = self._fits.get(key)
-        if known is None or not (known.exact or known.value < wanted - _HOPELESS):
+        if known is None or not (known.exact or known.value < wanted - kernels.dag_fits.HOPELESS):
             known = self._fits[key] = self._fitted(dag, wanted)
         return known
 
@@ -124,63 +117,30 @@ class TableScore:
         expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
         slopes = self._likelihood.at(expected).slopes if mixed else fit.slopes
         rows = expected * expected * cell_information(expected, self.scale)
-        return NearScores(self, np.array([expected, rows, expected * slopes]))
+        size = self._places.shape[1]
+        near = Near(
+            np.full((self.columns, 1 << self.columns), np.nan),
+            np.array([expected, rows, expected * slopes]),
+            self._places,
+            self._levels,
+            np.empty(size, np.int64),
+            np.empty((3, size * max(self.levels))),
+            self._worth,
+            self._prior,
+        )
+        return NearScores(near, self.max_parents)
 
     @property
     def fitted(self) -> int:
         """How many classes of DAGs were fitted."""
         return len(self._fits)
 
-    def room(self) -> tuple[Any, ...]:
-        """What loops need beside scores and cells: places, levels, room to work in, what parents
-        are worth by background knowledge, and the prior by the number of edges."""
-        size = self._places.shape[1]
-        code = np.empty(size, np.int64)
-        free = np.empty((3, size * max(self.levels)))
-        return self._places, self._levels, code, free, self._worth, self._prior
-
     def _fitted(self, dag: Masks, wanted: float) -> Fit:
-        if not self._kernels:
-            return self._fitted_in_numpy(dag)
-        return Fit(
-            *self._kernels.fit_dag(
-                *self._likelihood.numbers,
-                self.n,
-                self._places,
-                self._levels,
-                np.array(dag, dtype=np.int64),
-                self._start,
-                wanted,
-                _HOPELESS,
-                _FEW_STEPS,
-                *table_climb.NUMBERS,
-            )
+        key = np.array(dag, dtype=np.int64)
+        fit = kernels.dag_fits.fit_dag(
+            self._likelihood.noisy, self.n, self._places, self._levels, key, self._start, wanted
         )
-
-    def _fitted_in_numpy(self, dag: Masks) -> Fit:
-        families = [(*bits(mask), column) for column, mask in enumerate(dag)]
-        codes = [
-            np.ravel_multi_index(
-                tuple(self._places[c] for c in family), [self.levels[c] for c in family]
-            )
-            for family in families
-        ]
-        sizes = [math.prod(self.levels[c] for c in family) for family in families]
-        layout = Layout.of(codes, self.levels, sizes)
-        base = np.full(self._counts.size, self.n)
-        climb = climbed(self._likelihood, base, layout, layout.probabilities(self._start))
-        expected = climb.expected
-        held = layout.sums(expected * expected * cell_information(expected, self.scale))
-        score = climb.likelihood.total
-        for begin, size, own in zip(np.cumsum([0, *sizes]), sizes, self.levels, strict=False):
-            table = held[begin : begin + size].reshape(-1, own)
-            total = table.sum(axis=1)
-            whole, each = own / size, 1 / size
-            score += float((gammaln(whole) - gammaln(whole + total)).sum())
-            score += float((gammaln(each + table) - gammaln(each)).sum())
-            positive = np.where(table > 0, table / np.maximum(total, 1e-300)[:, None], 1.0)
-            score -= float((table * np.log(positive)).sum())
-        return Fit(2 * score, True, expected, climb.likelihood.slopes)
+        return Fit(*fit)
 
 
 class NearScores:
@@ -190,10 +150,8 @@ class NearScores:
     by BDeu as if as many rows had shown them as the noisy counts have information of.
     """
 
-    def __init__(self, score: TableScore, cells: Matrix) -> None:
-        self._score = score
-        known = np.full((score.columns, 1 << score.columns), np.nan)
-        self._all = (known, cells, *score.room())
+    def __init__(self, near: Near, max_parents: int) -> None:
+        self.near, self._max_parents = near, max_parents
 
     def moves(
         self, dag: Masks, most: int, held: tuple[int, int] = (-1, -1)
@@ -205,9 +163,7 @@ class NearScores:
         A step adds an edge, takes one away, turns one, or exchanges a parent.
         """
         start = np.array(dag, dtype=np.int64)
-        dags, gains = self._score.loops.best_moves(
-            start, self._score.max_parents, *held, most, *self._all
-        )
+        dags, gains = kernels.dags.best_moves(start, self._max_parents, *held, most, self.near)
         return [
             (gain, tuple(row))
             for gain, row in zip(gains.tolist(), dags.tolist(), strict=True)
@@ -217,9 +173,7 @@ class NearScores:
     def walk(self, dag: Masks, temperature: float, uniforms: Matrix) -> tuple[Masks, float]:
         """Where a Metropolis walk ends, and what it gained; uniforms: shape (steps, 4)."""
         start = np.array(dag, dtype=np.int64)
-        end, gained = self._score.loops.walk(
-            start, temperature, self._score.max_parents, uniforms, *self._all
-        )
+        end, gained = kernels.dags.walk(start, temperature, self._max_parents, uniforms, self.near)
         return tuple(end.tolist()), float(gained)
 
 

@@ -1,0 +1,75 @@
+"""Compiled loops: what a machine gets that cannot compile them, or cannot keep what it compiled."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+
+from privcore.kernels import jit
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_without_numba_there_is_one_error_and_what_needs_none_works():
+    script = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import privcore\n"
+        "from privcore import kernels\n"
+        "kernels.start().join()\n"
+        "data = privcore.load_network('asia').sample(2000, 1)\n"
+        "print(type(data).__name__)\n"
+        "for name in ('pc', 'priv-pc', 'moment-search'):\n"
+        "    try:\n"
+        "        privcore.discover(data, name, seed=1)\n"
+        "    except privcore.PrivcoreError as error:\n"
+        "        print(type(error).__name__, 'pip install' in str(error))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n") == ["Dataset", *["KernelError True"] * 3, ""]
+    assert not done.stderr
+
+
+def test_numba_is_not_imported_before_something_is_counted():
+    script = "import sys, privcore; privcore.discover, privcore.ALGORITHMS\n"
+    script += "assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_where_no_folder_can_be_written_loops_work(tmp_path):
+    """Files stand where they would be made, beside the modules and in the user's cache."""
+    without = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "privcore", tmp_path / "privcore", ignore=without)
+    home = tmp_path / "home"
+    for place in (tmp_path / "privcore" / "kernels" / "__pycache__", home):
+        place.write_text("")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "PYTHON"))}
+    environment |= {"HOME": str(home), "XDG_CACHE_HOME": str(home)}
+    script = "from privcore import kernels; print(kernels.cells.log_ndtr(10.0))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("0.0\n", "")
+
+
+def test_where_the_disk_is_full_loops_work(monkeypatch):
+    failed, njit = [], numba.njit
+
+    def full(signature, **options):
+        if options.get("cache"):
+            failed.append(signature)
+            raise OSError
+        return njit(signature, **options)
+
+    monkeypatch.setattr(numba, "njit", full)
+    assert jit.compiled("int64(int64)")(lambda number: number + 1)(2) == 3
+    assert failed == ["int64(int64)"]
