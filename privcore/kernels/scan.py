@@ -30,12 +30,12 @@ def next_combination(chosen: Integers, n: int) -> bool:
 
 
 @compiled("int64(boolean[:, ::1], int64, int64, int64[::1])")
-def neighbours(adjacent: NDArray[np.bool_], node: int, besides: int, found: Integers) -> int:
-    """Put the neighbours of a node, but for one, into `found`; how many there are."""
+def neighbours(adjacent: NDArray[np.bool_], node: int, besides: int, out: Integers) -> int:
+    """Put the neighbours of a node, but for one, into `out`; how many there are."""
     n = 0
     for other in range(adjacent.shape[0]):
         if adjacent[node, other] and other != besides:
-            found[n] = other
+            out[n] = other
             n += 1
     return n
 

@@ -74,7 +74,8 @@ def _run(options: argparse.Namespace) -> None:
 
 def _runs(options: argparse.Namespace, reproduction: Any) -> int:
     if options.runs is None:
-        return int(reproduction.quick if options.quick else reproduction.runs)
+        own: int = reproduction.quick if options.quick else reproduction.runs
+        return own
     if options.quick:
         raise ParameterError("--quick says how many runs there are; leave --runs out.")
     return whole(options.runs, "runs")

@@ -158,11 +158,11 @@ def made_now(item: Item, result: Reproduced) -> Shipped:
 def makers() -> Any:
     """`benchmarks.papers`, which makes the numbers; None where the source is not there."""
     ours = _PACKAGE.parent / "benchmarks" / "papers" / "registry.py"
-    found = find_spec("benchmarks")
+    spec = find_spec("benchmarks")
     # In an installed product there may be somebody else's package of that name.
-    if not ours.is_file() or found is None or found.origin is None:
+    if not ours.is_file() or spec is None or spec.origin is None:
         return None
-    if Path(found.origin).resolve().parent != ours.resolve().parents[1]:
+    if Path(spec.origin).resolve().parent != ours.resolve().parents[1]:
         return None
     return import_module("benchmarks.papers")
 

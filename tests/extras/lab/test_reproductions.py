@@ -3,6 +3,7 @@
 import json
 import math
 import shlex
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -459,13 +460,18 @@ def test_a_file_reads_back_as_it_was_written(tmp_path):
 
 def test_the_makers_are_those_beside_the_engine(monkeypatch, tmp_path):
     assert makers().REPRODUCTIONS is REPRODUCTIONS
-    # In an installed product nothing is there, or somebody else's package of the same name.
-    monkeypatch.setattr("privcore.extras.lab.reproductions._PACKAGE", tmp_path / "privcore")
+    package = tmp_path / "privcore"
+    monkeypatch.setattr("privcore.extras.lab.reproductions._PACKAGE", package)
     assert makers() is None
     foreign = tmp_path / "benchmarks" / "papers"
     foreign.mkdir(parents=True)
-    (foreign.parent / "__init__.py").touch()
-    assert makers() is None
     # Ours, but another is found first.
     (foreign / "registry.py").touch()
+    assert makers() is None
+    # Somebody else's, beside an installed engine.
+    (foreign / "registry.py").unlink()
+    for folder in (foreign.parent, foreign):
+        (folder / "__init__.py").touch()
+    monkeypatch.delitem(sys.modules, "benchmarks")
+    monkeypatch.syspath_prepend(tmp_path)
     assert makers() is None
