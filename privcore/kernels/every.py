@@ -88,7 +88,7 @@ def _sets(choices: Integers, counts: Integers, first: int, last: int) -> int:
 
 @compiled("int64(int64[:, ::1], int64[::1], int64, int64, int64[::1])")
 def _position(choices: Integers, counts: Integers, side: int, first: int, chosen: Integers) -> int:
-    """Position of a set of an end's neighbours among all sets, by size and as in `conditioning_sets`."""
+    """Place of a set of an end's neighbours among all, by size and as in `conditioning_sets`."""
     n, size = counts[side], chosen.size
     position = _sets(choices, counts, first, size)
     if side == 1 and size <= counts[0]:

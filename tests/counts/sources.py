@@ -43,7 +43,9 @@ def write_parquet(folder, data, ends=()):
     frame = frame_of(data)
     for number, (start, end) in enumerate(pairwise([0, *ends, len(frame)])):
         part = pa.Table.from_pandas(frame.iloc[start:end], preserve_index=False)
-        pq.write_table(part, folder / f"part{number:03}.parquet", row_group_size=7)
+        pq.write_table(
+            part, folder / f"part{number:03}.parquet", row_group_size=max(7, len(frame) // 6)
+        )
     return folder
 
 

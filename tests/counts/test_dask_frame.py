@@ -108,7 +108,8 @@ def test_unique_rows_and_sub_samples_are_those_of_the_rows(client, partitions):
     frame = dataframe.from_pandas(frame_of(DATA), npartitions=7)
     source = count_frame(frame, schema_of(DATA))
     assert isinstance(source, InMemoryCounts)
-    for name, given in {**RUNS, "sg-pc": {"epsilon": 3.0, "rate": 0.5}}.items():
+    # The source is that in memory, so that two algorithms stand for all.
+    for name, given in {"pc": RUNS["pc"], "sg-pc": {"epsilon": 3.0, "rate": 0.5}}.items():
         expected = discover(InMemoryCounts.from_dataset(DATA), name, given, seed=2)
         assert repr(discover(source, name, given, seed=2).trace) == repr(expected.trace)
     rows = np.array([0, 5, 2_000, 3_999])

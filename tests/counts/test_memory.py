@@ -51,7 +51,7 @@ def test_conditional_tables_are_the_strata_with_rows(rows, given_columns):
 
 def test_strata_beyond_the_dense_limit_agree_with_pandas():
     """Conditioning sets with millions of configurations keep only those that occur."""
-    data = load_network("alarm").sample(600, 5)
+    data = load_network("alarm").sample(150, 5)
     counts = InMemoryCounts.from_dataset(data)
     given_columns = tuple(range(2, 24))
     got = counts.conditional_tables(0, 1, given_columns)

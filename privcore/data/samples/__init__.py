@@ -1,6 +1,6 @@
 """Sample tables with a known true graph, to try what one would do with a table of one's own.
 
-They are synthetic, and as untidy as tables are: `python -m privcore.data.samples.make` writes them
+They are synthetic, and as untidy as tables are: `python -m benchmarks.samples` writes them
 again.
 """
 

@@ -1,9 +1,9 @@
-"""Make the sample tables and their true graphs again: `python -m privcore.data.samples.make`.
+"""Make the sample tables and their true graphs again: `python -m benchmarks.samples`.
 
 A column is a function.  Its arguments after the generator and the number of rows are columns before
 it, its parents in the true graph: a function sees nothing else.  No row is a person or a machine.
 
-`--out DIR` writes elsewhere; by default the files beside this module are written.
+`--out DIR` writes elsewhere; by default the files of the package are written.
 """
 
 from __future__ import annotations
