@@ -68,7 +68,7 @@ def examine(
 def independent(values: Vector, degrees: Integers, critical: Vector) -> bool:
     """Whether G² summed over the strata counts as independent."""
     free = degrees.sum()
-    return free == 0 or values.sum() <= critical[free]
+    return bool(free == 0 or values.sum() <= critical[free])
 
 
 @compiled("int64(int64[:, :, ::1], float64[::1], int64)")

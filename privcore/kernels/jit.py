@@ -11,7 +11,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def compiled(signature: Any = None) -> Callable[[Kernel], Kernel]:
-    """As `numba.njit`; with a signature the function is compiled at once."""
+    """As `njit` of numba; with a signature the function is compiled at once."""
 
     def decorated(function: Kernel) -> Kernel:
         try:
