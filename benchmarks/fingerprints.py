@@ -35,7 +35,18 @@ from privcore.releases.release import release
 from privcore.releases.release_file import file_text, parsed_file, search_files
 
 # What differs between two runs of the same code.
-_PASSING = {"seconds", "id", "time", "signature", "versions", "version", "mark", "nonce", "tops_up"}
+_PASSING = {
+    "seconds",
+    "id",
+    "time",
+    "signature",
+    "versions",
+    "version",
+    "mark",
+    "nonce",
+    "tops_up",
+    "holds",
+}
 _KNOWN = "tiers: asia; smoke | forbid: tub--bronc"
 _VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -166,7 +177,10 @@ def releases(folder: Path) -> Iterator[tuple[str, str]]:
         yield f"release file {form}", digest(lasting(dict(first.numbers or {})))
         file = parsed_file(file_text(first.numbers or {}).encode())
         again = search_files([file], {"threshold": 0.2} if form == "numbers" else {})
-        yield f"searched again {form}", digest([again.graph, again.findings.values()])
+        yield (
+            f"searched again {form}",
+            digest([again.graph, [f.as_dict() for f in again.findings.values()]]),
+        )
         more = release(
             data,
             "moment-search",

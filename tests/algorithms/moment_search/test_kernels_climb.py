@@ -66,9 +66,8 @@ def scored(likelihood, codes, groups, start, n):
     known = sums(m * m * cell_information(m, likelihood.scale)) + 0.01
     step, spread = sums(m * likelihood.at(m).slopes) / known, start / known
     # Shares of a configuration go on adding up to 1.
-    step -= (np.bincount(groups, start * step) / np.bincount(groups, start * spread))[
-        groups
-    ] * spread
+    level = np.bincount(groups, start * step) / np.bincount(groups, start * spread)
+    step -= level[groups] * spread
     moved = start * np.exp(np.clip(step, -1.5, 1.5))
     moved = np.maximum(moved / np.bincount(groups, moved)[groups], 1e-7)
     return moved / np.bincount(groups, moved)[groups]
