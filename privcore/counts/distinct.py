@@ -23,7 +23,6 @@ from privcore.counts.source import Table
 Integers = NDArray[np.integer[Any]]
 # Two bytes hold any number of levels that a column may have.
 Codes = tuple[NDArray[np.uint16], ...]
-_WORD = 1 << 62
 
 
 class Distinct(NamedTuple):
@@ -40,31 +39,6 @@ class Distinct(NamedTuple):
     @property
     def nbytes(self) -> int:
         return self.rows * (2 * len(self.configurations) + 8)
-
-
-def words(levels: Sequence[int]) -> list[range]:
-    """Consecutive columns whose joint configurations fit into one 64-bit number each."""
-    groups, start, size = [], 0, 1
-    for column, count in enumerate(levels):
-        if size * count > _WORD:
-            groups.append(range(start, column))
-            start, size = column, 1
-        size *= count
-    return [*groups, range(start, len(levels))]
-
-
-def unpacked(numbers: Sequence[NDArray[np.int64]], levels: Sequence[int]) -> Codes:
-    """Codes of each column from the numbers that `words` packs them into, the last one fastest."""
-    codes: list[NDArray[np.uint16]] = []
-    for group, number in zip(words(levels), numbers, strict=True):
-        of_group = []
-        for column in reversed(group):
-            # Division by one number is several times as fast without the remainder.
-            above = number // levels[column]
-            of_group.append((number - above * levels[column]).astype(np.uint16))
-            number = above
-        codes += reversed(of_group)
-    return tuple(codes)
 
 
 def distinct_rows(

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts
 from privcore.counts import external as external_module
-from privcore.counts.distinct import distinct_rows, merged, unpacked, words
+from privcore.counts.distinct import distinct_rows, merged
 from privcore.counts.external import CELLS, ExternalCounts, count_external, joint_columns
 from privcore.counts.sharded import ShardedRows
 from privcore.data import load_network
@@ -149,13 +149,6 @@ def test_unique_rows_keep_their_order_however_many_columns(levels, n, seed):
     whole = merged(parts, levels, n)
     assert all(map(np.array_equal, whole.configurations, found.configurations))
     assert np.array_equal(whole.multiplicities, found.multiplicities)
-    packed = []
-    for group in words(levels):
-        number = np.zeros(n, dtype=np.int64)
-        for column in group:
-            number = number * levels[column] + codes[column]
-        packed.append(number)
-    assert all(map(np.array_equal, unpacked(packed, levels), codes))
     assert found.rows == 1 or merged([found], levels, found.rows - 1) is None
 
 
