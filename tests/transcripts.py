@@ -1,8 +1,11 @@
 """Noise whose outputs are written down, and played back to a run on other data."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 from privcore.algorithms import discover
 from privcore.counts import InMemoryCounts
@@ -128,12 +131,56 @@ def assert_same(one, other):
 
 
 record = st.tuples(*[st.integers(0, k - 1) for k in LEVELS])
-neighbours = st.tuples(st.integers(0, 10_000), st.sampled_from([12, 60, 400]), record)
+# A seed, a number of rows, and those that take the place of one row, or of a person's five.
+replaced = st.one_of(*(st.lists(record, min_size=k, max_size=k) for k in (1, 5)))
+neighbours = st.tuples(st.integers(0, 10_000), st.sampled_from([12, 60, 400]), replaced)
 
 
 def pair_of(drawn):
-    seed, n, replacement = drawn
+    seed, n, replacements = drawn
     records = random_records(seed, n)
     other = records.copy()
-    other[seed % n] = replacement
+    other[(seed + np.arange(len(replacements))) % n] = replacements
     return counts_of(records), counts_of(other), seed
+
+
+def extreme_pair(before, after, rows=1, n=1_500):
+    """All records alike but one and those that are replaced, which are concordant with it or not.
+
+    |Z*| of two columns is then near 6/√n or 0: a replacement moves it by nearly all that it can.
+    """
+    p = len(before)
+    shared = [(1,) * p] * (n - 2 * rows) + [(2,) * p] * rows
+    return tuple(counts_of([*shared, *[own] * rows], (3,) * p) for own in (before, after))
+
+
+def log_probability(scores, scale, perturbation, position):
+    """Log probability of selecting `position`: Gumbel or exponential noise of that scale."""
+    reach = (scores - scores.max()) / scale
+    if perturbation == "gumbel":
+        return reach[position] - logsumexp(reach)
+    # Permute-and-flip: inclusion and exclusion over the sets of the others that come before.
+    keep = np.exp(reach)
+    others = np.delete(keep, position)
+    total = 0.0
+    for subset in range(1 << others.size):
+        inside = [k for k in range(others.size) if subset >> k & 1]
+        total += (-1) ** len(inside) * np.prod(others[inside]) / (len(inside) + 1)
+    return math.log(keep[position] * total)
+
+
+def worst_of_step(step, there):
+    """The most that any output of this step could tell, selections included."""
+    what, value, scale, _ = step
+    if what == "laplace":
+        return float(np.sum(np.abs(value - there[1]))) / scale
+    if what in ("gumbel", "exponential"):
+        return max(
+            abs(log_probability(value, scale, what, k) - log_probability(there[1], scale, what, k))
+            for k in range(value.size)
+        )
+    return 0.0
+
+
+def worst_steps(one, other):
+    return [worst_of_step(*steps) for steps in zip(one, other, strict=True)]

@@ -1,4 +1,7 @@
-"""Every algorithm obeys background knowledge, spends nothing on what it decides, and says so."""
+"""Background knowledge: all forms of moment search obey it, and what it decides costs nothing.
+
+That every algorithm obeys it and says so is in test_conformance.py.
+"""
 
 from itertools import combinations
 
@@ -17,12 +20,6 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import few
 from tests.graphs.random_knowledge import any_knowledge
 
-FORMS = [
-    (name, calibration)
-    for name, algorithm in ALGORITHMS.items()
-    for calibration in algorithm.calibrations
-]
-
 
 def dependent(generator, columns, rows=400):
     """Two or three levels a column, of which some follow the one before."""
@@ -35,44 +32,6 @@ def dependent(generator, columns, rows=400):
         Column(f"v{k}", "ordinal", tuple("012"[: 2 + k % 2]), declared=True) for k in range(columns)
     )
     return Dataset("random", declared, tuple(values))
-
-
-def quick(name, calibration, known):
-    """Settings under which a run takes no time."""
-    declared = {parameter.name for parameter in ALGORITHMS[name].parameters}
-    said = {"knowledge": known.text, "epsilon": 2.0, "max_order": 2, "gradients": 4, "stages": 2}
-    asked = {key: value for key, value in said.items() if key in declared}
-    if calibration != "none":
-        asked["calibration"] = calibration
-    if (name, calibration) == ("curate-score", "published"):
-        asked.update(first_epsilon=0.5)
-        del asked["gradients"], asked["stages"]
-    return asked
-
-
-@pytest.mark.parametrize(("name", "calibration"), FORMS)
-@pytest.mark.parametrize("seed", few(range(20), 6))
-def test_no_result_ever_violates_what_is_known(name, calibration, seed):
-    generator = np.random.default_rng([31, seed])
-    data = dependent(generator, int(generator.integers(3, 7)))
-    known = any_knowledge(generator, data.names)
-    asked = quick(name, calibration, known)
-    if calibration == "published":
-        asked = {k: v for k, v in asked.items() if k not in ("gradients", "stages")}
-    result = discover(data, name, asked, seed=seed)
-    on = known.on(data.names)
-    assert on.violation(result.graph) is None
-    assert on.required <= result.graph.skeleton
-    assert not on.ruled_out & result.graph.skeleton
-    assert not on.ruled_out & result.findings.keys()
-    for (i, j), finding in result.findings.items():
-        if (i, j) in on.required:
-            assert finding.probability == pytest.approx(1.0)
-        if not on.allowed[i, j]:
-            assert finding.forward == pytest.approx(0.0, abs=1e-12)
-    if calibration == "proven" and known:
-        assert any("what is known beforehand" in fact for fact in result.guarantee.public)
-        assert result.guarantee.epsilon == asked["epsilon"]
 
 
 @pytest.mark.parametrize("kind", ["levels", "numbers"])
@@ -138,27 +97,3 @@ def test_what_is_known_leaves_more_budget_for_each_test(name):
         assert with_known.value < without.value
     else:
         assert with_known.value > without.value
-
-
-def test_a_name_that_is_no_column_is_refused_before_anything_is_spent():
-    data = load_network("cancer").sample(100, 1)
-    known = Knowledge.of(forbid="Smoker--Cancre").text
-    for name in ALGORITHMS:
-        with pytest.raises(ParameterError, match="names 'Cancre', which is not a column"):
-            discover(data, name, {"knowledge": known}, seed=1)
-
-
-def test_required_edges_stay_where_nothing_depends_on_anything():
-    generator = np.random.default_rng(3)
-    columns = tuple(Column(f"v{k}", "ordinal", ("0", "1"), declared=True) for k in range(5))
-    values = tuple(generator.integers(0, 2, 2_000).astype(np.uint8) for _ in columns)
-    data = Dataset("independent", columns, values)
-    # More parents than moment search gives a column by itself.
-    known = Knowledge.of(require="v0,v1,v2,v3->v4; v0--v1").text
-    for name in ALGORITHMS:
-        asked = {"knowledge": known}
-        if name == "moment-search":
-            asked["max_parents"] = 2
-        graph = discover(data, name, asked, seed=1).graph
-        assert {(k, 4) for k in range(4)} <= graph.directed
-        assert (0, 1) in graph.skeleton

@@ -14,8 +14,9 @@ from privcore.counts.sharded import ShardedRows
 from privcore.data import Column, Dataset
 from privcore.data.discretise import finite_bounds
 from privcore.data.parquet import open_parquet
-from privcore.errors import DataError, ParameterError
-from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
+from privcore.errors import DataError
+from privcore.privacy.mechanisms import SecureNoise
+from tests.algorithms.extremes import extreme_tables
 from tests.counts.sources import Pieces, dataset, schema_of, write_parquet
 from tests.examples import examples
 
@@ -140,62 +141,6 @@ def test_a_table_in_files_is_refused_by_levels_and_rows_alone(tmp_path):
 class Described:
     def __init__(self, table, memory):
         self.n, self.levels, self.memory = table.n, table.levels, memory
-
-
-def column(name, levels):
-    return Column(name, "ordinal", tuple(f"v{k}" for k in range(levels)), declared=True)
-
-
-def extreme_tables():
-    """Neighbours at the ends of a domain: nothing varies, one record does, every record does."""
-    n, levels = 12, (2, 3, 4)
-    columns = tuple(column(f"c{i}", k) for i, k in enumerate(levels))
-    zeros = np.zeros((n, 3), dtype=np.uint8)
-    one = zeros.copy()
-    one[-1] = [1, 2, 3]
-    spread = np.column_stack([np.arange(n) % k for k in levels]).astype(np.uint8)
-    same = np.column_stack([np.arange(n) % 2] * 3).astype(np.uint8)
-    two = zeros.copy()
-    two[:6, 0] = 1
-    for rows in (zeros, one, spread, same, two):
-        yield Dataset("t", columns, tuple(np.ascontiguousarray(c) for c in rows.T))
-
-
-def extreme_numbers():
-    n = 12
-    columns = tuple(
-        Column(f"x{i}", "continuous", bounds=(-1.0, 1e9), declared=True) for i in range(3)
-    )
-    zeros = np.zeros((n, 3))
-    one = zeros.copy()
-    one[-1] = 1e9
-    ends = np.where(np.arange(n)[:, None] % 2, -1.0, 1e9) * np.ones(3)
-    tiny = 1e-300 * np.arange(n)[:, None] * np.ones(3)
-    for rows in (zeros, one, ends, tiny):
-        yield Dataset("t", columns, tuple(np.ascontiguousarray(c) for c in rows.T))
-
-
-PRIVATE = [a for a in ALGORITHMS.values() if a.private]
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 1000.0])
-@pytest.mark.parametrize("algorithm", PRIVATE, ids=[a.name for a in PRIVATE])
-def test_no_table_of_a_domain_makes_a_run_fail(algorithm, epsilon):
-    given = {"epsilon": epsilon}
-    given |= {"gradients": 5} if algorithm.name in ("noleaks", "curate-score") else {}
-    kinds = [extreme_tables()] + [extreme_numbers()] * (algorithm.needs != "tables")
-    for tables in kinds:
-        refusals = set()
-        for data in tables:
-            for noise in (SimulatedNoise(1), SecureNoise()):
-                try:
-                    result = discover(data, algorithm.name, given, noise=noise)
-                    assert result.graph.nodes == data.names
-                    refusals.add("")
-                except ParameterError as refusal:
-                    refusals.add(str(refusal))
-        # Settings may be refused, as they are in the rehearsal, but then for every table.
-        assert len(refusals) == 1
 
 
 @pytest.mark.parametrize("algorithm", ["laplace-pc", "em-pc"])

@@ -33,9 +33,10 @@ def example(seed, n, nodes=12, density=0.2):
     return count(data), cpdag_of_names(data.names, data.true_edges)
 
 
-def test_with_a_vast_budget_it_is_at_least_as_good_as_pc():
+@pytest.mark.parametrize("graphs", [2, pytest.param(6, marks=pytest.mark.long)])
+def test_with_a_vast_budget_it_is_at_least_as_good_as_pc(graphs):
     ours, theirs = [], []
-    for seed in range(700, 706):
+    for seed in range(700, 700 + graphs):
         source, truth = example(seed, 50_000)
         found = discover(source, "moment-search", {"epsilon": 1e5}, seed=1).graph
         reference = discover(source, "pc", {"threshold": 0.01}).graph
@@ -47,7 +48,8 @@ def test_with_a_vast_budget_it_is_at_least_as_good_as_pc():
     assert skeleton > 0.95
 
 
-def test_more_budget_finds_more():
+@pytest.mark.parametrize("graphs", [2, pytest.param(5, marks=pytest.mark.long)])
+def test_more_budget_finds_more(graphs):
     """On average; the figures are far apart."""
     quality = [
         np.mean(
@@ -55,7 +57,7 @@ def test_more_budget_finds_more():
                 skeleton_metrics(
                     discover(source, "moment-search", {"epsilon": epsilon}, seed=1).graph, truth
                 ).f1
-                for source, truth in (example(seed, 10_000) for seed in range(710, 715))
+                for source, truth in (example(seed, 10_000) for seed in range(710, 710 + graphs))
             ]
         )
         for epsilon in (0.03, 0.2, 1e3)
@@ -74,12 +76,13 @@ def skewed(generator, n):
 
 @pytest.mark.parametrize("draw", [uniform, skewed])
 @pytest.mark.parametrize("epsilon", [0.3, 5.0, 1e4])
-def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon, draw):
+@pytest.mark.parametrize("runs", [15, pytest.param(100, marks=pytest.mark.long)])
+def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon, draw, runs):
     """At most q = .03 of the runs; fails by chance less than once in a million.
 
     Shortening rows must not make columns depend on each other, whatever their shape.
     """
-    runs, any_edge = 100, 0
+    any_edge = 0
     for seed in range(runs):
         rows = draw(np.random.default_rng(seed), 3_000)
         source = NumericRows(tuple("abcdef"), ((-1.0, 1.0),) * 6, rows)

@@ -181,3 +181,15 @@ def test_a_null_that_knows_the_noise_keeps_independent_pairs_apart():
     }
     assert kept["sampling and noise"] < 5
     assert kept["sampling"] > 25
+
+
+def test_regressions_are_the_same_when_shared():
+    source = count(StructuralExample("linear-gaussian", 6, 0.5, 1).sample(500, 1))
+    sigma = positive(source.moments()[1:, 1:], 1e-3)
+    known = {}
+    generator = np.random.default_rng(0)
+    for _ in range(200):
+        x, y, *given = generator.permutation(6)[: generator.integers(2, 6)].tolist()
+        alone = noise_variance(sigma, 0.1, x, y, tuple(given))
+        assert noise_variance(sigma, 0.1, x, y, tuple(given), known) == alone
+    assert len(known) < 200

@@ -25,6 +25,7 @@ from privcore.independence import SCORES, z_threshold
 from privcore.privacy.accounting import composition
 from privcore.privacy.mechanisms import SimulatedNoise, SmoothMedian
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon
+from privcore.releases.accounts import accounts
 from tests.examples import examples
 
 STREAM = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc", "curate")
@@ -383,3 +384,23 @@ def test_ties_shrink_the_null_deviation_as_supposed(name):
     ]
     expected = math.sqrt((1 - (p**3).sum()) * (1 - (q**3).sum()))
     assert np.std(drawn) == pytest.approx(expected, rel=0.05)
+
+
+def test_an_allocation_belongs_to_its_caller():
+    asked = ([30.0, 20.0], 1.0, Margins(3.0, 3.0, 0.01), "epsilon", 0.0)
+    first = allocate(*asked)
+    before = first.copy()
+    first[:] = 0.0
+    assert (allocate(*asked) == before).all()
+
+
+def test_amplified_totals_with_a_delta_have_no_plan(asia):
+    assert discover(asia, "curate", {"rate": 0.5}, seed=1).planned == ()
+
+
+def test_a_plan_with_known_noise_says_how_much_less_it_could_promise(asia):
+    result = discover(asia, "laplace-pc", {"epsilon": 1}, seed=1)
+    exact = accounts(result)[-1]
+    assert exact.epsilon < 0.97 * result.guarantee.epsilon
+    assert f"{1 - exact.epsilon:.1%} below the promise" in exact.note
+    assert accounts(result, delta=1e-3)[-1].epsilon < exact.epsilon

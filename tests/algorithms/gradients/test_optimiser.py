@@ -91,10 +91,11 @@ def slsqp(sigma, sparsity):
     return found.fun
 
 
-def test_against_slsqp_and_all_orders():
+@pytest.mark.parametrize("graphs", [3, pytest.param(10, marks=pytest.mark.long)])
+def test_against_slsqp_and_all_orders(graphs):
     """On ten graphs of 4 nodes: never below the optimum, mostly at it, and no worse than SLSQP."""
     ours, others, optimal = [], [], []
-    for seed in range(10):
+    for seed in range(graphs):
         _, _, sigma = equations(seed, 4, 0.5)
         solution = notears(sigma)
         assert solution.converged
@@ -103,7 +104,7 @@ def test_against_slsqp_and_all_orders():
         optimal.append(best_of_all_orders(sigma, 0.02))
     ours, others, optimal = np.array(ours), np.array(others), np.array(optimal)
     assert (ours >= optimal - 1e-3).all()
-    assert (ours <= optimal + 1e-3).sum() >= 7
+    assert (ours <= optimal + 1e-3).sum() >= 0.7 * graphs
     assert ours.mean() <= others.mean() + 1e-2
 
 

@@ -78,17 +78,18 @@ def test_a_dag_within_its_limits_no_worse_than_a_search_over_edges(seed, columns
     assert total(score, found) >= total(score, alone)
 
 
-def test_it_finds_what_searches_over_single_edges_miss():
+@pytest.mark.parametrize("graphs", [4, pytest.param(12, marks=pytest.mark.long)])
+def test_it_finds_what_searches_over_single_edges_miss(graphs):
     better = reached = 0
-    for seed in range(12):
+    for seed in range(graphs):
         score, true = gaussian_score(seed, 9)
         everyone = {c: set(range(9)) - {c} for c in range(9)}
         found = total(score, best_of_orders(score, everyone))
         better += found > total(score, search_dag(score, everyone, (frozenset(),) * 9)) + 10
         # Of causes that nearly cancel, growing one by one may find none.
         reached += found > total(score, true) - 20
-    assert better == 12
-    assert reached >= 9
+    assert better == graphs
+    assert reached >= 0.75 * graphs
 
 
 def test_it_asks_whether_to_go_on_in_every_part():

@@ -177,12 +177,13 @@ def independent_pairs(seed, dependence, n):
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(0.2, marks=pytest.mark.long), 2.0])
-def test_most_findings_of_no_edge_are_right_and_edges_of_that_size_are_seen(epsilon):
+@pytest.mark.parametrize("runs", [15, pytest.param(80, marks=pytest.mark.long)])
+def test_most_findings_of_no_edge_are_right_and_edges_of_that_size_are_seen(epsilon, runs):
     """A dependence of the reference size: "no edge seen" is said of it in at most 10 % of the runs.
 
     2 % are allowed for the χ² approximation; fails by chance less than once in a million.
     """
-    runs, said = 80, 0
+    said = 0
     for seed in range(runs):
         source = independent_pairs(seed, 0.1, 6_000)
         result = discover(source, "moment-search", {"epsilon": epsilon}, seed=seed)

@@ -51,15 +51,16 @@ def found_among(runs, levels, epsilon, more):
         pytest.param((3, 3, 3, 3), 0.5, marks=pytest.mark.long),
     ],
 )
-def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon):
+@pytest.mark.parametrize("runs", [30, pytest.param(250, marks=pytest.mark.long)])
+def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon, runs):
     """Where all of the budget is for pairs the claim is exact.
 
     Four per cent are allowed for the χ² approximation and the steps of the search; the test fails
     by chance less than once in a million where the share is from 86 to 94 %.
     """
-    seen = found_among(250, levels, epsilon, NO_TABLES)
-    assert binom.cdf(seen, 250, 0.86) > 1e-6
-    assert binom.sf(seen - 1, 250, 0.94) > 1e-6
+    seen = found_among(runs, levels, epsilon, NO_TABLES)
+    assert binom.cdf(seen, runs, 0.86) > 1e-6
+    assert binom.sf(seen - 1, runs, 0.94) > 1e-6
 
 
 @pytest.mark.parametrize(
@@ -70,11 +71,12 @@ def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon)
         pytest.param((3, 3, 3, 3), 0.3, marks=pytest.mark.long),
     ],
 )
-def test_so_it_is_in_a_whole_table(levels, epsilon):
+@pytest.mark.parametrize("runs", [30, pytest.param(250, marks=pytest.mark.long)])
+def test_so_it_is_in_a_whole_table(levels, epsilon, runs):
     """Fails by chance less than once in a million where the share is from 86 to 94 %."""
-    seen = found_among(250, levels, epsilon, {})
-    assert binom.cdf(seen, 250, 0.86) > 1e-6
-    assert binom.sf(seen - 1, 250, 0.94) > 1e-6
+    seen = found_among(runs, levels, epsilon, {})
+    assert binom.cdf(seen, runs, 0.86) > 1e-6
+    assert binom.sf(seen - 1, runs, 0.94) > 1e-6
 
 
 @pytest.mark.long
@@ -107,8 +109,9 @@ def test_tables_only_make_it_more_likely():
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
-def test_a_correlation_of_that_size_is_found_in_nine_of_ten_runs(epsilon):
-    n, runs, seen = 5_000, 250, 0
+@pytest.mark.parametrize("runs", [30, pytest.param(250, marks=pytest.mark.long)])
+def test_a_correlation_of_that_size_is_found_in_nine_of_ten_runs(epsilon, runs):
+    n, seen = 5_000, 0
     least = visible_effects(PublicShape(n, (), 3), parameters(epsilon)).alone
     for seed in range(runs):
         rows = np.random.default_rng(seed).standard_normal((n, 3)) / 4
