@@ -38,7 +38,8 @@ def test_a_lesson_is_walked_through_to_the_end(server, visit):
             assert "epsilon_3_neighbour=5" in page.url
         answer(page, f"{task.answer.value:.3g}")
         expect(page.get_by_text(f"Right. {task.explanation[:30]}")).to_be_visible(timeout=60_000)
-        assert f"lesson=epsilon&task={number}" in page.url
+        # The first task is the default, which the address leaves out.
+        assert number == 1 or f"task={number}" in page.url
         if number < len(lesson.tasks):
             page.get_by_role("button", name="Next task").click()
     expect(page.get_by_text("all are done")).to_be_visible(timeout=60_000)
