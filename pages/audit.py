@@ -201,6 +201,7 @@ def details(case: AuditCase, result: AuditResult, seed: int) -> None:
         ("audit-picture", case.kind, case.name, result.epsilon, seed),
         "Drawing outputs",
         lambda hooks: simulate(case.make(result.epsilon, result.delta), runs, seed, 1),
+        shared=True,
     )
     if outputs is not None:
         names = [name for name in outputs[0].features if name in outputs[1].features]
@@ -267,7 +268,10 @@ try:
         return audit(case, **settings, progress=progress)
 
     result = kept(
-        ("audit", case.kind, case.name, settings_key(settings)), f"Auditing {case.title}", compute
+        ("audit", case.kind, case.name, settings_key(settings)),
+        f"Auditing {case.title}",
+        compute,
+        shared=True,
     )
     if result is not None:
         verdict(result)

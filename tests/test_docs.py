@@ -86,12 +86,10 @@ def run_page(page: Path, shell: Shell) -> None:
             shell([sys.executable, "-"], script)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, id=name_of(page), marks=[] if page == README else pytest.mark.long)
-        for page in RUN
-    ],
+    [pytest.param(page, id=name_of(page)) for page in RUN],
 )
 def test_what_a_page_tells_to_run_runs(page, shell, request):
     if any("table.csv" in block.text for block in blocks(page)):

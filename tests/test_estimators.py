@@ -18,6 +18,7 @@ from privcore.algorithms import ALGORITHMS
 from privcore.errors import DataError, ParameterError
 from privcore.estimators import ESTIMATORS, stub
 from privcore.estimators.base import class_name
+from tests.examples import few
 
 ROOT = Path(__file__).parents[1]
 RERUN = "run `python -m privcore.estimators.stub`"
@@ -74,7 +75,7 @@ def test_a_signature_is_the_declaration(made):
     assert made().get_params() == {name: p.default for name, p in shown.items()}
 
 
-@every_estimator
+@pytest.mark.parametrize("made", few(ESTIMATORS.values(), 4))
 def test_an_estimator_gives_what_discover_gives(made, frame, numbers):
     table = frame if ALGORITHMS[made.algorithm].needs == "tables" else numbers
     found = made(random_state=3).fit(table)
@@ -161,6 +162,7 @@ def test_examples_of_docstrings_run(module):
     assert not result.failed
 
 
+@pytest.mark.long
 def test_scikit_learn_is_not_needed():
     code = (
         "import sys; sys.modules['sklearn'] = None\n"
@@ -170,6 +172,7 @@ def test_scikit_learn_is_not_needed():
     assert run.stdout.decode().strip() == "MomentSearch(epsilon=2)"
 
 
+@pytest.mark.long
 def test_a_type_checker_knows_the_parameters(tmp_path):
     user = tmp_path / "user.py"
     user.write_text(

@@ -83,6 +83,7 @@ def test_the_wheel_runs_on_its_own(wheel, tmp_path):
     assert run.stdout.decode().strip() == str(tmp_path / "causalveil_app" / "app.py")
 
 
+@pytest.mark.long
 def test_the_wheel_lists_the_papers_and_says_where_they_are_made_again(wheel, tmp_path):
     wheel.extractall(tmp_path)
     # Somebody else's package of the name that ours have beside the source.

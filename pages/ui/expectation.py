@@ -9,9 +9,8 @@ import streamlit as st
 from pages.ui.controls.data import Loaded
 from pages.ui.controls.known import known_text
 from pages.ui.glossary import glossary_note
-from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
+from pages.ui.running import LiveHooks, kept, settings_key
 from pages.ui.texts import plain
-from privcore.algorithms import ALGORITHMS
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
 from privcore.extras.lab.planning.surrogate import Quality, Shape, Surrogates
@@ -19,18 +18,12 @@ from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:
-    """Expected quality, from surrogates of the same shape."""
+    """Expected quality, from surrogates of the same shape, once it is asked for: it takes seconds
+    to a minute."""
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     key = ("release-quality", loaded.key, name, settings_key(values))
-    slow = ALGORITHMS[name].reference_algorithm == "notears" or loaded.dataset.p > 30
-    if slow and key not in st.session_state.get("_results", {}):
-        asked = st.button(
-            "Simulate the expected quality",
-            on_click=forget_cancelled,
-            help="Takes up to a minute for this algorithm.",
-        )
-        if not asked:
-            return
+    if not wished("Simulate the expected quality", key, "release_quality"):
+        return
     held = surrogates(loaded)
     expected: Quality | None = kept(
         key,

@@ -103,8 +103,8 @@ def kept(
 ) -> Value | None:
     """`compute` with progress, or its result from earlier in this session; None if cancelled.
 
-    shared: whether results serve all sessions of this server.  Only where they are of a network
-    that everybody has.
+    shared: whether results serve all sessions of this server.  Only where they hold nothing of a
+    user's table: of a network that everybody has, or of an audit's own data sets.
     """
     results: OrderedDict[Hashable, Value]
     results = _of_all() if shared else st.session_state.setdefault("_results", OrderedDict())

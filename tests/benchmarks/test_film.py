@@ -2,11 +2,13 @@
 
 from io import BytesIO
 
+import pytest
 from PIL import Image
 
 from benchmarks.film import film
 
 
+@pytest.mark.long
 def test_the_film_has_a_frame_for_each_epsilon():
     made = film((0.1, 10.0))
     assert film((0.1, 10.0)) == made

@@ -80,6 +80,7 @@ def test_every_pin_is_exact():
         assert all(pin.count("==") == 1 for pin in pins)
 
 
+@pytest.mark.long
 def test_a_worker_answers_with_the_graph(tmp_path):
     dataset = load_network("asia").sample(3000, 1)
     np.save(tmp_path / "codes.npy", np.column_stack(dataset.values))

@@ -23,7 +23,7 @@ PAGES = {
     "Papers": "papers",
     "Glossary": "glossary",
 }
-QUICK = {("Discover", "dark"), ("Release", "light"), ("Lessons", "dark")}
+QUICK = {("Discover", "dark"), ("Lessons", "light")}
 # Streamlit's own markup, which a page cannot change: (rule, what the element is, why).
 STREAMLIT = {
     # The menu's groups are <div> between its <ul> and <li>; its links are named and in order.

@@ -138,6 +138,7 @@ def test_play_walks_down_the_strip(lively_server, visit):
     expect(strip.get_by_role("button", name="Play")).to_be_visible(timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_presenter_mode_by_keys(server, visit):
     page = opened(visit, server)
     graph(page, "Private graph")

@@ -12,6 +12,7 @@ from privcore.cli import main
 from privcore.data import NETWORKS
 from privcore.parameter import Parameter
 from tests.cli.schemas import confirmed
+from tests.examples import few
 
 TEXT = "a,b,c\n" + "".join(f"{i % 2},{(i // 2) % 3},{(i * 7) % 5 % 2}\n" for i in range(60))
 
@@ -83,7 +84,7 @@ def test_runs_as_a_module_and_repeats_itself():
     assert one == two
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", few(NETWORKS, 2))
 def test_every_network_runs(capsys, name):
     code, out, _ = run(
         capsys,
@@ -94,7 +95,7 @@ def test_every_network_runs(capsys, name):
     assert json.loads(out)["nodes"]
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", few(ALGORITHMS, 7))
 def test_every_algorithm_takes_the_same_options(capsys, name):
     code, out, _ = run(
         capsys,

@@ -45,6 +45,7 @@ def test_an_effect_in_words_and_as_json(capsys):
     assert said["guarantee"]["epsilon"] == 1
 
 
+@pytest.mark.long
 def test_levels_and_a_share_are_taken(capsys):
     said = json.loads(
         run(capsys, "effect", *ASIA, *SMOKE, "--to", "no", "--level", "no",
@@ -111,6 +112,7 @@ def test_bad_input_gets_one_sentence(capsys, tmp_path, words, told):
     assert not (tmp_path / "l.db").exists()
 
 
+@pytest.mark.long
 def test_every_column_of_a_network_can_be_asked_about(capsys):
     """Questions without sense are answered, too."""
     names = load_network("cancer").names

@@ -50,6 +50,7 @@ def refused(capsys, *arguments):
     return err
 
 
+@pytest.mark.long
 def test_the_issue_s_command(capsys, tmp_path):
     path = tmp_path / "sweep.parquet"
     arguments = (
@@ -117,6 +118,7 @@ def test_grids_settings_and_endings(capsys, tmp_path, ending):
     assert "threshold" in out.splitlines()[1]
 
 
+@pytest.mark.long
 def test_rows_do_not_depend_on_the_workers(capsys, tmp_path):
     tables = []
     for workers in ("0", "2"):
@@ -153,6 +155,7 @@ def test_resuming(capsys, tmp_path):
     assert os.listdir(tmp_path) == ["a.parquet"]
 
 
+@pytest.mark.long
 def test_interrupted_and_resumed(tmp_path):
     """Ctrl-C as a terminal sends it, then the same command again."""
     path = tmp_path / "a.csv"

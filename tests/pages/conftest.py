@@ -1,6 +1,7 @@
 """Streamlit's harness behaves like a server that has just started, at every run; see below."""
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.pages_manager import PagesManager
 
 from pages.ui.discover.background import Background
@@ -19,7 +20,10 @@ def _warm_server():
         original(self, *args, **kwargs)
         PagesManager.uses_pages_directory = False
 
+    # It also reads what every installed package says of itself, at each first run.
+    manifests = manifest_scanner.scan_component_manifests()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", lambda: manifests)
         patch.setattr(PagesManager, "__init__", started)
         # No runs beside the page, which would work on while the next test does.
         patch.setattr(Background, "want", lambda self, first, more: None)

@@ -114,7 +114,7 @@ def visited(page, **query):
     return app.run()
 
 
-@pytest.mark.parametrize("value", few(["inf", "1e400", "-Infinity", "9" * 400], 2))
+@pytest.mark.parametrize("value", few(["inf", "1e400", "-Infinity", "9" * 400], 1))
 @pytest.mark.parametrize("name", ["seed", "data_seed", "graph_seed"])
 def test_an_infinite_number_is_named_and_left_out(name, value):
     app = visited("discover", data="linear-gaussian", algorithm="notears", **{name: value})

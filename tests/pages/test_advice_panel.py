@@ -1,10 +1,13 @@
 """The panel Advice of the page Discover."""
 
+import pytest
+
 from privcore.extras.lab.planning.surrogate import Surrogates
 from tests.pages.opening import clean, open_table, press, start
 from tests.pages.test_findings_page import MIXED
 
 
+@pytest.mark.long
 def test_advice_is_asked_for_and_followed(monkeypatch):
     """On two surrogates for each algorithm; the page draws five."""
     monkeypatch.setattr(

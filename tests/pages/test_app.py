@@ -19,6 +19,7 @@ from privcore.algorithms import ALGORITHMS, Progress
 from privcore.data import ColumnSchema, read_table
 from privcore.data.schema_file import schema_json
 from privcore.data.triage import Proposal, Way, proposed_schema
+from tests.examples import few
 from tests.pages.opening import TABLE, clean, metric, open_table, press, start
 
 
@@ -41,7 +42,7 @@ def test_the_kernels_are_asked_for_after_the_page_is_drawn(monkeypatch):
     assert list(app.main.children.values())[-1].value == "compiling"
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+@pytest.mark.parametrize("name", few(ALGORITHMS, 7))
 def test_every_algorithm_runs_from_its_generated_controls(name):
     app = clean(start(algorithm=name, data="cancer", rows="2000"))
     assert not app.error
@@ -205,6 +206,7 @@ def test_a_table_can_be_loaded_and_discovered():
     assert not next(c for c in app.checkbox if c.label.startswith("I knew all")).value
 
 
+@pytest.mark.long
 def test_a_wide_table_of_ones_own_is_not_drawn_as_a_line_and_stays_where_it_is():
     random = np.random.default_rng(1)
     base = random.integers(0, 2, (400, 1))
@@ -347,6 +349,7 @@ def test_the_odds_sentence():
     assert "practical certainty" in texts.odds_sentence(20, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("calibration", ["proven", "published"])
 def test_schedules_of_budgets_are_drawn(calibration):
     app = clean(

@@ -96,6 +96,7 @@ def test_every_kind_of_release_of_cause_and_effect_is_drawn():
         assert len(app.get("plotly_chart")) >= 1
 
 
+@pytest.mark.long
 def test_events_are_said_in_sentences_and_pictures_name_their_axes():
     app = start("priv-pc")
     text = " ".join(m.value for m in app.markdown)

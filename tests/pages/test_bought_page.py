@@ -77,6 +77,7 @@ def test_what_the_page_shows_before_a_release_does_not_depend_on_the_rows():
     app = bought_table()
     next(c for c in app.checkbox if c.label.startswith("I knew all of these kinds")).check().run()
     app.switch_page("pages/release.py").run()
+    button(app, "Simulate the expected quality").click().run()
     shapes = app.session_state["_surrogates"][1].shape
     assert shapes.levels == (11, 11, 3)
 

@@ -32,6 +32,7 @@ def test_a_few_releases_are_a_part_each(asia):
     )
 
 
+@pytest.mark.long
 def test_one_release_has_no_number_and_a_thousand_are_one_part(asia):
     for name in ("lapmech", "moment-search"):
         assert list(bars(run(asia, name))) == ["release"]

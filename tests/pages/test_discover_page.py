@@ -34,6 +34,7 @@ def wait_for(background, seconds=60):
     assert not background.pending
 
 
+@pytest.mark.long
 def test_runs_beside_the_page_are_those_that_it_would_make(beside, data):
     background = Background(Repeat(data, "svt-pc", {}), lambda: True)
     background.want([Roll(1.0, 4, trace=True), Roll(0.1, 4)], [Roll(1.0, 5)])

@@ -227,6 +227,7 @@ class Shown:
     dataset, is_network, seed = ASIA, True, 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.0, pytest.param(0.5, marks=pytest.mark.long)])
 def test_the_code_and_the_command_make_the_same_answer(share, capsys):
     told = effects(ASIA, Question("smoke", "dysp"), {"epsilon": 1.0}, share=share, seed=6)

@@ -111,6 +111,7 @@ def test_values_too_far_apart_are_warned_of():
     assert "further apart than the sensitivity" in app.warning[0].value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", few(BROKEN, 1))
 def test_a_broken_variant_is_told_and_leads_to_its_audit(variant):
     app = start(panel="sparse-vector", sparse_vector_variant=variant)

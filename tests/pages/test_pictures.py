@@ -141,6 +141,7 @@ def test_the_same_arguments_give_the_same_bytes(form):
     assert both(form) == both(form)
 
 
+@pytest.mark.long
 def test_another_process_gives_the_same_bytes():
     code = (
         "import sys; from tests.pages.test_pictures import both\n"
@@ -211,14 +212,14 @@ def test_every_chart_of_the_pages_has_data_here():
     assert defined() == set(CHARTS), "add the chart to tests/pages/charts_of_pages.py"
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@pytest.mark.parametrize("chart", few(CHARTS, 12))
 def test_every_chart_converts(chart):
     figure = CHARTS[chart]()
     made = chart_picture(figure, title=TITLE, lines=LINES, form="svg")
     check("svg", made, TITLE, LINES[0])
 
 
-@pytest.mark.parametrize("chart", few(CHARTS, 5))
+@pytest.mark.parametrize("chart", few(CHARTS, 1))
 def test_charts_convert_in_all_forms_to_the_same_bytes(chart):
     figure = CHARTS[chart]()
     for form in FORMS:

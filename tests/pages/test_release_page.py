@@ -11,7 +11,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
 from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
-from tests.pages.opening import open_page, open_table
+from tests.pages.opening import open_page, open_table, press
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +97,7 @@ def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):
     assert len(app.session_state["_released"]) == 1
 
 
+@pytest.mark.long
 def test_a_whole_table_is_one_release_and_short_of_a_budget_in_zcdp_it_says_why(ledger):
     ledger.set_total("study", 0.5, 1e-6, "zcdp")
     app = start(algorithm="moment-search")
@@ -139,12 +140,15 @@ def test_what_is_public_must_be_confirmed():
     confirm(app).switch_page("pages/release.py").run()
     assert not app.exception
     assert not app.warning
+    press(app, "Simulate the expected quality")
     assert any("Expected F1" in m.label for m in app.metric)
 
 
 def test_nothing_on_the_page_depends_on_the_rows():
     def words(seed):
-        app = start(data_seed=seed, algorithm="moment-search")
+        app = press(
+            start(data_seed=seed, algorithm="moment-search"), "Simulate the expected quality"
+        )
         parts = (app.markdown, app.caption, app.metric, app.info, app.warning, app.dataframe)
         assert app.metric
         return [str(e.value) for part in parts for e in part]
@@ -161,6 +165,7 @@ def test_a_blank_name_is_one_sentence():
     assert len(app.error) == 1
 
 
+@pytest.mark.long
 def test_the_other_way_finds_an_epsilon():
     app = start(algorithm="laplace-pc")
     app.button(key="release_find_noise").click().run()
@@ -170,6 +175,7 @@ def test_the_other_way_finds_an_epsilon():
     assert any(m.value.startswith("**ε = ") or "Not reached" in m.value for m in app.markdown)
 
 
+@pytest.mark.long
 def test_a_budget_is_not_changed_by_making_it_again(ledger):
     app = make_budget(start(), epsilon=2.0)
     app.selectbox(key=next(w.key for w in app.selectbox if w.label == "Budget")).set_value(
@@ -180,6 +186,7 @@ def test_a_budget_is_not_changed_by_making_it_again(ledger):
     assert ledger.budget("study").epsilon == 2.0
 
 
+@pytest.mark.long
 def test_the_same_file_prepared_otherwise_stays_with_its_budget(ledger):
     content = b"a,b,c\n" + b"".join(f"{i % 2},{i % 3},{i % 5 % 2}\n".encode() for i in range(300))
     app = confirm(open_table(content))

@@ -34,6 +34,7 @@ def own():
     return clean(app)
 
 
+@pytest.mark.long
 def test_a_table_of_one_s_own_is_judged_when_somebody_wants_it(own, monkeypatch):
     judged, inner = [], stability.judge
     monkeypatch.setattr(stability, "judge", lambda *a, **k: judged.append(1) or inner(*a, **k))

@@ -17,6 +17,7 @@ from pages.ui.tradeoff.styles import groups, style_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan
+from tests.examples import few
 from tests.pages.opening import open_page
 
 ROOT = __file__.rsplit("/tests/", 1)[0]
@@ -60,7 +61,7 @@ def finished(app):
     return app
 
 
-def few(**query):
+def two_algorithms(**query):
     """Two algorithms, few runs."""
     app = start(**FEW, **query)
     assert app.multiselect(key="sweep_algorithms").value == ["laplace-pc", "priv-pc"]
@@ -69,7 +70,7 @@ def few(**query):
 
 
 def test_the_first_view_says_which_algorithm_to_take():
-    app = few()
+    app = two_algorithms()
     assert not app.error
     assert any("At ε = 1" in m.value and " best" in m.value for m in app.markdown)
     assert len(app.get("plotly_chart")) == 1
@@ -78,10 +79,11 @@ def test_the_first_view_says_which_algorithm_to_take():
 
 
 @pytest.mark.parametrize(
-    "view", ["Eight networks", "Two parameters", "Edges", "Tests and time", "Table & download"]
+    "view",
+    few(["Two parameters", "Edges", "Eight networks", "Tests and time", "Table & download"], 2),
 )
 def test_every_view_draws(view):
-    app = few()
+    app = two_algorithms()
     app.segmented_control(key="sweep_view").set_value(view)
     app = finished(app.run())
     assert not app.error
@@ -130,7 +132,7 @@ def test_nobody_does_best_before_all_have_run():
     assert not ready(plan, pd.DataFrame(few_runs).head(1))
     # Refused runs are runs.
     assert ready(plan, pd.DataFrame({**few_runs, "refused": [0, 1]}))
-    app = few()
+    app = two_algorithms()
     sweep = next(reversed(app.session_state["_sweeps"].values()))
     for cell, row in list(sweep.rows.items()):
         if row["algorithm"] == "priv-pc":
@@ -151,6 +153,7 @@ def test_every_private_algorithm_has_a_line_of_its_own_and_one_colour_a_paper():
     assert groups()["ours"] == ["moment-search", "moment-notears"]
 
 
+@pytest.mark.long
 def test_names_at_the_ends_of_lines_do_not_overlap():
     app = start(sweep_view="Eight networks")
     shown = figures(app)
@@ -167,6 +170,7 @@ def test_names_at_the_ends_of_lines_do_not_overlap():
         assert places[-1] <= high
 
 
+@pytest.mark.long
 def test_what_is_highlighted_keeps_its_colour_and_its_name_alone():
     app = start(sweep_view="Eight networks")
     app.session_state["eight_highlighted"] = ["em-pc"]
@@ -209,6 +213,7 @@ def test_unknown_words_in_the_address_are_named_until_another_page_is_opened():
     assert not any("Nonsense" in w.value for w in app.warning)
 
 
+@pytest.mark.long
 def test_eight_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
     app = start(sweep_view="Eight networks")
     assert any(m.value.startswith("At ε = 1 pick **") for m in app.markdown)
@@ -218,14 +223,14 @@ def test_eight_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
 
 
 def test_published_runs_are_named_as_such():
-    app = few()
+    app = two_algorithms()
     app.segmented_control(key="sweep_calibrations").set_value(["proven", "published"])
     app = finished(app.run())
     assert set(app.dataframe[0].value["calibration"]) == {"proven", "published"}
 
 
 def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
-    app = few()
+    app = two_algorithms()
     sweep = next(reversed(app.session_state["_sweeps"].values()))
     for cell in list(sweep.rows)[3:]:
         del sweep.rows[cell]
@@ -238,7 +243,7 @@ def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
 
 
 def test_no_algorithm_chosen_is_said():
-    app = few()
+    app = two_algorithms()
     app.multiselect(key="sweep_algorithms").set_value([]).run()
     assert "Choose at least one" in app.info[0].value
 

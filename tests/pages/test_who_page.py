@@ -162,6 +162,7 @@ def test_odds_are_about_whoever_is_protected(whom, delta, words):
     assert words in odds_sentence(1.0, delta, whom=whom)
 
 
+@pytest.mark.long
 def test_the_release_page_says_that_its_figures_are_exact_where_rows_are_hidden():
     app = open_page("release", neighbours="added or removed")
     assert not app.exception
@@ -170,6 +171,7 @@ def test_the_release_page_says_that_its_figures_are_exact_where_rows_are_hidden(
     assert "every record, and whether it is there" in said(app)
 
 
+@pytest.mark.long
 def test_more_rows_of_a_person_show_less():
     sentences = []
     for rows in ("auto", "5"):
