@@ -30,6 +30,18 @@ METRICS = tuple(
     for graph in ("skeleton", "cpdag")
     for measure in MEASURES
 )
+# What a row says of how its run went.
+OUTCOMES = (
+    *METRICS,
+    "guarantee_epsilon",
+    "guarantee_delta",
+    "tests_run",
+    "orders_run",
+    "stopped",
+    "edges",
+    "error",
+    "seconds",
+)
 # How long a worker works on a batch before it says what it has so far.
 BATCH_SECONDS = 0.5
 # Numeric rows take n·p numbers; counts keep caches of tables besides.
@@ -57,15 +69,7 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
         *plan.swept,
         "replicate",
         "seed",
-        *METRICS,
-        "guarantee_epsilon",
-        "guarantee_delta",
-        "tests_run",
-        "orders_run",
-        "stopped",
-        "edges",
-        "error",
-        "seconds",
+        *OUTCOMES,
     )
 
 
