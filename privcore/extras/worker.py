@@ -12,48 +12,53 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Event, Thread
-from typing import Any, NamedTuple, TypeVar
-
-T = TypeVar("T")
+from threading import Event
+from typing import Any
 
 
-class Failed(NamedTuple):
-    """An error of the program, with its traceback."""
-
-    text: str
+class Lost(RuntimeError):
+    """The process ended while it worked, or could not be started."""
 
 
 def start(serve: Callable[[Any], Any], *, gently: bool = False) -> subprocess.Popen[bytes]:
     """A process that holds `serve`, which must be picklable.
 
     gently: at the lowest priority, so that it takes only time that nobody else wants.
+    Raises Lost where it cannot be started.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "privcore.extras.worker", *(["gently"] if gently else [])],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=_environment(),
-    )
+    process = None
     try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "privcore.extras.worker", *(["gently"] if gently else [])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+        )
         _write(process, pickle.dumps(serve))
     except OSError:
         end(process)
-        raise
+        raise Lost from None
     return process
 
 
 def ask(process: subprocess.Popen[bytes], task: object) -> Any:
-    """What the process's `serve` makes of a task, or Failed.
+    """What the process's `serve` makes of a task; raises what it raises.
 
-    Raises OSError, EOFError or pickle.UnpicklingError where the process ends meanwhile.
+    Raises Lost where the process ends meanwhile.
     """
-    _write(process, pickle.dumps(task))
     assert process.stdout is not None
-    return pickle.load(process.stdout)
+    try:
+        _write(process, pickle.dumps(task))
+        answer = pickle.load(process.stdout)
+    except (OSError, EOFError, pickle.UnpicklingError):
+        end(process)
+        raise Lost from None
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
 def end(process: subprocess.Popen[bytes] | None) -> None:
@@ -70,66 +75,87 @@ def end(process: subprocess.Popen[bytes] | None) -> None:
             continue  # Closing flushes what nobody is there to read.
 
 
-class Lost(NamedTuple):
-    """The process ended while it worked."""
+class Crew:
+    """Does tasks; this one in the caller's process, as they are handed out.
 
-
-class Pool:
-    """So many processes; one that ends is replaced by a new one.
-
-    serve: what each of them holds, which must be picklable.  slots: how many tasks at a time.
+    serve: makes an answer of a task.  slots: how many tasks to hand out at a time.
+    lost: what a future raises where the worker ended before its task.
     """
 
-    def __init__(self, serve: Callable[[Any], Any], count: int) -> None:
-        self.slots = count
+    slots = 1
+    lost: type[Exception] = Lost
+
+    def __init__(self, serve: Callable[[Any], Any]) -> None:
         self._serve = serve
-        self._tasks: Queue[Any] = Queue()
-        self._results: Queue[tuple[Any, Any]] = Queue()
-        self._closing = Event()
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._threads = [Thread(target=self._attend, daemon=True) for _ in range(count)]
-        for thread in self._threads:
-            thread.start()
 
-    def submit(self, task: Any) -> None:
-        """Hand out a task, which is not None."""
-        self._tasks.put(task)
+    def submit(self, task: Any) -> Future[Any]:
+        """Hand out a task."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(self._serve(task))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
-    def finished(self, seconds: float | None) -> list[tuple[Any, Any]]:
-        """Tasks and their answers, Failed or Lost; waits at most that long for the first."""
-        return waiting_in(self._results, seconds)
+    def check(self) -> None:
+        """Raises an error where nobody will answer any more."""
 
     def close(self) -> None:
         """Stop at once, whatever is being worked on."""
-        self._closing.set()
-        for process in self._processes:
-            process.kill()
-        for _ in self._threads:
-            self._tasks.put(None)
-        for thread in self._threads:
-            thread.join(timeout=10)
 
-    def _attend(self) -> None:
-        """Look after one process: hand it tasks, and start another if it ends.
+    def done(
+        self, upcoming: Callable[[], Any], seconds: float
+    ) -> Iterator[list[tuple[Any, Future[Any]]]]:
+        """Tasks and their futures as they are done, as often as every so many seconds.
 
-        Every task is answered, whatever happens, so that nobody waits for ever.
+        upcoming: the next task to hand out, None where there is none before another one is done.
         """
-        process = None
-        while (task := self._tasks.get()) is not None and not self._closing.is_set():
-            result: Any
-            try:
-                process = process or self._start()
-                result = ask(process, task)
-            except (OSError, EOFError, pickle.UnpicklingError):
-                result = Lost()
-                end(process)
-                process = None
-            except Exception:
-                result = Failed(traceback.format_exc())
-                end(process)
-                process = None
-            self._results.put((task, result))
-        end(process)
+        flying: dict[Future[Any], Any] = {}
+        while True:
+            while len(flying) < self.slots and (task := upcoming()) is not None:
+                flying[self.submit(task)] = task
+            if not flying:
+                return
+            finished, _ = wait(flying, seconds, FIRST_COMPLETED)
+            self.check()
+            yield [(flying.pop(future), future) for future in finished]
+
+
+class Pool(Crew):
+    """So many processes; one that ends is replaced by a new one.
+
+    serve: what each of them holds, which must be picklable.
+    """
+
+    def __init__(self, serve: Callable[[Any], Any], count: int) -> None:
+        super().__init__(serve)
+        self.slots = count
+        self._threads = ThreadPoolExecutor(count)
+        self._closing = Event()
+        self._idle: list[subprocess.Popen[bytes]] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def submit(self, task: Any) -> Future[Any]:
+        return self._threads.submit(self._ask, task)
+
+    def close(self) -> None:
+        self._closing.set()
+        for process in list(self._processes):
+            process.kill()
+        self._threads.shutdown(cancel_futures=True)
+        for process in self._processes:
+            end(process)
+
+    def _ask(self, task: Any) -> Any:
+        try:
+            process = self._idle.pop()
+        except IndexError:
+            process = self._start()
+        try:
+            return ask(process, task)
+        finally:
+            if process.poll() is None:
+                self._idle.append(process)
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = start(self._serve)
@@ -137,17 +163,6 @@ class Pool:
         if self._closing.is_set():
             process.kill()
         return process
-
-
-def waiting_in(results: Queue[T], seconds: float | None) -> list[T]:
-    """All that a queue holds; waits at most so long for the first, for ever if None."""
-    taken = []
-    try:
-        taken.append(results.get(timeout=seconds))
-        while True:
-            taken.append(results.get_nowait())
-    except Empty:
-        return taken
 
 
 def _environment() -> dict[str, str]:
@@ -178,11 +193,9 @@ def main() -> None:
             task = pickle.load(sys.stdin.buffer)
             try:
                 answer = serve(task)
-            except Exception:
-                # By its importable name: here this module is the main one.
-                from privcore.extras.worker import Failed as Error
-
-                answer = Error(traceback.format_exc())
+            except Exception as error:
+                error.add_note(f"in a process of its own:\n{traceback.format_exc()}")
+                answer = error
             pickle.dump(answer, answers)
             answers.flush()
     except (EOFError, BrokenPipeError):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,7 +9,6 @@ from typing import Any
 from privcore.algorithms.search.result import PairFinding, Verdict
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
-from privcore.text import spreadsheet_cell
 
 _NEARLY = 0.9999
 # In words: a larger budget does not always help, as where other columns nearly say what a pair is.
@@ -84,19 +81,6 @@ def edge_notes(
         if finding.verdict == "edge"
     }
     return tuple(SURE_COLUMNS) if notes else (), notes
-
-
-def to_pair_csv(graph: PDAG, findings: Mapping[Edge, PairFinding]) -> str:
-    """Every pair with all that was found of it."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["column", "other", *PairFinding._fields])
-    for (i, j), finding in sorted(findings.items()):
-        names = (spreadsheet_cell(graph.nodes[i]), spreadsheet_cell(graph.nodes[j]))
-        values = finding.as_dict()
-        shown = (values[name] for name in PairFinding._fields)
-        writer.writerow([*names, *("" if v is None else v for v in shown)])
-    return out.getvalue()
 
 
 def _pairs(count: int) -> str:

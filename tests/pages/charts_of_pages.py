@@ -40,7 +40,7 @@ from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.likelihood.visible import Visible
 from privcore.algorithms.search.result import Iteration
 from privcore.data import load_network
-from privcore.extras.audits import AuditResult
+from privcore.extras.audits import MECHANISMS, AuditResult
 from privcore.extras.audits.events import TestedEvent
 from privcore.extras.lab.reliability import shipped_reliability
 from privcore.extras.lab.reproductions import shipped
@@ -83,9 +83,7 @@ def defined() -> set[str]:
 
 
 def _audit() -> AuditResult:
-    return AuditResult(
-        "case", "A case", "kind", "one record", "", 1.0, 0.0, 1000, 1, 0.95, (EVENT,), 1.0
-    )
+    return AuditResult(MECHANISMS["laplace"], 1.0, 0.0, 1000, 1, 0.95, (EVENT,), 1.0)
 
 
 def _panel(name: str):

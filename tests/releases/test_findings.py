@@ -16,7 +16,6 @@ from privcore.releases.findings import (
     edge_notes,
     settled_sentence,
     share_text,
-    to_pair_csv,
     verdict_counts,
 )
 
@@ -64,12 +63,6 @@ def test_the_edge_table_has_a_column_for_each(result):
         assert (row["probability of the arrow"] == "") == (row["kind"] == "undirected")
     plain = to_edge_csv(result.graph, *edge_notes({}))
     assert plain.splitlines()[0] == "source,target,kind"
-
-
-def test_the_pair_table_has_every_pair(result):
-    rows = list(csv.DictReader(io.StringIO(to_pair_csv(result.graph, result.findings))))
-    assert len(rows) == 28
-    assert {row["verdict"] for row in rows} <= {"edge", "no edge seen", "not enough budget"}
 
 
 def test_algorithms_that_say_nothing_of_pairs_describe_none(result):

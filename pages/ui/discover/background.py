@@ -6,7 +6,6 @@ run that the strip has made is there when its ε is chosen.
 
 from __future__ import annotations
 
-import pickle
 import threading
 import time
 from collections import OrderedDict
@@ -19,7 +18,7 @@ from pages.ui.controls.data import Loaded
 from pages.ui.running import presence, settings_key
 from privcore.algorithms import Discovery
 from privcore.extras.lab.repeat import Repeat, Roll
-from privcore.extras.worker import Failed, ask, end, start
+from privcore.extras.worker import ask, end, start
 
 # Settings whose runs are kept, each with its worker process until it has nothing to do.
 _KEPT = 3
@@ -102,10 +101,8 @@ class Background:
                     answer = ask(process, roll)
                     idle = time.monotonic()
                 self._spent += idle - begun
-                if isinstance(answer, Failed):
-                    raise RuntimeError(answer.text)
                 self.answers[roll[:2]] = answer
-        except (OSError, EOFError, pickle.UnpicklingError, RuntimeError):
+        except Exception:
             # A thread has nobody to raise to, and a traceback may quote the data: the page goes on
             # without further runs.
             self._broken = True

@@ -236,9 +236,3 @@ class Algorithm:
     @property
     def private(self) -> bool:
         return "none" not in self.calibrations
-
-    @property
-    def data_kinds(self) -> tuple[str, ...]:
-        """Kinds of columns that it can work on."""
-        levels = ("nominal", "ordinal")
-        return levels if self.needs == "tables" else (*levels, "continuous")

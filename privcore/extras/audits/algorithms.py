@@ -6,7 +6,7 @@ nothing, and a threshold where a verdict is as informative as the noisy number b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from scipy.special import ndtr
 
 from privcore.algorithms import get_algorithm
-from privcore.algorithms.engine import planned_delta
+from privcore.algorithms.engine import planned_delta, row_parameters
 from privcore.extras.audits.algorithm_trial import AlgorithmTrial
 from privcore.extras.audits.case import AuditCase, Trial, by_name
 from privcore.extras.audits.neighbours import NumericPair, Pair, TablePair, turned
@@ -23,27 +23,31 @@ from privcore.graphs.knowledge import Knowledge
 
 @dataclass(frozen=True)
 class OfAlgorithm:
-    """From a claim to runs of an algorithm whose total is that claim."""
+    """From a claim to what is looked at of an algorithm whose total is that claim.
+
+    trial: from the algorithm, its parameters and the pair to runs: all that a run gives out, or
+        the numbers that it releases on the way.
+    rows: how many a person may have; where the pair's has more, the bound is broken.
+    """
 
     algorithm: str
     pair: Pair
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    trial: Callable[[str, Mapping[str, Any], Any], Trial] = AlgorithmTrial
+    rows: int = 1
 
     def __call__(self, epsilon: float, delta: float) -> Trial:
-        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
-        return AlgorithmTrial(self.algorithm, parameters, self.pair)
-
-
-def with_claim(
-    algorithm: str, parameters: Mapping[str, Any], pair: Pair, epsilon: float, delta: float
-) -> dict[str, Any]:
-    """The parameters, and those of the claim that the algorithm declares."""
-    claimed = {**parameters, "epsilon": epsilon}
-    declared = any(p.name == "delta" for p in get_algorithm(algorithm).parameters)
-    # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
-    if declared and (delta > 0 or planned_delta(algorithm, claimed, pair.source(0)) > 0):
-        claimed["delta"] = delta
-    return claimed
+        source = self.pair.source(0)
+        claimed = {**self.parameters, "epsilon": epsilon}
+        if self.rows > 1:
+            claimed["rows_per_unit"] = self.rows
+        declared = any(p.name == "delta" for p in get_algorithm(self.algorithm).parameters)
+        # A run that needs no δ is not given one of 0, which its algorithm may refuse for others.
+        if declared and (delta > 0 or planned_delta(self.algorithm, claimed, source) > 0):
+            claimed["delta"] = delta
+        if self.rows > 1:
+            claimed = row_parameters(self.algorithm, claimed, source)
+        return self.trial(self.algorithm, claimed, self.pair)
 
 
 def audit_of_algorithm(

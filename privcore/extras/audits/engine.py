@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from privcore.extras.audits.case import AuditCase
 from privcore.extras.audits.events import find_events
-from privcore.extras.audits.result import AuditResult, result_of
+from privcore.extras.audits.result import AuditResult
 from privcore.extras.audits.settings import (
     CONFIDENCE,
     DELTA,
@@ -53,7 +53,7 @@ def audit(
     one, other = simulate(trial, count, number, PROCESSES.parse(processes), progress, cancelled)
     events = find_events(one, other, claim[1], level)
     seconds = time.perf_counter() - start
-    return result_of(case, claim, count, number, level, events, seconds)
+    return AuditResult(case, *claim, count, number, level, events, seconds)
 
 
 def runs_to_catch(

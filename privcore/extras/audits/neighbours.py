@@ -129,22 +129,6 @@ def turned(
     )
 
 
-def all_concordant(levels: int) -> TablePair:
-    """A record leaves a chain of concordant ones for (largest, smallest): τ-a moves by 4/n.
-
-    The same replacement moves ρ by 6/(n + 1).
-    """
-    shared = tuple(((k, k), 1) for k in range(1, levels - 1))
-    return TablePair(
-        f"{levels - 1} records in one increasing chain; the smallest is replaced by (largest, "
-        "smallest)",
-        (levels, levels),
-        shared,
-        (0, 0),
-        (levels - 1, 0),
-    )
-
-
 def two_strata(small: int) -> TablePair:
     """Nearly attains the fixed normalisers' 9/√n and 10/√n in size, up to order 1/√n.
 

@@ -33,7 +33,7 @@ from privcore.extras.audits.trials import (
     Verdicts,
     number_names,
 )
-from privcore.extras.audits.units import ROWS, OfUnit, of_two_columns
+from privcore.extras.audits.units import ROWS, of_person, of_two_columns
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise, SparseVectorScales
 from privcore.privacy.mechanisms.sparse_vector import SparseVector
 from privcore.unit import REPLACED, Unit
@@ -256,7 +256,7 @@ _ALL = (
         "Rows of a person that nobody left out",
         "planted",
         UNBOUNDED.words,
-        OfUnit("lapmech", UNBOUNDED),
+        of_person("lapmech", UNBOUNDED),
         flaw=f"{ROWS} rows for each person are declared, and one has {UNBOUNDED.rows}",
         protects=Unit("person", ROWS).sentence(REPLACED),
         rows=ROWS,

@@ -7,7 +7,8 @@ sensitivity, or nearly, so that the numbers show most of the claim.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -15,8 +16,8 @@ from privcore.extras.audits.algorithms import (
     GAUSSIAN_DELTA,
     LARGEST_TURNS,
     ONE_FALLS,
+    OfAlgorithm,
     corners,
-    with_claim,
 )
 from privcore.extras.audits.case import AuditCase, Trial, by_name
 from privcore.extras.audits.claims import ROWS_L1
@@ -25,43 +26,10 @@ from privcore.extras.audits.release_trial import EffectTrial, ReleaseTrial, SubS
 from privcore.independence import ScoreMeasure, get_score
 
 
-@dataclass(frozen=True)
-class OfRelease:
-    """From a claim to the releases of an algorithm whose total is that claim."""
-
-    algorithm: str
-    pair: Pair
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    paths: int = 1
-
-    def __call__(self, epsilon: float, delta: float) -> Trial:
-        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
-        return ReleaseTrial(self.algorithm, parameters, self.pair, self.paths)
-
-
-@dataclass(frozen=True)
-class OfEffect:
-    """From a claim to a graph and a table for an effect that share it."""
-
-    pair: TablePair
-    algorithm: str = "moment-search"
-
-    def __call__(self, epsilon: float, delta: float) -> Trial:
-        return EffectTrial(self.algorithm, {"epsilon": epsilon}, self.pair)
-
-
-@dataclass(frozen=True)
-class OfSubSamples:
-    """The same for tests on sub-samples, with Z* as their score."""
-
-    algorithm: str
-    pair: Pair
-    parameters: Mapping[str, Any]
-
-    def __call__(self, epsilon: float, delta: float) -> Trial:
-        parameters = with_claim(self.algorithm, self.parameters, self.pair, epsilon, delta)
-        moved = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05).sensitivity
-        return SubSampleTrial(self.algorithm, parameters, self.pair, moved)
+def _sub_samples(algorithm: str, parameters: Mapping[str, Any], pair: Pair) -> Trial:
+    """Tests on sub-samples, with Z* as their score."""
+    moved = ScoreMeasure(get_score("z-star"), "proven", "z", 0.05).sensitivity
+    return SubSampleTrial(algorithm, parameters, pair, moved)
 
 
 def _diagonal(norm: float, product: float) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -145,7 +113,7 @@ def _case(
     delta: float = GAUSSIAN_DELTA,
     paths: int = 1,
 ) -> AuditCase:
-    make = OfRelease(algorithm, pair, parameters, paths)
+    make = OfAlgorithm(algorithm, pair, parameters, partial(ReleaseTrial, paths=paths))
     return AuditCase(name, title, "release", pair.words, make, delta=delta, ci_runs=40_000)
 
 
@@ -164,7 +132,7 @@ _ALL = (
         "Moment search and an effect: the full table, then one for the effect",
         "release",
         _TWO_COLUMNS.words,
-        OfEffect(_TWO_COLUMNS),
+        OfAlgorithm("moment-search", _TWO_COLUMNS, trial=EffectTrial),
         delta=0.0,
         ci_runs=40_000,
     ),
@@ -245,10 +213,11 @@ _ALL = (
         "SG-PC: tests on sub-samples",
         "release",
         _SAMPLED.words,
-        OfSubSamples(
+        OfAlgorithm(
             "sg-pc",
             _SAMPLED,
             {"score": "z-star", "rate": 0.02, "max_tests": 10, "max_order": 0},
+            _sub_samples,
         ),
         delta=0.001,
         runs=40_000,

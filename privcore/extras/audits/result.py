@@ -16,18 +16,13 @@ Verdict = Literal["violated", "not violated"]
 class AuditResult:
     """A claim beside the largest ε that runs on two neighbouring data sets show at its δ.
 
-    name, title, kind, neighbours, flaw, protects: of the case.
     runs: on each of the two data sets; half of them chose the events, half tested them.
     confidence: with at least this probability `epsilon_lower` is at most the true ε at δ.
     events: those tested, the one that shows the most first; empty if all runs were alike.
     seconds: of the whole audit.
     """
 
-    name: str
-    title: str
-    kind: str
-    neighbours: str
-    flaw: str
+    case: AuditCase
     epsilon: float
     delta: float
     runs: int
@@ -35,7 +30,6 @@ class AuditResult:
     confidence: float
     events: tuple[TestedEvent, ...]
     seconds: float
-    protects: str = ""
 
     @property
     def epsilon_lower(self) -> float:
@@ -68,13 +62,14 @@ class AuditResult:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
+        case = self.case
         return {
-            "name": self.name,
-            "title": self.title,
-            "kind": self.kind,
-            "neighbours": self.neighbours,
-            "flaw": self.flaw,
-            **({"protects": self.protects} if self.protects else {}),
+            "name": case.name,
+            "title": case.title,
+            "kind": case.kind,
+            "neighbours": case.neighbours,
+            "flaw": case.flaw,
+            **({"protects": case.protects} if case.protects else {}),
             "claim": {"epsilon": self.epsilon, "delta": self.delta},
             "epsilon_lower": self.epsilon_lower,
             "ratio": self.ratio,
@@ -87,30 +82,3 @@ class AuditResult:
             "most_visible": self.most_visible,
             "seconds": self.seconds,
         }
-
-
-def result_of(
-    case: AuditCase,
-    claim: tuple[float, float],
-    runs: int,
-    seed: int,
-    confidence: float,
-    events: tuple[TestedEvent, ...],
-    seconds: float,
-) -> AuditResult:
-    """What a case's events show."""
-    return AuditResult(
-        case.name,
-        case.title,
-        case.kind,
-        case.neighbours,
-        case.flaw,
-        claim[0],
-        claim[1],
-        runs,
-        seed,
-        confidence,
-        events,
-        seconds,
-        case.protects,
-    )

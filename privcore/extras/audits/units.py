@@ -7,12 +7,10 @@ move what is released as much as so many rows can.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from privcore.algorithms.engine import row_parameters
-from privcore.extras.audits.algorithm_trial import AlgorithmTrial
-from privcore.extras.audits.algorithms import GAUSSIAN_DELTA, significance, with_claim
+from privcore.extras.audits.algorithms import GAUSSIAN_DELTA, OfAlgorithm, significance
 from privcore.extras.audits.case import AuditCase, Trial, by_name
 from privcore.extras.audits.neighbours import TablePair, turned
 from privcore.extras.audits.release_trial import ReleaseTrial
@@ -22,29 +20,6 @@ from privcore.unit import ADDED, REPLACED, Relation, Unit
 ROWS = 5
 # Of ε, which the number of rows takes.
 _COUNT_SHARE = 0.05
-
-
-@dataclass(frozen=True)
-class OfUnit:
-    """From a claim for a person with at most `rows` rows to the releases of an algorithm.
-
-    pair: of a person whose rows are replaced; with more rows than that, the bound is broken.
-    whole_runs: whether the output is all that a run gives out, in place of what it releases.
-    """
-
-    algorithm: str
-    pair: TablePair
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    rows: int = ROWS
-    whole_runs: bool = False
-
-    def __call__(self, epsilon: float, delta: float) -> Trial:
-        stated = {**self.parameters, "rows_per_unit": self.rows}
-        wanted = with_claim(self.algorithm, stated, self.pair, epsilon, delta)
-        of_row = row_parameters(self.algorithm, wanted, self.pair.source(0))
-        if self.whole_runs:
-            return AlgorithmTrial(self.algorithm, of_row, self.pair)
-        return ReleaseTrial(self.algorithm, of_row, self.pair)
 
 
 @dataclass(frozen=True)
@@ -65,6 +40,13 @@ class OfAdded:
             "neighbours": ADDED,
         }
         return AddedTrial(self.algorithm, wanted, self.pair, self.releases)
+
+
+def of_person(
+    algorithm: str, pair: TablePair, parameters: Mapping[str, Any] | None = None
+) -> OfAlgorithm:
+    """What an algorithm releases, claimed for a person whose `ROWS` rows are replaced."""
+    return OfAlgorithm(algorithm, pair, parameters or {}, ReleaseTrial, ROWS)
 
 
 def of_two_columns(rows: int) -> TablePair:
@@ -94,7 +76,7 @@ _ADDED = TablePair(
 
 
 def _case(
-    name: str, title: str, make: OfUnit | OfAdded, relation: Relation, **settings: Any
+    name: str, title: str, make: OfAlgorithm | OfAdded, relation: Relation, **settings: Any
 ) -> AuditCase:
     return AuditCase(
         name,
@@ -112,21 +94,21 @@ _ALL = (
     _case(
         "lapmech-person",
         "LapMech: the table, a person with 5 rows",
-        OfUnit("lapmech", of_two_columns(ROWS)),
+        of_person("lapmech", of_two_columns(ROWS)),
         REPLACED,
         ci_runs=40_000,
     ),
     _case(
         "moment-search-person",
         "Moment search: the full contingency table, a person with 5 rows",
-        OfUnit("moment-search", of_two_columns(ROWS)),
+        of_person("moment-search", of_two_columns(ROWS)),
         REPLACED,
         ci_runs=40_000,
     ),
     _case(
         "moment-search-pairs-person",
         "Moment search: counts of pairs, a person with 5 rows",
-        OfUnit("moment-search", of_two_columns(ROWS), {"whole_table": 0}),
+        of_person("moment-search", of_two_columns(ROWS), {"whole_table": 0}),
         REPLACED,
         delta=GAUSSIAN_DELTA,
         ci_runs=40_000,
@@ -134,11 +116,11 @@ _ALL = (
     _case(
         "laplace-pc-person",
         "Laplace-PC, a person with 5 rows",
-        OfUnit(
+        OfAlgorithm(
             "laplace-pc",
             _FALLING,
             {"threshold": significance(1e-3, _FALLING.n), "max_tests": 3, "max_order": 0},
-            whole_runs=True,
+            rows=ROWS,
         ),
         REPLACED,
     ),

@@ -83,15 +83,15 @@ def _cases(options: argparse.Namespace) -> Sequence[AuditCase]:
 def _words(result: AuditResult) -> str:
     at = f" at delta {result.delta:g}" if result.delta else ""
     lines = [
-        f"{result.name}: claimed epsilon {result.epsilon:g}{at}, shown at least "
+        f"{result.case.name}: claimed epsilon {result.epsilon:g}{at}, shown at least "
         f"{result.epsilon_lower:.3f} ({100 * result.ratio:.0f} % of it): {result.verdict}",
-        f"  neighbours: {result.neighbours}",
+        f"  neighbours: {result.case.neighbours}",
         f"  event: {result.event}",
     ]
-    if result.protects:
-        lines.insert(1, f"  protects: {result.protects}")
-    if result.flaw:
-        lines.insert(1, f"  planted: {result.flaw}")
+    if result.case.protects:
+        lines.insert(1, f"  protects: {result.case.protects}")
+    if result.case.flaw:
+        lines.insert(1, f"  planted: {result.case.flaw}")
     if result.events:
         best = result.events[0]
         other = "D′" if best.favours == "D" else "D"

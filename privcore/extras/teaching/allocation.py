@@ -23,7 +23,7 @@ from privcore.algorithms.gradients.schedules import (
     published_schedules,
 )
 from privcore.arrays import Vector
-from privcore.extras.teaching.panel import Panel, epsilon_parameter, number
+from privcore.extras.teaching.panel import Panel, epsilon_parameter, number, rows_parameter
 from privcore.independence import SCORES, z_threshold
 from privcore.privacy.accounting.composition import rho_for
 
@@ -183,17 +183,7 @@ ALLOCATION = Panel(
             _SOURCE,
             kind="int",
         ),
-        number(
-            "n",
-            "Rows",
-            "n",
-            100_000,
-            (1_000, 1_000_000),
-            "The sensitivity of Z* is 6/√n.",
-            _SOURCE,
-            kind="int",
-            log=True,
-        ),
+        rows_parameter(100_000, (1_000, 1_000_000), "The sensitivity of Z* is 6/√n.", _SOURCE),
         epsilon_parameter(1.0, "The total; δ = 10⁻⁶ for the tests.", _SOURCE),
         number(
             "survivors",

@@ -12,7 +12,7 @@ import numpy as np
 from privcore.arrays import Vector
 from privcore.extras.audits.bounds import clopper_pearson_high, clopper_pearson_low
 from privcore.extras.teaching.composition import composition_curves, round_counts
-from privcore.extras.teaching.panel import Panel, epsilon_parameter, number, seed_parameter
+from privcore.extras.teaching.panel import Panel, by_name, epsilon_parameter, number, seed_parameter
 from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.privacy.mechanisms import SimulatedNoise
 
@@ -88,10 +88,6 @@ def _in_favour(seen: Vector) -> Vector:
     return np.asarray((np.abs(seen - (VALUE - 1)) - np.abs(seen - VALUE)).sum(axis=1))
 
 
-def _compute(values: Mapping[str, Any]) -> Averaging:
-    return averaging(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     return f"""import numpy as np
@@ -134,7 +130,7 @@ AVERAGING = Panel(
         ),
         seed_parameter(),
     ),
-    compute=_compute,
+    compute=by_name(averaging),
     code=_code,
     reproduces=("means",),
 )

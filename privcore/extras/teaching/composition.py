@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from privcore.extras.teaching.panel import Panel, choice, number
+from privcore.extras.teaching.panel import Panel, by_name, choice, number
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.accountants import NAMES, Curve, by_rounds
 from privcore.privacy.accounting.events import Event, Kind
@@ -55,10 +55,6 @@ def _curves(
 def round_counts(rounds: int) -> list[int]:
     """Some 25 numbers from 1 to `rounds`, evenly spread on a logarithmic axis."""
     return [int(k) for k in np.unique(np.geomspace(1, rounds, 25).round())]
-
-
-def _compute(values: Mapping[str, Any]) -> CompositionCurves:
-    return composition_curves(**values)
 
 
 def _code(values: Mapping[str, Any]) -> str:
@@ -158,7 +154,7 @@ COMPOSITION = Panel(
             source="Zhu, Dong & Wang 2022, Theorem 10",
         ),
     ),
-    compute=_compute,
+    compute=by_name(composition_curves),
     code=_code,
     reproduces=("final",),
 )

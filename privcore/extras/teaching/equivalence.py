@@ -8,7 +8,7 @@ from typing import Any
 
 from privcore.data import load_network
 from privcore.errors import DataError, ParameterError
-from privcore.extras.teaching.panel import Panel, choice
+from privcore.extras.teaching.panel import Panel, by_name, choice
 from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names
 from privcore.graphs.layout import Positions, shared_layout
 from privcore.graphs.meek import apply_meek_rules
@@ -113,10 +113,6 @@ def equivalence_class(structure: str) -> EquivalenceClass:
     )
 
 
-def _compute(values: Mapping[str, Any]) -> EquivalenceClass:
-    return equivalence_class(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     structure = values["structure"]
     if structure in _SMALL:
@@ -162,7 +158,7 @@ EQUIVALENCE = Panel(
             _SOURCE,
         ),
     ),
-    compute=_compute,
+    compute=by_name(equivalence_class),
     code=_code,
     reproduces=("members", "count"),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import log
 
-from privcore.errors import ParameterError
 from privcore.extras.teaching.averaging import ACCOUNTANTS, AVERAGING, averaging
 from privcore.extras.teaching.composition import COMPOSITION, composition_curves
 from privcore.extras.teaching.lesson import ChoiceAnswer, Lesson, NumberAnswer, Task
@@ -18,7 +17,6 @@ from privcore.extras.teaching.sparse_vector import SPARSE_VECTOR
 from privcore.extras.teaching.subsampling import SUBSAMPLING, subsampling_curves
 from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.privacy.mechanisms.sieve_examine import error_probabilities
-from privcore.text import short
 
 
 def _largest_loss(neighbour: float) -> float:
@@ -497,12 +495,3 @@ _MEMBERSHIP = Lesson(
 LESSONS: dict[str, Lesson] = {
     lesson.name: lesson for lesson in (_BUYS, _NAIVE, _SIEVES, _SIMPSON, _COMPOSITION, _MEMBERSHIP)
 }
-
-
-def get_lesson(name: str) -> Lesson:
-    """The lesson called `name`; raises ParameterError if there is none."""
-    if name not in LESSONS:
-        raise ParameterError(
-            f"There is no lesson {short(name)!r}; choose one of {', '.join(LESSONS)}."
-        )
-    return LESSONS[name]

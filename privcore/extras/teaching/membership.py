@@ -19,7 +19,15 @@ from privcore.extras.audits.neighbours import TablePair, turned
 from privcore.extras.audits.simulate import simulate
 from privcore.extras.audits.statistics import OutcomeRatio
 from privcore.extras.teaching.averaging import interval
-from privcore.extras.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
+from privcore.extras.teaching.panel import (
+    Panel,
+    by_name,
+    choice,
+    epsilon_parameter,
+    number,
+    rows_parameter,
+    seed_parameter,
+)
 from privcore.independence import z_threshold
 from privcore.privacy.accounting.guarantee import guessing_bound
 
@@ -135,10 +143,6 @@ def _curve(algorithm: str, n: int, seed: int) -> Vector:
     return np.array([guesses(algorithm, n, e, CURVE_RUNS, seed)[0] for e in EPSILONS])
 
 
-def _compute(values: Mapping[str, Any]) -> Membership:
-    return membership(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     return f"""from privcore.privacy.accounting.guarantee import guessing_bound
@@ -164,16 +168,11 @@ MEMBERSHIP = Panel(
     source=f"{_SOURCE}; Wasserman & Zhou 2010; docs/auditing.md",
     parameters=(
         epsilon_parameter(1.0, "Of the private graph.", _SOURCE),
-        number(
-            "n",
-            "Rows",
-            "n",
+        rows_parameter(
             1_500,
             (100, 100_000),
             "Records in either table; the score moves by up to 6/√n.",
             "docs/proofs/z_star.md",
-            kind="int",
-            log=True,
         ),
         choice(
             "algorithm",
@@ -196,7 +195,7 @@ MEMBERSHIP = Panel(
         ),
         seed_parameter(),
     ),
-    compute=_compute,
+    compute=by_name(membership),
     code=_code,
     reproduces=("guessed", "bound", "edge"),
 )

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from privcore.arrays import Vector
-from privcore.extras.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
+from privcore.extras.teaching.panel import (
+    Panel,
+    by_name,
+    choice,
+    epsilon_parameter,
+    number,
+    seed_parameter,
+)
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import analytic_sigma
 
@@ -106,10 +113,6 @@ def _draw(noise: SimulatedNoise, mechanism: str, value: float, scale: float, cou
     return whole.astype(np.float64)
 
 
-def _compute(values: Mapping[str, Any]) -> NoisePicture:
-    return noise_panel(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     v = dict(values)
     if v["mechanism"] == "discrete laplace":
@@ -200,7 +203,7 @@ NOISE = Panel(
         ),
         seed_parameter(),
     ),
-    compute=_compute,
+    compute=by_name(noise_panel),
     code=_code,
     reproduces=("scale", "draws", "other_draws"),
 )

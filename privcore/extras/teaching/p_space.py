@@ -12,7 +12,7 @@ from scipy.special import erfc
 from scipy.stats import norm
 
 from privcore.arrays import Vector
-from privcore.extras.teaching.panel import Panel, epsilon_parameter, number
+from privcore.extras.teaching.panel import Panel, by_name, epsilon_parameter, number, rows_parameter
 from privcore.independence import SCORES, ScoreMeasure
 
 _Z = np.linspace(0.0, 10.0, 201)
@@ -96,10 +96,6 @@ def _power(mean: Vector, sd: float, threshold: float) -> Vector:
     return np.asarray(norm.sf(threshold, mean, sd) + norm.cdf(-threshold, mean, sd))
 
 
-def _compute(values: Mapping[str, Any]) -> PAgainstZ:
-    return p_against_z(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     return f"""from math import sqrt
@@ -136,16 +132,8 @@ P_SPACE = Panel(
     "dependence is overlooked.",
     source=f"{_SOURCE}; docs/proofs/one_way_marginals.md; Wang, Pang & Song 2020 (code)",
     parameters=(
-        number(
-            "n",
-            "Rows",
-            "n",
-            2_000,
-            (100, 1_000_000),
-            "The sensitivity of Z* is 6/√n.",
-            "docs/proofs/z_star.md",
-            kind="int",
-            log=True,
+        rows_parameter(
+            2_000, (100, 1_000_000), "The sensitivity of Z* is 6/√n.", "docs/proofs/z_star.md"
         ),
         epsilon_parameter(0.5, "Spent on this one test.", _SOURCE),
         number(
@@ -177,7 +165,7 @@ P_SPACE = Panel(
             _SOURCE,
         ),
     ),
-    compute=_compute,
+    compute=by_name(p_against_z),
     code=_code,
     reproduces=("threshold", "delta_z", "delta_p", "noise_ratio", "tied_sd", "size"),
 )

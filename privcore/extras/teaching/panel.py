@@ -13,6 +13,11 @@ def _no_words(values: Mapping[str, Any]) -> str:
     return ""
 
 
+def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
+    """The same function, given values by name as one mapping."""
+    return lambda values: function(**values)
+
+
 @dataclass(frozen=True)
 class Panel:
     """A demonstration of one mechanism.
@@ -124,3 +129,8 @@ def epsilon_parameter(default: float, help_text: str, source: str) -> Parameter:
     return number(
         "epsilon", "Privacy budget", "ε", default, (0.05, 20.0), help_text, source, log=True
     )
+
+
+def rows_parameter(default: int, slider: tuple[int, int], help_text: str, source: str) -> Parameter:
+    """The number of rows, on a logarithmic slider."""
+    return number("n", "Rows", "n", default, slider, help_text, source, kind="int", log=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.laplace_pc import default_tests
 from privcore.arrays import Vector
-from privcore.extras.teaching.panel import Panel, epsilon_parameter, number
+from privcore.extras.teaching.panel import Panel, by_name, epsilon_parameter, number, rows_parameter
 from privcore.independence import SCORES, z_threshold
 from privcore.privacy.accounting.plan import plan_rounds
 
@@ -57,10 +57,6 @@ def per_test_budget(columns: int, max_order: int, n: int, epsilon: float) -> Per
     )
 
 
-def _compute(values: Mapping[str, Any]) -> PerTestBudget:
-    return per_test_budget(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     return f"""from privcore.privacy.accounting.plan import plan_rounds
@@ -98,20 +94,12 @@ PER_TEST = Panel(
             _SOURCE,
             kind="int",
         ),
-        number(
-            "n",
-            "Rows",
-            "n",
-            10_000,
-            (100, 1_000_000),
-            "The sensitivity of Z* is 6/√n.",
-            "docs/proofs/z_star.md",
-            kind="int",
-            log=True,
+        rows_parameter(
+            10_000, (100, 1_000_000), "The sensitivity of Z* is 6/√n.", "docs/proofs/z_star.md"
         ),
         epsilon_parameter(1.0, "The total of all tests, with δ = 10⁻⁶.", _SOURCE),
     ),
-    compute=_compute,
+    compute=by_name(per_test_budget),
     code=_code,
     reproduces=("tests", "epsilon_each", "noise"),
 )

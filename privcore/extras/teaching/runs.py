@@ -13,7 +13,7 @@ from privcore.algorithms import discover
 from privcore.arrays import Vector
 from privcore.counts import CountSource, InMemoryCounts
 from privcore.data import load_network
-from privcore.extras.teaching.panel import Panel, choice, number
+from privcore.extras.teaching.panel import Panel, by_name, choice, number
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import skeleton_metrics
 
@@ -67,10 +67,6 @@ def _sampled(network: str, rows: int) -> tuple[InMemoryCounts, PDAG]:
     return InMemoryCounts.from_dataset(model.sample(rows, 1)), cpdag_of_names(
         model.names, model.edges
     )
-
-
-def _compute(values: Mapping[str, Any]) -> Runs:
-    return compare_runs(**values)
 
 
 def _code(values: Mapping[str, Any]) -> str:
@@ -139,7 +135,7 @@ RUNS = Panel(
             kind="int",
         ),
     ),
-    compute=_compute,
+    compute=by_name(compare_runs),
     code=_code,
     reproduces=("naive_means", "sieving_means"),
 )

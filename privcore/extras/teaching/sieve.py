@@ -11,7 +11,15 @@ import numpy as np
 
 from privcore.algorithms.search.common import checked_rows
 from privcore.arrays import Vector
-from privcore.extras.teaching.panel import Panel, choice, epsilon_parameter, number, seed_parameter
+from privcore.extras.teaching.panel import (
+    Panel,
+    by_name,
+    choice,
+    epsilon_parameter,
+    number,
+    rows_parameter,
+    seed_parameter,
+)
 from privcore.independence import SCORES
 from privcore.privacy.mechanisms import SieveAndExamine, SieveScales, SimulatedNoise
 from privcore.privacy.mechanisms.sieve_examine import (
@@ -158,10 +166,6 @@ def _simulated(
     return kept / runs, gone / runs
 
 
-def _compute(values: Mapping[str, Any]) -> SieveErrors:
-    return sieve_errors(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     settings = {name: repr(v[name]) for name in AXES} | {v["against"]: "x"}
@@ -205,16 +209,8 @@ SIEVE = Panel(
             _SOURCE,
             labels=(("epsilon", "Privacy budget ε"), ("rate", "Sub-sampling rate")),
         ),
-        number(
-            "n",
-            "Rows",
-            "n",
-            10_000,
-            (100, 1_000_000),
-            "The sensitivity of Z* is 6/√n.",
-            "docs/proofs/z_star.md",
-            kind="int",
-            log=True,
+        rows_parameter(
+            10_000, (100, 1_000_000), "The sensitivity of Z* is 6/√n.", "docs/proofs/z_star.md"
         ),
         epsilon_parameter(0.2, "What one round spends, half on the sieve.", _SOURCE),
         number(
@@ -257,7 +253,7 @@ SIEVE = Panel(
         ),
         seed_parameter(),
     ),
-    compute=_compute,
+    compute=by_name(sieve_errors),
     code=_code,
     reproduces=("type_one", "type_two"),
 )

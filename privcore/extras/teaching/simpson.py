@@ -14,7 +14,14 @@ from privcore.arrays import Matrix, Vector
 from privcore.counts import InMemoryCounts
 from privcore.data import BayesianNetwork, Column
 from privcore.data.network import Variable
-from privcore.extras.teaching.panel import Panel, epsilon_parameter, number, seed_parameter
+from privcore.extras.teaching.panel import (
+    Panel,
+    by_name,
+    epsilon_parameter,
+    number,
+    rows_parameter,
+    seed_parameter,
+)
 from privcore.graphs.pdag import Edge
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.rounding import up
@@ -144,10 +151,6 @@ def simpson(effect: float, imbalance: float, n: int, epsilon: float, seed: int) 
     )
 
 
-def _compute(values: Mapping[str, Any]) -> Simpson:
-    return simpson(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     v = values
     return f"""import numpy as np
@@ -213,20 +216,10 @@ SIMPSON = Panel(
             "1/2 minus this. 0 is a randomised trial.",
             _MODEL,
         ),
-        number(
-            "n",
-            "Rows",
-            "n",
-            5_000,
-            (200, 100_000),
-            "Patients drawn from the model.",
-            _MODEL,
-            kind="int",
-            log=True,
-        ),
+        rows_parameter(5_000, (200, 100_000), "Patients drawn from the model.", _MODEL),
         seed_parameter(),
     ),
-    compute=_compute,
+    compute=by_name(simpson),
     code=_code,
     reproduces=("overall", "within", "noisy_within", "kept"),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from privcore.algorithms.priv_pc import optimal_rate
 from privcore.arrays import Vector
-from privcore.extras.teaching.panel import Panel, epsilon_parameter, number
+from privcore.extras.teaching.panel import Panel, by_name, epsilon_parameter, rows_parameter
 from privcore.privacy.mechanisms.sieve_examine import before_amplification
 
 _RATES = np.linspace(0.05, 1.0, 96)
@@ -57,10 +57,6 @@ def subsampling_curves(epsilon: float, n: int) -> SubsamplingCurves:
     )
 
 
-def _compute(values: Mapping[str, Any]) -> SubsamplingCurves:
-    return subsampling_curves(**values)
-
-
 def _code(values: Mapping[str, Any]) -> str:
     return f"""import numpy as np
 
@@ -91,19 +87,9 @@ SUBSAMPLING = Panel(
     source=f"{_SOURCE}; Balle, Barthe & Gaboardi 2018, Theorem 9; docs/proofs/sieve_and_examine.md",
     parameters=(
         epsilon_parameter(1.0, "What one round spends, half of it on the sieve.", _SOURCE),
-        number(
-            "n",
-            "Rows",
-            "n",
-            10_000,
-            (100, 1_000_000),
-            "Sets the noise in units of Z.",
-            _SOURCE,
-            kind="int",
-            log=True,
-        ),
+        rows_parameter(10_000, (100, 1_000_000), "Sets the noise in units of Z.", _SOURCE),
     ),
-    compute=_compute,
+    compute=by_name(subsampling_curves),
     code=_code,
     reproduces=("inner_epsilon", "threshold_scale", "ratio", "paper_rate"),
 )

@@ -54,9 +54,6 @@ class PrivacyFilter:
             return epsilon
         return rho_of_pure(epsilon) if rho is None else rho
 
-    def can_charge(self, epsilon: float, rho: float | None = None) -> bool:
-        return self._used + _exact(self.cost(epsilon, rho)) <= self._total
-
     def charge(self, epsilon: float, rho: float | None = None) -> float:
         """Pay for one ε-DP step *before* it runs; returns the charge in the filter's unit.
 

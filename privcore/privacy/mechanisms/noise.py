@@ -20,10 +20,9 @@ from privcore.privacy.mechanisms.refining import check_refining, quantile
 
 Counts = NDArray[np.int64]
 Perturbation = Literal["gumbel", "exponential"]
+
+
 # The sum of two numbers of so many bits is still an int64.
-MOST_BITS = 62
-
-
 class NoiseSource(Protocol):
     """Where a mechanism's randomness comes from.
 
@@ -82,10 +81,6 @@ class NoiseSource(Protocol):
         """A uniformly random order of 0..size-1."""
         ...
 
-    def uniform_array(self, size: int, bits: int) -> Counts:
-        """Independent whole numbers, each of 0..2^bits − 1 as likely, (size,); bits: 1 to 62."""
-        ...
-
 
 def check_scale(scale: float) -> None:
     """Raises ParameterError unless the scale is finite and at least 0."""
@@ -97,12 +92,6 @@ def check_size(total: int, size: int) -> None:
     """Raises ParameterError unless `size` of `total` rows can be drawn."""
     if not 0 < size <= total:
         raise ParameterError(f"The sub-sample has {size} rows; it must have between 1 and {total}.")
-
-
-def check_bits(bits: int) -> None:
-    """Raises ParameterError unless numbers of so many bits, and their sums of two, are int64."""
-    if not 1 <= bits <= MOST_BITS:
-        raise ParameterError(f"Numbers have {bits} bits; they must have 1 to {MOST_BITS}.")
 
 
 class SimulatedNoise:
@@ -189,10 +178,6 @@ class SimulatedNoise:
 
     def permutation(self, size: int) -> Counts:
         return self._generator.permutation(size)
-
-    def uniform_array(self, size: int, bits: int) -> Counts:
-        check_bits(bits)
-        return self._generator.integers(1 << bits, size=size, dtype=np.int64)
 
 
 def discrete_laplace_variance(scale: float) -> float:

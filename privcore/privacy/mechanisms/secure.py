@@ -14,7 +14,6 @@ from privcore.errors import ParameterError
 from privcore.privacy.mechanisms.noise import (
     Counts,
     Perturbation,
-    check_bits,
     check_scale,
     check_size,
 )
@@ -79,12 +78,6 @@ class SecureNoise:
 
     def permutation(self, size: int) -> Counts:
         return np.asarray(secrets.SystemRandom().sample(range(size), size), dtype=np.int64)
-
-    def uniform_array(self, size: int, bits: int) -> Counts:
-        check_bits(bits)
-        drawn = np.frombuffer(secrets.token_bytes(8 * size), dtype=np.uint64)
-        # The first bits of each number, so that all are as likely.
-        return (drawn >> np.uint64(64 - bits)).astype(np.int64)
 
     def _sampler(self, name: str, scale: float) -> Callable[[Any], Any]:
         check_scale(scale)

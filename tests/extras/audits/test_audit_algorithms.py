@@ -43,7 +43,7 @@ def test_short_audits_of_everything_find_no_violation():
     """A true claim is called violated here with probability below one in a million in all."""
     cases = all_proven()
     results = list(ci_audit())
-    assert [result.name for result in results] == [case.name for case in cases]
+    assert [result.case.name for result in results] == [case.name for case in cases]
     assert sum(1 - result.confidence for result in results) == pytest.approx(CI_FALSE_ALARM)
     assert {r.name: r.epsilon_lower for r in results if r.verdict == "violated"} == {}
     assert all(result.events for result in results), "the outputs tell nothing at all"

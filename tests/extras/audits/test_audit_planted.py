@@ -30,7 +30,7 @@ def test_all_are_listed():
 def test_a_planted_bug_is_caught(name):
     result = audit(PLANTED[name], runs=RUNS[name], confidence=CONFIDENCE)
     assert result.verdict == "violated", result.epsilon_lower
-    assert result.flaw
+    assert result.case.flaw
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,9 @@ from privcore.extras.audits import (
     find_audit,
     get_audit,
 )
+from privcore.extras.audits.algorithms import OfAlgorithm
 from privcore.extras.audits.planted import UNBOUNDED
-from privcore.extras.audits.units import ROWS, OfUnit
+from privcore.extras.audits.units import ROWS, of_person
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.unit import ADDED
 
@@ -33,7 +34,7 @@ def test_short_audits_of_persons_find_no_violation(name):
     result = audit(case, runs=case.ci_runs, confidence=1 - CI_FALSE_ALARM / len(UNITS))
     assert result.verdict == "not violated"
     assert result.events, "the outputs tell nothing at all"
-    assert result.protects == case.protects
+    assert result.as_dict()["protects"] == case.protects
     assert result.as_dict()["protects"].startswith("one person with at most 5 rows")
 
 
@@ -67,7 +68,7 @@ def test_most_of_epsilon_is_shown(name):
 def test_noise_for_one_row_is_caught(name):
     """So that each of these audits can fail: noise of what a person of one row would get."""
     case = UNITS[name]
-    if isinstance(case.make, OfUnit):
+    if isinstance(case.make, OfAlgorithm):
         wrong = replace(case.make, rows=1)
     else:
         declared = case.make
@@ -86,7 +87,7 @@ def test_a_bound_that_is_kept_is_not_called_violated():
     planted = PLANTED["unbounded-rows"]
     assert UNBOUNDED.rows == 2 * ROWS
     assert audit(planted, runs=4000, confidence=0.999).verdict == "violated"
-    kept = replace(planted, make=OfUnit("lapmech", UNBOUNDED.bounded(ROWS)))
+    kept = replace(planted, make=of_person("lapmech", UNBOUNDED.bounded(ROWS)))
     # A false alarm among a million.
     result = audit(kept, runs=20_000, confidence=1 - 1e-6)
     assert result.verdict == "not violated"

@@ -37,9 +37,9 @@ def test_a_run_made_again_has_the_same_row(algorithm):
         for c in plan.cells
         if c.setting.choice.algorithm == algorithm and c.replicate == 2 and c.setting.data == 0
     )
-    runner = Runner(plan)
+    runner = Runner(plan, seconds=60)
     graphs = {cell.setting.reference: runner.reference(plan.references[cell.setting.reference])}
-    (row,) = runner.rows(Batch((cell,), graphs), 60)
+    (row,) = runner.rows(Batch((cell,), graphs))
     old = held.rows[cell.number]
     assert {k: v for k, v in row.items() if k != "seconds"} == pytest.approx(
         {k: v for k, v in old.items() if k != "seconds"}

@@ -18,10 +18,8 @@ from privcore.extras.lab.planning.surrogate import (
     surrogate,
 )
 from privcore.extras.lab.planning.targets import (
-    epsilon_for_errors,
     epsilon_for_noise,
     noise_against_threshold,
-    sieve_errors,
 )
 
 
@@ -117,16 +115,6 @@ def test_the_smallest_epsilon_for_a_noise(name):
     assert epsilon_for_noise(replace(shape, n=20), name, {}, 1e-6).epsilon is None
 
 
-def test_the_smallest_epsilon_for_both_errors():
-    shape = Shape(100_000, levels=(2,) * 8)
-    reached = epsilon_for_errors(shape, {}, 3.0, type_one=0.05, type_two=0.01)
-    errors = sieve_errors(shape, {"epsilon": reached.epsilon}, 3.0)
-    assert errors.type_one <= 0.05
-    assert errors.type_two <= 0.01
-    less = sieve_errors(shape, {"epsilon": reached.epsilon * (1 - 1e-5)}, 3.0)
-    assert less.type_one > 0.05 or less.type_two > 0.01
-
-
 class Counted(NoHooks):
     def __init__(self, done, stop=False):
         self.done, self.stop, self.heard = done, stop, 0
@@ -178,9 +166,6 @@ def test_the_smallest_epsilon_for_a_quality():
         lambda s: epsilon_for_noise(s, "lapmech", {}, 0.5),
         lambda s: epsilon_for_noise(s, "priv-pc", {}, 0.0),
         lambda s: epsilon_for_noise(s, "priv-pc", {"calibration": "published"}, 0.5),
-        lambda s: epsilon_for_errors(s, {"rate": 0.5}, 3.0, type_one=0.1, type_two=0.1),
-        lambda s: epsilon_for_errors(s, {}, 0.0, type_one=0.1, type_two=0.1),
-        lambda s: epsilon_for_errors(s, {}, 3.0, type_one=0.3, type_two=0.1),
         lambda s: epsilon_for_quality(Surrogates(s), "priv-pc", {}, 0.5, low=2, high=1),
     ],
 )

@@ -23,8 +23,7 @@ from privcore.extras.lab.sweeps.sweep import (
     edges_of,
     run_sweep,
 )
-from privcore.extras.lab.sweeps.workers import Here, Server
-from privcore.extras.worker import Failed, Lost, Pool
+from privcore.extras.worker import Crew, Pool
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import skeleton_metrics
 
@@ -350,11 +349,9 @@ def test_cancel_stops_within_a_run():
 
 def test_closing_ends_the_processes():
     plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2_000)
-    crew = Pool(Server(plan), 2)
+    crew = Pool(Runner(plan), 2)
     with closing(crew):
-        crew.submit(plan.references[0])
-        while not crew.finished(1.0):
-            pass
+        crew.submit(plan.references[0]).result()
     assert all(process.poll() is not None for process in crew._processes)
 
 
@@ -383,39 +380,37 @@ def test_workers_that_do_not_start_end_the_sweep(monkeypatch, program):
         list(run_sweep(PLAN, workers=2))
 
 
-class _Deadly(Here):
+VICTIM = 5
+
+
+class _Deadly(Runner):
     """Loses one run each time, and all batches that hold it."""
 
-    slots = 2
-    victim = 5
-
-    def finished(self, seconds):
-        if not self._tasks:
-            return []
-        work = self._tasks[0]
-        if isinstance(work, Batch) and self.victim in {c.number for c in work.cells}:
-            return [(self._tasks.popleft(), Lost())]
-        return super().finished(60.0)
+    def __call__(self, work):
+        if isinstance(work, Batch) and VICTIM in {c.number for c in work.cells}:
+            raise Crew.lost
+        return super().__call__(work)
 
 
 def test_a_run_that_no_worker_survives_ends_the_sweep(expected, monkeypatch):
-    monkeypatch.setattr(engine, "_crew", lambda plan, *_: _Deadly(plan, None))
+    crew = Crew(_Deadly(PLAN, seconds=60.0))
+    crew.slots = 2
+    monkeypatch.setattr(engine, "_crew", lambda *_: crew)
     rows = []
     coming = run_sweep(PLAN)
     with pytest.raises(SweepError, match=r"ended 3 times while running \S+ on cancer") as caught:
         rows.extend(coming)
     assert str(caught.value).count("\n") == 0
-    assert _Deadly.victim not in {row["cell"] for row in rows}
+    assert VICTIM not in {row["cell"] for row in rows}
 
 
 def test_an_error_of_the_program_is_not_swallowed(monkeypatch):
-    class Broken(Here):
-        def finished(self, seconds):
-            return [(self._tasks.popleft(), Failed("Traceback: here"))]
+    def broken(self, work):
+        raise ZeroDivisionError("here")
 
-    monkeypatch.setattr(engine, "_crew", lambda plan, *_: Broken(plan, None))
-    with pytest.raises(RuntimeError, match="Traceback: here"):
-        list(run_sweep(PLAN))
+    monkeypatch.setattr(Runner, "__call__", broken)
+    with pytest.raises(ZeroDivisionError, match="here"):
+        list(run_sweep(PLAN, workers=0))
 
 
 def test_one_replicate_of_everything_comes_first():

@@ -7,7 +7,7 @@ from dp_accounting.pld import common, privacy_loss_distribution
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.errors import ParameterError
+from privcore.errors import BudgetError, ParameterError
 from privcore.privacy.accounting import composition, plan_rounds
 from tests.examples import examples
 
@@ -105,7 +105,8 @@ def test_a_plan_s_filter_grants_every_planned_step_and_no_round_more(epsilon, de
         for step in plan.step_epsilons:
             ledger.charge(step)
     assert ledger.used <= ledger.total
-    assert not ledger.can_charge(max(plan.step_epsilons))
+    with pytest.raises(BudgetError):
+        ledger.charge(max(plan.step_epsilons))
 
 
 def test_more_rounds_per_budget_with_delta():

@@ -221,17 +221,6 @@ def check_permutation(noise):
     assert_anew("permutation", drawn, chances)
 
 
-def check_uniform(noise):
-    """All numbers of three bits, pairs of successive ones, and both ends of the longest."""
-    drawn = [(k,) for k in noise.uniform_array(2 * CALLS, 3).tolist()]
-    chances = dict.fromkeys([(k,) for k in range(8)], 1 / 8)
-    assert_chances("uniform", drawn, chances)
-    assert_anew("uniform", drawn, chances)
-    longest = noise.uniform_array(CALLS, 62)
-    assert_binomial("uniform, first bit of 62", (longest >> 61 == 1).sum(), CALLS, 0.5)
-    assert_binomial("uniform, last bit of 62", (longest & 1).sum(), CALLS, 0.5)
-
-
 def check_refined(noise):
     """Refined noise has its own law, and what was taken off is 0 as often as it should be."""
     before, scale, many = 5.0, 2.0, 2 * CALLS
@@ -269,7 +258,6 @@ CHECKS = {
     "coin": check_coin,
     "subsample": check_subsample,
     "permutation": check_permutation,
-    "uniform_array": check_uniform,
     "refined_laplace_array": check_refined,
 }
 

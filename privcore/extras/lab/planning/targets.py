@@ -1,4 +1,4 @@
-"""Calibrating the other way: the smallest ε for a target noise or target errors.
+"""Calibrating the other way: the smallest ε for a target noise.
 
 Every search looks at public facts only, so it costs nothing.
 """
@@ -12,7 +12,6 @@ from typing import Any
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import planned_events
-from privcore.algorithms.priv_pc import PrivPCParameters
 from privcore.algorithms.search.common import checked_rows
 from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.algorithms.search.per_test import measure_of
@@ -20,8 +19,7 @@ from privcore.algorithms.sg_pc import SGPCParameters
 from privcore.counts import PublicColumns
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.surrogate import Shape
-from privcore.privacy.mechanisms import SieveScales, SparseVectorScales
-from privcore.privacy.mechanisms.sieve_examine import ErrorProbabilities, error_probabilities
+from privcore.privacy.mechanisms import SparseVectorScales
 
 LOW, HIGH = 0.01, 1000.0
 _NOISY = ("laplace-pc", "svt-pc", "priv-pc", "sg-pc")
@@ -85,64 +83,6 @@ def epsilon_for_noise(
     return _smallest(
         lambda epsilon: (relative(epsilon), relative(epsilon) <= share),
         f"standard deviation of the noise over the threshold, at most {share:g}",
-    )
-
-
-def sieve_errors(
-    shape: Shape, parameters: Mapping[str, Any], distance: float
-) -> ErrorProbabilities:
-    """Type I and II error of Priv-PC's first question, scores `distance` from the threshold.
-
-    distance: in units of the value, such as |Z|.  Raises ParameterError with sub-sampling, of
-    which these probabilities say nothing.
-    """
-    checked = _proven("priv-pc", parameters)
-    assert isinstance(checked, PrivPCParameters)
-    if checked.rate_mode != "fixed" or checked.rate != 1:
-        raise ParameterError("These errors are for the rate 1; leave sub-sampling out.")
-    if not distance > 0:
-        raise ParameterError(f"The distance is {distance}; it must be above 0.")
-    measure = measure_of(checked)
-    source = PublicColumns(shape.names, shape.n, shape.levels)
-    sieve, examine = planned_events("priv-pc", parameters, source)[:2]
-    sensitivity = measure.sensitivity(shape.n)
-    scales = SieveScales.proven(
-        sieve_epsilon=sieve.value,
-        examine_epsilon=examine.value,
-        rate=1.0,
-        sieve_sensitivity=sensitivity,
-        examine_sensitivity=sensitivity,
-    )
-    return error_probabilities(scales, measure.tweak(checked.tweak), distance)
-
-
-def epsilon_for_errors(
-    shape: Shape,
-    parameters: Mapping[str, Any],
-    distance: float,
-    *,
-    type_one: float,
-    type_two: float,
-) -> Reached:
-    """The smallest ε with both errors of Priv-PC at most their targets.
-
-    Raises ParameterError unless both lie between 0 and ¼: without any budget a pair is deleted with
-    that probability, and above it a little budget may be worse than none.
-    """
-    if not (0 < type_one < 0.25 and 0 < type_two < 0.25):
-        raise ParameterError(
-            f"The errors are {type_one:g} and {type_two:g}; both must lie between 0 and 0.25."
-        )
-
-    def tried(epsilon: float) -> tuple[float, bool]:
-        errors = sieve_errors(shape, {**parameters, "epsilon": epsilon}, distance)
-        enough = errors.type_one <= type_one and errors.type_two <= type_two
-        return max(errors), enough
-
-    return _smallest(
-        tried,
-        f"the larger error at a distance of {distance:g}; type I at most {type_one:g}, type II at "
-        f"most {type_two:g}",
     )
 
 

@@ -30,6 +30,20 @@ METRICS = tuple(
     for graph in ("skeleton", "cpdag")
     for measure in MEASURES
 )
+# What a row says of how its run went.
+OUTCOMES = (
+    *METRICS,
+    "guarantee_epsilon",
+    "guarantee_delta",
+    "tests_run",
+    "orders_run",
+    "stopped",
+    "edges",
+    "error",
+    "seconds",
+)
+# How long a worker works on a batch before it says what it has so far.
+BATCH_SECONDS = 0.5
 # Numeric rows take n·p numbers; counts keep caches of tables besides.
 _KEPT_BYTES = 2 << 30
 _COUNTS_BYTES = 64 << 20
@@ -55,15 +69,7 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
         *plan.swept,
         "replicate",
         "seed",
-        *METRICS,
-        "guarantee_epsilon",
-        "guarantee_delta",
-        "tests_run",
-        "orders_run",
-        "stopped",
-        "edges",
-        "error",
-        "seconds",
+        *OUTCOMES,
     )
 
 
@@ -88,6 +94,9 @@ class Batch(NamedTuple):
     references: Mapping[int, ReferenceGraph]
 
 
+Work = Reference | Batch
+
+
 class _Asking(NoHooks):
     """Asks a caller whether to go on."""
 
@@ -99,13 +108,29 @@ class _Asking(NoHooks):
 
 
 class Runner:
-    """Makes the runs of one plan; data are loaded and counted once, and kept."""
+    """Makes the runs of one plan; data are loaded and counted once, and kept.
 
-    def __init__(self, plan: SweepPlan, cancelled: Callable[[], bool] | None = None) -> None:
-        self._plan = plan
+    seconds: how long to work on a batch before it says what it has so far.
+    """
+
+    def __init__(
+        self,
+        plan: SweepPlan,
+        cancelled: Callable[[], bool] | None = None,
+        seconds: float = BATCH_SECONDS,
+    ) -> None:
+        self._plan, self._seconds = plan, seconds
         self._hooks = _Asking(cancelled) if cancelled else NoHooks()
         self._loaded: Cache[Loaded] = Cache(_KEPT_BYTES, _bytes)
         self._truths: dict[tuple[int, str, str], PDAG] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Another process loads and counts for itself.
+        return Runner, (self._plan,)
+
+    def __call__(self, work: Work) -> ReferenceGraph | list[Row]:
+        """One task: the graph of a reference, or the first rows of a batch."""
+        return self.rows(work) if isinstance(work, Batch) else self.reference(work)
 
     def reference(self, asked: Reference) -> ReferenceGraph:
         """The graph of one of the plan's references."""
@@ -119,13 +144,13 @@ class Runner:
                 return ReferenceGraph(None, str(error))
         return ReferenceGraph(result.graph)
 
-    def rows(self, batch: Batch, seconds: float) -> list[Row]:
+    def rows(self, batch: Batch) -> list[Row]:
         """Rows of the first runs of a batch: at least one, and as many as fit in the time.
 
         Linear algebra uses one thread: its rounding, and so a result, may depend on their number.
         """
         rows: list[Row] = []
-        end = time.monotonic() + seconds
+        end = time.monotonic() + self._seconds
         with one_thread():
             for cell in batch.cells:
                 rows.append(self.row(cell, batch.references))

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import time
-import traceback
-from queue import Queue
+from concurrent.futures import Future
 from typing import Any
 
 from distributed import Client, KilledWorker, WorkerPlugin, get_worker
 
 from privcore.errors import SweepError
-from privcore.extras.lab.sweeps.cells import Runner
-from privcore.extras.lab.sweeps.plan import SweepPlan
-from privcore.extras.lab.sweeps.workers import (
-    BATCH_SECONDS,
-    Result,
-    Work,
-    perform,
-)
-from privcore.extras.worker import Failed, Lost, waiting_in
+from privcore.extras.lab.sweeps.cells import ReferenceGraph, Row, Runner, Work
+from privcore.extras.worker import Crew
 from privcore.text import short
 
 # How long to wait for a scheduler or its first worker, and for any worker once all are gone.
@@ -36,12 +28,8 @@ class _Holder(WorkerPlugin):
     run short of memory write to disk.
     """
 
-    def __init__(self, plan: SweepPlan) -> None:
-        self._plan = plan
-        self.runner: Runner | None = None
-
-    def setup(self, worker: Any) -> None:
-        self.runner = Runner(self._plan)
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
 
 
 def _connected(address: str) -> Any:
@@ -60,23 +48,19 @@ def _connected(address: str) -> Any:
     raise SweepError("This machine is too busy to reach a scheduler; try again in a minute.")
 
 
-def _runner(name: str) -> Runner:
+def _perform(name: str, work: Work) -> ReferenceGraph | list[Row]:
     holder: Any = get_worker().plugins[name]
     runner: Runner = holder.runner
-    return runner
+    return runner(work)
 
 
-def _perform(name: str, work: Work) -> Result:
-    try:
-        return perform(_runner(name), work, BATCH_SECONDS)
-    except Exception:
-        return Failed(traceback.format_exc())
-
-
-class Cluster:
+class Cluster(Crew):
     """The workers of a scheduler; raises SweepError if there is no such scheduler, or no worker."""
 
-    def __init__(self, plan: SweepPlan, address: str) -> None:
+    lost = KilledWorker
+
+    def __init__(self, runner: Runner, address: str) -> None:
+        super().__init__(runner)
         self._address = short(address, 80)
         self._client = _connected(address)
         try:
@@ -87,30 +71,39 @@ class Cluster:
                 f"The scheduler at {self._address} has no workers; start some, or leave the "
                 "address out."
             ) from None
-        self._name = f"causalveil-sweep-{plan.digest}-{time.time_ns()}"
-        self._client.register_plugin(_Holder(plan), name=self._name)
+        self._name = f"causalveil-sweep-{time.time_ns()}"
+        self._client.register_plugin(_Holder(runner), name=self._name)
         threads = sum(self._client.nthreads().values())
         # One task waits at each worker, so that none is idle while results travel.
         self.slots = 2 * threads
-        self._results: Queue[tuple[Work, Result]] = Queue()
         self._futures: set[Any] = set()
         self._seen = time.monotonic()
 
-    def submit(self, work: Work) -> None:
-        future = self._client.submit(_perform, self._name, work, pure=False)
-        self._futures.add(future)
-        future.add_done_callback(lambda done: self._keep(done, work))
+    def submit(self, task: Work) -> Future[Any]:
+        # Not by the client's own executor: it leaves a future without an answer where a worker
+        # is lost while its result travels, and who waits for it waits for ever.
+        future: Future[Any] = Future()
+        asked = self._client.submit(_perform, self._name, task, pure=False)
+        self._futures.add(asked)
+        asked.add_done_callback(lambda done: self._keep(done, future))
+        return future
 
-    def finished(self, seconds: float) -> list[tuple[Work, Result]]:
-        finished = waiting_in(self._results, seconds)
+    def _keep(self, done: Any, future: Future[Any]) -> None:
+        try:
+            future.set_result(done.result())
+        except Exception as error:
+            future.set_exception(error)
+        self._futures.discard(done)
+
+    def check(self) -> None:
+        """Raises SweepError if the scheduler is gone, or all workers are for a while."""
         now = time.monotonic()
-        if finished or self._client.scheduler_info()["workers"]:
+        if self._client.scheduler_info()["workers"]:
             self._seen = now
         if self._client.status != "running" or now - self._seen > _PATIENCE:
             raise SweepError(
                 f"The cluster at {self._address} is gone; start it again and resume the sweep."
             )
-        return finished
 
     def close(self) -> None:
         try:
@@ -120,14 +113,3 @@ class Cluster:
             return  # The cluster may be gone, which is no reason to lose the rows.
         finally:
             self._client.close(timeout=5)
-
-    def _keep(self, future: Any, work: Work) -> None:
-        result: Result
-        try:
-            result = future.result()
-        except KilledWorker:
-            result = Lost()
-        except Exception:
-            result = Failed(traceback.format_exc())
-        self._futures.discard(future)
-        self._results.put((work, result))

@@ -7,25 +7,12 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from privcore.extras.lab.sweeps.cells import METRICS, Row, edges_of
+from privcore.extras.lab.sweeps.cells import METRICS, OUTCOMES, Row, edges_of
 
 Rows = Iterable[Row] | pd.DataFrame
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 _KEYS = ("data", "data_seed", "rows", "algorithm", "calibration", "epsilon", "delta")
-_NO_KEYS = {
-    "cell",
-    "replicate",
-    "seed",
-    *METRICS,
-    "guarantee_epsilon",
-    "guarantee_delta",
-    "tests_run",
-    "orders_run",
-    "stopped",
-    "edges",
-    "error",
-    "seconds",
-}
+_NO_KEYS = {"cell", "replicate", "seed", *OUTCOMES}
 
 
 def lower_is_better(metric: str) -> bool:

@@ -10,14 +10,19 @@ from __future__ import annotations
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Generator, Iterator
+from concurrent.futures import Future
 from contextlib import closing
+from typing import Any
 
 from privcore.errors import Cancelled, SweepError
 from privcore.extras.lab.sweeps.cells import (
+    BATCH_SECONDS,
     METRICS,
     Batch,
     ReferenceGraph,
     Row,
+    Runner,
+    Work,
     columns,
     edges_of,
     in_waves,
@@ -34,15 +39,7 @@ from privcore.extras.lab.sweeps.summary import (
     smallest_epsilon,
     summarise,
 )
-from privcore.extras.lab.sweeps.workers import (
-    BATCH_SECONDS,
-    Crew,
-    Here,
-    Result,
-    Server,
-    Work,
-)
-from privcore.extras.worker import Failed, Lost, Pool
+from privcore.extras.worker import Crew, Pool
 
 __all__ = [
     "METRICS",
@@ -133,9 +130,11 @@ def _crew(
                 "A scheduler needs the package distributed, which is not installed; install it "
                 "with pip install distributed, or leave the scheduler out."
             ) from None
-        return Cluster(plan, scheduler)
+        return Cluster(Runner(plan), scheduler)
     count = min(processors() if workers is None else workers, runs)
-    return Pool(Server(plan), count) if count > 1 else Here(plan, cancelled)
+    if count > 1:
+        return Pool(Runner(plan), count)
+    return Crew(Runner(plan, cancelled, BATCH_SECONDS / 2))
 
 
 class _Sweep:
@@ -152,17 +151,9 @@ class _Sweep:
         self._losses: Counter[tuple[bool, int]] = Counter()
 
     def rows(self, cancelled: Callable[[], bool]) -> Iterator[Row]:
-        flying = 0
-        seconds = _WAIT_SECONDS if self._crew.slots > 1 else BATCH_SECONDS / 2
-        while True:
-            while flying < self._crew.slots and (work := self._next()) is not None:
-                self._crew.submit(work)
-                flying += 1
-            if not flying:
-                return
-            for done, result in self._crew.finished(seconds):
-                flying -= 1
-                yield from self._take(done, result)
+        for done in self._crew.done(self._next, _WAIT_SECONDS):
+            for work, future in done:
+                yield from self._take(work, future)
             if cancelled():
                 raise Cancelled
 
@@ -189,17 +180,16 @@ class _Sweep:
                 return self._plan.references[needed]
         return Batch(tuple(ready), references) if ready else None
 
-    def _take(self, work: Work, result: Result) -> Iterator[Row]:
-        if isinstance(result, Failed):
-            raise RuntimeError(f"a run of the sweep failed:\n{result.text}")
-        if isinstance(result, Lost):
+    def _take(self, work: Work, future: Future[Any]) -> Iterator[Row]:
+        try:
+            result = future.result()
+        except self._crew.lost:
             self._retry(work)
-        elif isinstance(result, ReferenceGraph):
-            assert isinstance(work, Reference)
+            return
+        if isinstance(work, Reference):
             self._graphs[work.number] = result
             self._left.extendleft(reversed(self._waiting.pop(work.number)))
         else:
-            assert isinstance(work, Batch)
             self._left.extendleft(cell.number for cell in reversed(work.cells[len(result) :]))
             yield from result
 
