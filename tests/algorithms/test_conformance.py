@@ -32,7 +32,6 @@ from privcore.extras.lab.sweeps.data import NetworkData
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.graphs.knowledge import Knowledge
 from privcore.measures.references import non_private_settings
-from privcore.parameter import Parameter
 from privcore.privacy.accounting import composition
 from privcore.privacy.accounting.accountants import side_by_side
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
@@ -121,7 +120,10 @@ OPTIONS = {
 PLANS = {
     "laplace-pc": [{"score": "g2-median"}, {"score": "g2-votes"}],
     "svt-pc": [{"correction": "ties", "max_deletions": 7}],
-    "priv-pc": [{"rate": 0.5, "sieve_share": 0.3, "correction": "ties"}],
+    "priv-pc": [
+        {"rate": 0.5, "sieve_share": 0.3, "correction": "ties"},
+        {"rate_mode": "optimised", "epsilon": 3.0},
+    ],
     "curate": [{"delta": 0.0, "rate": 0.5}],
     "em-pc": [{"delta": 0.0}],
     "noleaks": [{"centring": "released"}],
@@ -956,14 +958,3 @@ def test_the_readme_has_its_row(name):
 
 def cells(row):
     return [cell.strip() for cell in row.strip("|").split("|")]
-
-
-def test_the_message_says_which_file_to_edit():
-    with pytest.raises(pytest.fail.Exception) as failed:
-        bring(False, "toy", "has no audit", "a/b.py", "one line")
-    assert str(failed.value) == "toy has no audit.\nEdit a/b.py: one line."
-
-
-def test_values_outside_a_range_are_tried():
-    limited = Parameter("k", "K", "k", "int", 1, "Help.", "here", low=0, high=3, open_high=True)
-    assert [limited.takes(value) for value in outside(limited)] == [False] * 7

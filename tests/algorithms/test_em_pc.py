@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from privcore.algorithms import count, discover
-from privcore.counts import InMemoryCounts
 from privcore.data import load_network
 from privcore.independence import get_score, z_threshold
 from privcore.independence.frequencies import g_squared
@@ -94,12 +93,6 @@ def test_separating_sets_are_bought_only_where_they_can_give_a_direction():
         assert pair in bought or given == frozenset()
 
 
-def test_nothing_kept_for_directions_still_runs(asia):
-    result = discover(asia, "em-pc", {"epsilon": 1.0, "direction_share": 0.0}, seed=3)
-    assert result.guarantee.holds
-    assert result.spent.used <= result.spent.total
-
-
 def one_at_a_time(table, level):
     """The greedy removal with no strides: each record the one that moves G² most."""
     left = table.copy()
@@ -141,12 +134,3 @@ def test_the_published_form_stops_when_its_fifteen_rounds_are_used(asia):
     assert result.stopped == "budget"
     assert (result.guarantee.epsilon, result.guarantee.calibration) == (1.0, "published")
     assert "change it by 8" in result.guarantee.caveats[0]
-
-
-def test_one_level_only_in_a_stratum_is_no_trouble():
-    values = np.array([[0, 0], [0, 0], [0, 1], [1, 0]])
-    source = InMemoryCounts(
-        ("a", "b"), (2, 2), tuple(values.T.astype(np.int64)), np.array([5, 4, 3, 2])
-    )
-    for calibration in ("proven", "published"):
-        discover(source, "em-pc", {"calibration": calibration}, seed=1)

@@ -247,14 +247,6 @@ def test_curate_s_allocation_keeps_to_equation_3(pairs, p, orders, budget, reach
     assert cost(even, tests[:1], rule, 1e-6) == pytest.approx(budget)
 
 
-def test_curate_s_allocation_beats_the_even_split():
-    tests = planned_tests(28, 8, 0, 3)
-    margins = Margins(60.0, 60.0, 0.1)
-    split = allocate(tests.tolist(), 0.5, margins, "rho", 1e-6)
-    even = np.full(4, math.sqrt(2 * 0.5 / tests.sum()))
-    assert error_bound(split, margins) < error_bound(even, margins)
-
-
 def test_curate_s_error_bound_by_hand():
     margins = Margins(2.0, 3.0, 0.2)
     q1 = [0.1 + math.exp(-2 * e) / 2 for e in (1.0, 0.5)]
@@ -392,10 +384,6 @@ def test_an_allocation_belongs_to_its_caller():
     before = first.copy()
     first[:] = 0.0
     assert (allocate(*asked) == before).all()
-
-
-def test_amplified_totals_with_a_delta_have_no_plan(asia):
-    assert discover(asia, "curate", {"rate": 0.5}, seed=1).planned == ()
 
 
 def test_a_plan_with_known_noise_says_how_much_less_it_could_promise(asia):

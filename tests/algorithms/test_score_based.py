@@ -2,6 +2,7 @@
 
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
@@ -24,6 +25,7 @@ from privcore.measures import skeleton_metrics
 from privcore.parameter import parse_all
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
+from tests.transcripts import counts_of
 
 FITS = {
     "notears": (NOTEARS, notears.fit),
@@ -33,29 +35,6 @@ FITS = {
 }
 PRIVATE = tuple(name for name in FITS if name != "notears")
 DESCENDING = ("noleaks", "curate-score")
-
-
-class CodedRows:
-    """Levels coded −1 … 1, as unique rows with multiplicities."""
-
-    holds = "levels"
-
-    levels = (2, 3, 2)
-    names = ("a", "b", "c")
-    caveats = ()
-
-    def __init__(self, rows, times):
-        self._rows, self._times, self.n = rows, times, int(times.sum())
-
-    def rows(self):
-        return self._rows, self._times
-
-    def moments(self, radius=None):
-        x = self._rows
-        if radius is not None:
-            x = x * np.minimum(1, radius / np.linalg.norm(x, axis=1))[:, None]
-        full = np.column_stack((np.ones(len(x)), x))
-        return (full * self._times[:, None]).T @ full / self.n
 
 
 def source(x, bound=None):
@@ -135,6 +114,7 @@ def test_moment_notears_beats_the_noisy_gradients_at_equal_budgets():
     assert means["moment-notears"] > max(means["noleaks"], means["curate-score"]) + 0.1
 
 
+@pytest.mark.long
 def test_moment_notears_beats_the_noisy_gradients_on_networks_too():
     """Mean skeleton F1 over four networks at ε = 1, δ = 10⁻⁶; the reference finds their edges."""
     means = dict.fromkeys(FITS, 0.0)
@@ -175,12 +155,7 @@ def test_graphs_have_no_cycles_and_follow_the_weights(easy, name):
     assert not np.diag(found.weights).any()
     assert all(abs(found.weights[i, j]) > 0.05 for i, j in order.directed)
     assert not order.undirected
-    reached = {j: {i for i, k in order.directed if k == j} for j in range(10)}
-    for _ in range(10):
-        reached = {
-            j: causes | {b for a in causes for b in reached[a]} for j, causes in reached.items()
-        }
-    assert all(j not in causes for j, causes in reached.items())
+    assert nx.is_directed_acyclic_graph(nx.DiGraph(list(order.directed)))
 
 
 def together(scales, sensitivities):
@@ -247,13 +222,6 @@ def test_an_independent_accountant_finds_the_total(easy, schedule):
     # Each of the 11 roundings may add 1e-4 to the loss, and none takes anything away.
     assert 1.0 - 1e-6 <= composed.get_epsilon_for_delta(1e-6) <= 1.0 + 11e-4
     assert composed.get_delta_for_epsilon(1.0 + 11e-4) <= 1e-6
-
-
-def test_noleaks_asks_for_equal_noise(easy):
-    watching = Silent()
-    fit("noleaks", easy[0], {"gradients": 4, "centring": "middle"}, noise=watching)
-    sigma = 2 * 10.0 * math.sqrt(4) / (easy[0].n * gaussian_mu(1.0, 1e-6))
-    assert watching.scales == pytest.approx([sigma] * 4)
 
 
 PUBLISHED = {"calibration": "published", "step_rule": "fixed"}
@@ -326,9 +294,8 @@ def test_levels_are_coded(name):
     a = generator.integers(0, 2, 4000)
     b = np.where(generator.random(4000) < 0.1, generator.integers(0, 3, 4000), 2 * a)
     c = generator.integers(0, 2, 4000)
-    coded = np.column_stack((2 * a - 1, b - 1, 2 * c - 1)).astype(float)
-    rows, times = np.unique(coded, axis=0, return_counts=True)
-    found = fit(name, CodedRows(rows, times), {} if name == "notears" else {"epsilon": 5.0})
+    source = counts_of(np.column_stack((a, b, c)), (2, 3, 2))
+    found = fit(name, source, {} if name == "notears" else {"epsilon": 5.0})
     assert found.graph.skeleton == {(0, 1)}
     if name != "notears":
         assert "levels in order" in found.guarantee.public[1]
@@ -394,18 +361,6 @@ def test_a_run_can_be_cancelled_between_any_two_steps(easy, name):
             with pytest.raises(Cancelled):
                 fit(name, easy[0], given, hooks=hooks)
             assert len(hooks.heard) == last
-
-
-@pytest.mark.parametrize("name", FITS)
-def test_large_runs_hear_often(name):
-    """50 columns: the first outer iteration alone tells of itself many times."""
-    data, _ = equal_variance(3, rows=500, nodes=50, density=0.06)
-    hooks = Listening(8)
-    with pytest.raises(Cancelled):
-        fit(name, data, {} if name == "notears" else {"epsilon": 10.0}, hooks=hooks)
-    assert hooks.heard[-1].tests_run == 8
-    if name not in DESCENDING:
-        assert hooks.heard[-1].done == 0
 
 
 def one_sentence(error):

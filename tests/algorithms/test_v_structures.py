@@ -24,7 +24,6 @@ from privcore.independence import get_score, order_scan
 from privcore.independence.order_scan import scan_every
 from privcore.measures import cpdag_metrics
 from tests.graphs.random_dags import names, random_dag
-from tests.one_by_one import one_by_one
 
 NO_LIMIT = {"threshold": 0.05, "max_order": None}
 RULES = ("majority", "conservative", "union", "first")
@@ -151,6 +150,7 @@ def test_numbers_are_oriented_alike_in_any_order():
         assert marks(graphs[0]) == marks(graphs[1])
 
 
+@pytest.mark.long
 def test_the_default_is_better_than_the_old_rule_and_causal_learn_s():
     """Chosen on other seeds of the same kinds; see docs/performance.md."""
     scores = {"default": [], "old": [], "theirs": []}
@@ -198,7 +198,7 @@ def a_run(rule, conflicts, limit=None, hooks=None):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("conflicts", ["strength", "drop", "keep first"])
+@pytest.mark.parametrize("conflicts", [*SYMMETRIC, "keep first", "overwrite"])
 def test_with_an_oracle_the_tests_are_those_of_the_rule(rule, conflicts):
     generator = np.random.default_rng(8)
     for _ in range(15):
@@ -306,26 +306,6 @@ def test_all_tests_at_once_are_the_tests_one_by_one(monkeypatch, score, summed, 
             ]
             exact = [chosen.log_p(source, x, y, given) for given in sets]
             assert logs == pytest.approx(exact, rel=1e-8, abs=1e-8)
-
-
-@pytest.mark.parametrize(("limit", "value"), [("_CELLS", 20), ("_TESTS", 7)])
-def test_tests_that_do_not_fit_are_made_one_by_one(monkeypatch, limit, value):
-    data = load_network("survey").sample(20_000, 2)
-    whole = discover(count(data), "pc", {**NO_LIMIT, "threshold": 0.2})
-    monkeypatch.setattr(order_scan, limit, value)
-    cut = discover(count(data), "pc", {**NO_LIMIT, "threshold": 0.2})
-    with one_by_one():
-        slow = discover(count(data), "pc", {**NO_LIMIT, "threshold": 0.2})
-    assert whole.graph == cut.graph == slow.graph
-
-
-@pytest.mark.parametrize("score", ["g2", "chi2"])
-def test_graphs_are_the_same_with_an_order_at_once_and_one_by_one(score):
-    for name, rows in (("asia", 5000), ("sachs", 3000), ("child", 2000)):
-        data = load_network(name).sample(rows, 3)
-        graph = discover(count(data), "pc", {"score": score}).graph
-        with one_by_one():
-            assert discover(count(data), "pc", {"score": score}).graph == graph
 
 
 @pytest.mark.parametrize(("name", "data"), [("lapmech", "asia"), ("privpc-star", "sachs")])

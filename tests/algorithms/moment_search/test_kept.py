@@ -146,18 +146,6 @@ def test_other_values_are_no_release(value):
             read_kept(document)
 
 
-def without(kept, *columns):
-    document = kept_as_dict(kept)
-    left = [part for part in document["sums"] if part["columns"] != list(columns)]
-    return {**document, "sums": left}
-
-
-@pytest.mark.parametrize("columns", [(0,), (2,), (0, 1), (1, 2)])
-def test_sums_without_a_part_of_what_they_hold_are_refused(columns):
-    with pytest.raises(DataError, match="not complete"):
-        read_kept(without(sums(), *columns))
-
-
 @pytest.mark.parametrize(
     "points",
     [

@@ -144,9 +144,11 @@ def test_strong_edges_are_probable_and_others_are_as_before_or_less():
     assert np.array_equal(again.stated, posterior.stated)
 
 
-@pytest.mark.parametrize("kind", ["levels", "numbers"])
+@pytest.mark.parametrize("kind", ["levels", "full contingency table", "numbers"])
 def test_a_run_states_a_probability_of_every_pair(kind):
-    if kind == "levels":
+    if kind == "full contingency table":
+        data, settings = load_network("cancer").sample(20_000, 1), {}
+    elif kind == "levels":
         data, settings = load_network("asia").sample(20_000, 1), {"whole_table": 0}
     else:
         example = StructuralExample("linear-gaussian", nodes=8, density=0.2, graph_seed=5)
