@@ -16,9 +16,9 @@ from privcore.algorithms.search.parameters import OrientedParameters
 from privcore.algorithms.search.skeleton import Skeleton, conditioning_sets, search_skeleton
 from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_v_structures
 from privcore.counts import InMemoryCounts
-from privcore.data import Column, Dataset, load_network
+from privcore.data import Dataset, load_network
 from privcore.errors import Cancelled
-from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names, topological_order, unshielded
+from privcore.graphs import PDAG, cpdag_of_dag, cpdag_of_names, unshielded
 from privcore.graphs.constraints import Constraints
 from privcore.independence import get_score, order_scan
 from privcore.independence.order_scan import scan_every
@@ -128,26 +128,6 @@ def test_rules_that_do_not_claim_it_depend_on_the_order():
             ]
             changed += graphs[0] != graphs[1]
         assert changed > 0
-
-
-def test_numbers_are_oriented_alike_in_any_order():
-    generator = np.random.default_rng(1)
-    p = 8
-    for _ in range(5):
-        edges = random_dag(generator, p, 0.35)
-        values = np.zeros((p, 3000))
-        for node in topological_order(p, edges):
-            causes = sum((values[i] for i, j in edges if j == node), start=np.zeros(3000))
-            values[node] = 0.8 * causes + generator.normal(size=3000)
-        columns = tuple(
-            Column(f"c{i}", "continuous", (), declared=True, bounds=(-50.0, 50.0)) for i in range(p)
-        )
-        data = Dataset("numbers", columns, tuple(values))
-        graphs = [
-            discover(count(each), "pc", {"max_order": None}, keep_trace=False).graph
-            for each in (data, permuted(data, 3))
-        ]
-        assert marks(graphs[0]) == marks(graphs[1])
 
 
 @pytest.mark.long

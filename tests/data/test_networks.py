@@ -95,18 +95,6 @@ def test_levels_are_in_their_natural_order():
     assert child["Disease"].kind == "nominal"
 
 
-@pytest.mark.parametrize("rows", [0, 1, -5, 2.5, 10_000_001])
-def test_impossible_row_counts(rows):
-    with pytest.raises(ParameterError, match="rows is"):
-        load_network("asia").sample(rows, 0)
-
-
 def test_unknown_network():
     with pytest.raises(ParameterError, match="cancer, earthquake"):
         load_network("atlantis")
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_files_are_plain_json_with_their_source(name):
-    text = resources.files("privcore.data").joinpath("networks", f"{name}.json").read_text()
-    assert json.loads(text)["citation"]

@@ -8,7 +8,6 @@ from scipy import stats
 from privcore.data import (
     EXAMPLES,
     StructuralExample,
-    example_parameters,
     intervals,
     load_network,
 )
@@ -222,15 +221,6 @@ def test_what_has_levels_is_not_cut():
             intervals(dataset, 4)
     with pytest.raises(DataError, match="choose from 2 to 100"):
         intervals(StructuralExample("nonlinear").sample(100, 1), 1)
-
-
-@pytest.mark.parametrize("kind", EXAMPLES)
-def test_every_parameter_says_what_it_is(kind):
-    for parameter in example_parameters(kind):
-        assert parameter.help.endswith(".")
-        assert parameter.source
-        assert parameter.parse(parameter.default) == parameter.default
-        assert StructuralExample(kind).parameters[parameter.name] == parameter.default
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from privcore.releases.findings import (
     confidence_text,
     described_pairs,
     edge_notes,
-    settled_sentence,
     share_text,
     to_pair_csv,
     verdict_counts,
@@ -46,11 +45,6 @@ def test_no_probability_is_rounded_up_to_certainty():
     assert confidence_text({"verdict": "no edge seen", "probability": 0.01}) == ""
 
 
-def test_only_a_run_that_is_not_settled_says_so():
-    assert settled_sentence(None) == settled_sentence(True) == ""
-    assert "not settled" in settled_sentence(False)
-
-
 def test_the_edge_table_has_a_column_for_each(result):
     rows = list(
         csv.DictReader(io.StringIO(to_edge_csv(result.graph, *edge_notes(result.findings))))
@@ -70,10 +64,6 @@ def test_the_pair_table_has_every_pair(result):
     rows = list(csv.DictReader(io.StringIO(to_pair_csv(result.graph, result.findings))))
     assert len(rows) == 28
     assert {row["verdict"] for row in rows} <= {"edge", "no edge seen", "not enough budget"}
-
-
-def test_algorithms_that_say_nothing_of_pairs_describe_none(result):
-    assert described_pairs(result.graph, {}) is None
 
 
 BASE = ["discover", "--network", "asia", "--rows", "20000", "--algorithm", "moment-search"]

@@ -319,24 +319,6 @@ def test_another_delta_or_protection_is_refused(ledger):
     assert kept_release(ledger, data, 2.0, adds_to=file, parameters=SUMS)
 
 
-def test_what_hides_the_number_of_rows_cannot_be_added_to(ledger):
-    data = levels_table()
-    more = {"parameters": {"neighbours": "added or removed"}}
-    _, file = kept_release(ledger, data, 0.5, **more)
-    refused_before_charge(ledger, ParameterError, "cannot be added to", data, file, **more)
-
-
-def test_a_total_that_is_no_larger_is_refused(ledger):
-    data = levels_table()
-    for parameters in ({}, SUMS):
-        _, file = kept_release(ledger, data, 0.5, parameters=parameters)
-        for epsilon in (0.5, 0.4):
-            refused_before_charge(
-                *(ledger, ParameterError, "larger total", data, file, epsilon),
-                parameters=parameters,
-            )
-
-
 def test_other_algorithms_and_effects_are_refused(ledger):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)

@@ -71,40 +71,6 @@ def test_every_algorithm_is_released_and_verified(visits, ledger, name, relation
     assert "patient" in certificate_html(document)
 
 
-def test_the_words_follow_the_unit(visits, ledger):
-    replaced = release(visits, "lapmech", ledger=ledger, budget="clinic").certificate
-    assert replaced["limits"][0] == (
-        "Protected is one patient with at most 5 rows: a patient with more rows in the table that "
-        "was counted, such as under several identifiers, is protected less. How many rows a "
-        "patient has is not protected."
-    )
-    assert replaced["meaning"][0].startswith(
-        "For any two tables that differ in one patient with at most 5 rows, any set"
-    )
-    assert replaced["meaning"][1].startswith(
-        "Whoever knows every row of every other patient, and suspects something that the rows of "
-        "this one say,"
-    )
-    added = release(visits, "lapmech", {"neighbours": ADDED}, ledger=ledger, budget="clinic")
-    assert added.certificate["meaning"][0].startswith(
-        "For any two tables of which one has one patient with at most 5 rows more, any set"
-    )
-    assert "suspects that this patient is among them" in added.certificate["meaning"][1]
-
-
-def test_the_plain_case_says_what_it_said(ledger):
-    data = load_network("asia").sample(1_000, 1)
-    made = release(data, "lapmech", ledger=ledger, budget="clinic").certificate
-    assert made["limits"] == list(LIMITS)
-    assert made["guarantee"]["neighbours"] == "one record replaced, number of rows public"
-    assert made["meaning"][:2] == [
-        "For any two tables that differ in one record, any set of results is at most 2.72 times "
-        "as probable from one as from the other.",
-        "Whoever knows every other record, and suspects something about this one, has the odds of "
-        "that suspicion changed by a factor of at most 2.72.",
-    ]
-
-
 def exact_rows(document, dataset):
     """Whether the exact number of rows stands anywhere in a certificate."""
     texts = (str(dataset.n), f"{dataset.n:,}")
@@ -268,16 +234,6 @@ def test_the_same_file_is_charged_to_the_same_budget_whatever_the_bound(files, c
     words = [*asked(files, "--rows-per-unit", "3", "--epsilon", "1")]
     words[words.index("clinic")] = "other"
     assert "clinic" in refused(capsys, *words)
-
-
-def test_a_bound_has_to_be_given(files, capsys):
-    assert "give --rows-per-unit, such as 5" in refused(capsys, *asked(files))
-
-
-def test_a_table_in_parquet_is_read_in_memory(files, capsys):
-    code, _, err = run(capsys, *asked(files, "--rows-per-unit", "5", table="t.parquet"))
-    assert code == 0
-    assert "rows of each patient are kept" in err
 
 
 def test_the_unit_of_a_data_set_is_not_lost_on_the_way(files):

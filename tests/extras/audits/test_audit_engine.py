@@ -9,7 +9,6 @@ from scipy.stats import binom
 
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.extras.audits import (
-    AUDITS,
     MECHANISMS,
     PLANTED,
     audit,
@@ -71,16 +70,6 @@ def test_false_alarms_are_as_rare_as_stated():
         math.log(max(r.events[0].hits, 1) / max(r.events[0].other_hits, 1)) > 1 for r in results
     ]
     assert 100 < sum(plain) < 300
-
-
-@pytest.mark.long
-def test_runs_of_an_algorithm_follow_from_the_seed_whatever_the_processes():
-    # Enough batches that two processes are started.
-    trial = AUDITS["em-pc"].make(1.0, 0.0)
-    alone, shared = (simulate(trial, 4200, 7, processes) for processes in (1, 2))
-    for here, there in zip(alone, shared, strict=True):
-        assert here.outcomes == there.outcomes
-        assert (here.codes == there.codes).all()
 
 
 def test_the_result_follows_from_the_seed_whatever_the_processes():

@@ -99,10 +99,3 @@ def test_bad_words_get_one_sentence(words, capsys):
     error = capsys.readouterr().err.strip()
     assert error.endswith(".")
     assert "\n" not in error
-
-
-def test_a_name_with_a_line_break_is_refused_on_one_line():
-    surrogates = Surrogates(Shape(n=500, levels=(2, 2, 2)), (1,))
-    with pytest.raises(ParameterError) as caught:
-        advise(surrogates, 1.0, 1e-6, algorithms=["\n"])
-    assert "\n" not in str(caught.value)

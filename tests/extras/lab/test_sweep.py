@@ -1,7 +1,6 @@
 """The same rows whoever makes them, in whatever order, and what a plan means."""
 
 import json
-import pickle
 import random
 from contextlib import closing
 
@@ -437,9 +436,3 @@ def test_edges_survive_any_name():
         ("a->b", "--", "größe"),
     ]
     assert edges_of(edges_text(PDAG(names))) == []
-
-
-def test_plans_travel():
-    again = pickle.loads(pickle.dumps(PLAN))
-    assert again.digest == PLAN.digest
-    assert again.cells == PLAN.cells

@@ -6,7 +6,7 @@ import pytest
 
 from privcore.errors import ParameterError
 from privcore.extras.teaching.lesson import ChoiceAnswer, NumberAnswer
-from privcore.extras.teaching.lessons import LESSONS, get_lesson
+from privcore.extras.teaching.lessons import LESSONS
 from privcore.extras.teaching.runs import compare_runs
 
 TASKS = [
@@ -66,12 +66,6 @@ def test_numbers_are_read_as_people_write_them():
             answer.is_right(text)
     with pytest.raises(ParameterError, match="is none of the answers"):
         ChoiceAnswer(("a", "b"), lambda: "a").is_right("c")
-
-
-def test_unknown_lessons_are_one_sentence():
-    assert get_lesson("epsilon") is LESSONS["epsilon"]
-    with pytest.raises(ParameterError, match="There is no lesson 'x'; choose one of epsilon"):
-        get_lesson("x")
 
 
 def test_what_is_said_of_asia_and_cancer_is_so():

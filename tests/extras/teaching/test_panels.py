@@ -56,15 +56,6 @@ def test_the_code_of_a_panel_runs_and_gives_what_the_panel_shows(name, changed):
             )
 
 
-@pytest.mark.parametrize("panel", ALL, ids=lambda p: p.name)
-def test_a_panel_says_what_it_is(panel):
-    assert panel.question.endswith("?")
-    assert panel.sentence.endswith(".")
-    assert panel.source
-    assert panel.formula
-    assert all(p.help and p.source for p in panel.parameters)
-
-
 def test_bad_values_and_names_are_one_sentence():
     with pytest.raises(ParameterError, match="epsilon is -1; it must be a number at least"):
         PANELS["noise"].checked({"epsilon": -1})
@@ -73,10 +64,3 @@ def test_bad_values_and_names_are_one_sentence():
     with pytest.raises(ParameterError, match="There is no panel 'x'; choose one of noise"):
         get_panel("x")
     assert get_panel("noise") is PANELS["noise"]
-
-
-def test_other_defaults_are_those_of_a_preset():
-    panel = PANELS["noise"].with_defaults({"epsilon": 0.2, "mechanism": "gaussian"})
-    assert panel.checked()["epsilon"] == 0.2
-    assert panel.checked()["mechanism"] == "gaussian"
-    assert PANELS["noise"].checked()["epsilon"] == 1.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from privcore.errors import BudgetError
 from privcore.privacy.accounting import PrivacyFilter
-from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
+from privcore.privacy.accounting.guarantee import posterior_bound
 
 
 @given(
@@ -56,14 +56,6 @@ def test_many_tiny_charges_do_not_slip_past_by_rounding():
         ledger.charge(2.0**-54)
 
 
-def test_exactly_the_total_is_granted():
-    ledger = PrivacyFilter("epsilon", 1.0)
-    for _ in range(4):
-        ledger.charge(0.25)
-    assert ledger.used == 1.0
-    assert not ledger.can_charge(1e-300)
-
-
 def test_a_charge_must_be_positive():
     with pytest.raises(ValueError, match="positive"):
         PrivacyFilter("epsilon", 1.0).charge(0.0)
@@ -86,15 +78,3 @@ def test_no_filter_without_a_budget(total):
 )
 def test_posterior_bound(epsilon, expected):
     assert posterior_bound(epsilon) == pytest.approx(expected, abs=0.006)
-
-
-def test_posterior_bound_at_the_ends():
-    assert posterior_bound(0) == 0.5
-    assert posterior_bound(5000) == 1.0
-
-
-def test_no_guarantee_is_json_ready():
-    described = Guarantee.none().as_dict()
-    assert described["epsilon"] is None
-    assert described["calibration"] == "none"
-    assert not Guarantee.none().holds
