@@ -29,16 +29,10 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, gaussian_mu
 from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
 from tests.examples import examples
-from tests.releases.steps_of import SUMS, levels_table, mixed_table, numbers_table
+from tests.releases.steps_of import FORMS, SUMS, levels_table
 from tests.transcripts import Recorder
 
 DELTA = 1e-6
-FORMS = {
-    "table": (levels_table, {}),
-    "sums": (levels_table, SUMS),
-    "numbers": (numbers_table, {}),
-    "cut": (mixed_table, {}),
-}
 ROWS = {"one row": {}, "three rows": {"rows_per_unit": 3}}
 
 

@@ -42,7 +42,7 @@ def test_a_filter_s_total_shrinks_with_the_rows_of_a_person(tables):
         ("laplace-pc", {"score": "g2-median", "blocks": 21}),
         ("laplace-pc", {"score": "chi2-median", "blocks": 21}),
         ("curate", {"rate": 0.5}),
-        ("sg-pc", {"rate": 0.05, "max_tests": 5}),
+        pytest.param("sg-pc", {"rate": 0.05, "max_tests": 5}, marks=pytest.mark.long),
     ],
 )
 def test_what_has_no_steps_of_a_known_kind_takes_the_general_bound(name, parameters, tables):

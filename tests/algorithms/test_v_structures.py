@@ -59,14 +59,15 @@ def sampled(which, rows):
     return network.sample(rows, 7)
 
 
+@pytest.mark.parametrize("samples", [8, pytest.param(len(SAMPLES), marks=pytest.mark.long)])
 @pytest.mark.parametrize("priority", PRIORITIES)
-def test_under_causal_learn_s_rules_the_graphs_are_causal_learn_s(priority):
+def test_under_causal_learn_s_rules_the_graphs_are_causal_learn_s(priority, samples):
     """Its table of ancestors misses some paths, so that it may close a cycle; ours does not."""
     different = 0
     rules = {"collider_rule": "union", "conflict_rule": PRIORITIES[priority]}
     if PRIORITIES[priority] in SYMMETRIC:
         rules["in_turn"] = True
-    for which, rows in SAMPLES:
+    for which, rows in SAMPLES[:samples]:
         data = sampled(which, rows)
         if data.p > 15:
             continue
@@ -267,7 +268,7 @@ def test_all_tests_at_once_are_the_tests_one_by_one(monkeypatch, score, summed, 
     chosen = get_score(score)
     if summed == 1:
         monkeypatch.setattr(order_scan, "_SUMMED", 1)
-    for seed in range(4):
+    for seed in range(2):
         source = columns_with((2, 3, 4, 2, 5, 3, 2), 3000, seed)
         generator = np.random.default_rng(seed)
         p = len(source.names)
@@ -293,7 +294,7 @@ def test_releases_are_read_by_the_rules_as_often_as_they_like(name, data):
     source = count(load_network(data).sample(20_000, 1))
     graphs, spent = [], set()
     for rule in RULES:
-        for conflicts in ("strength", "drop", "bi-directed"):
+        for conflicts in ("strength", "bi-directed"):
             asked = {"collider_rule": rule, "conflict_rule": conflicts, "epsilon": 0.5}
             result = discover(source, name, asked, seed=3)
             graphs.append(result.graph)

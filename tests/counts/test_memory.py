@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -12,7 +11,6 @@ from privcore.counts.cache import Cache
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SimulatedNoise
-from tests.examples import examples
 
 LEVELS = (2, 3, 4, 2, 3)
 
@@ -29,15 +27,6 @@ def dataset(rows):
 rows = hnp.arrays(np.uint8, st.tuples(st.integers(2, 60), st.just(5)), elements=st.integers(0, 11))
 
 
-@given(rows=rows, given_columns=st.lists(st.integers(2, 4), max_size=3, unique=True))
-def test_conditional_tables_are_the_strata_with_rows(rows, given_columns):
-    counts = InMemoryCounts.from_dataset(dataset(rows))
-    full = counts.table([*given_columns, 0, 1]).reshape(-1, 2, 3)
-    expected = full[full.any(axis=(1, 2))]
-    got = counts.conditional_tables(0, 1, given_columns)
-    assert sorted(map(bytes, got)) == sorted(map(bytes, expected))
-
-
 def test_strata_beyond_the_dense_limit_agree_with_pandas():
     """Conditioning sets with millions of configurations keep only those that occur."""
     data = load_network("alarm").sample(150, 5)
@@ -51,16 +40,6 @@ def test_strata_beyond_the_dense_limit_agree_with_pandas():
         for _, g in groups
     ]
     assert sorted(map(bytes, got)) == sorted(bytes(e.astype(np.int64)) for e in expected)
-
-
-@settings(max_examples=examples(30))
-@given(rows=rows, seed=st.integers(0, 100), data=st.data())
-def test_subsamples_are_part_of_the_rows(rows, seed, data):
-    counts = InMemoryCounts.from_dataset(dataset(rows))
-    size = data.draw(st.integers(1, counts.n))
-    sample = counts.subsample(size, SimulatedNoise(seed))
-    assert sample.n == size
-    assert (sample.table([0, 1, 2]) <= counts.table([0, 1, 2])).all()
 
 
 @pytest.mark.parametrize("size", [0, 41])

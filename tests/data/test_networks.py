@@ -71,17 +71,6 @@ def test_samples_follow_the_tables(name):
     assert min(checks) > 1e-6 / len(checks)
 
 
-def test_asia_by_hand():
-    """P(either) = P(tub or lung), from the published tables."""
-    tub = 0.01 * 0.05 + 0.99 * 0.01
-    lung = 0.5 * 0.1 + 0.5 * 0.01
-    expected = 1 - (1 - tub) * (1 - lung)
-    dataset = load_network("asia").sample(200_000, seed=3)
-    either = dataset.values[dataset.names.index("either")]
-    yes = dataset.columns[dataset.names.index("either")].levels.index("yes")
-    assert (either == yes).mean() == pytest.approx(expected, abs=0.003)
-
-
 def test_same_seed_same_rows_and_other_seed_other_rows():
     network = load_network("child")
     one, again, other = (network.sample(500, s).values for s in (1, 1, 2))

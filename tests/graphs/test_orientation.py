@@ -38,7 +38,7 @@ class Oracle(Decision):
 
 
 @pytest.mark.parametrize("stable", [True, False])
-@pytest.mark.parametrize("chunk", few(range(10), 4))
+@pytest.mark.parametrize("chunk", few(range(10), 2))
 def test_a_perfect_oracle_gives_the_true_cpdag_always(stable, chunk):
     generator = np.random.default_rng(1000 + chunk)
     for _ in range(30):

@@ -86,18 +86,3 @@ def test_the_json_has_every_pair(capsys):
     network = ["--network", "cancer", "--rows", "1000"]
     main(["discover", *network, "--algorithm", "priv-pc", "--json"])
     assert json.loads(capsys.readouterr().out)["pairs"] is None
-    capsys.readouterr()
-    main(
-        [
-            "advise",
-            "--rows",
-            "5000",
-            "--levels",
-            "2,2,2",
-            "--runs",
-            "1",
-            "--algorithms",
-            "moment-search",
-        ]
-    )
-    assert "sees a dependence of Cramér's V" in capsys.readouterr().out

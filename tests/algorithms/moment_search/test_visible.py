@@ -13,6 +13,7 @@ from privcore.algorithms.moment_search.power import (
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
 from tests.algorithms.moment_search.noisy_tables import bdeu
+from tests.examples import few
 
 
 def parameters(epsilon, **more):
@@ -51,7 +52,7 @@ def found_among(runs, levels, epsilon, more):
     ],
 )
 @pytest.mark.parametrize("more", [NO_TABLES, {}], ids=["pairs alone", "full contingency table"])
-@pytest.mark.parametrize("runs", [30, pytest.param(250, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [15, pytest.param(250, marks=pytest.mark.long)])
 def test_a_dependence_of_that_size_is_found_in_nine_of_ten_runs(levels, epsilon, more, runs):
     """Where all of the budget is for pairs, or for one table, the claim is exact.
 
@@ -92,8 +93,8 @@ def test_tables_only_make_it_more_likely():
     assert binom.cdf(seen, 100, 0.86) > 1e-6
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 3.0])
-@pytest.mark.parametrize("runs", [30, pytest.param(250, marks=pytest.mark.long)])
+@pytest.mark.parametrize("epsilon", few([0.3, 3.0], 1))
+@pytest.mark.parametrize("runs", [15, pytest.param(250, marks=pytest.mark.long)])
 def test_a_correlation_of_that_size_is_found_in_nine_of_ten_runs(epsilon, runs):
     n, seen = 5_000, 0
     least = visible_effects(PublicShape(n, (), 3), parameters(epsilon)).alone

@@ -72,6 +72,7 @@ def test_false_alarms_are_as_rare_as_stated():
     assert 100 < sum(plain) < 300
 
 
+@pytest.mark.long
 def test_the_result_follows_from_the_seed_whatever_the_processes():
     results = [audit(RESPONSE, runs=80_000, seed=7, processes=k) for k in (1, 3)]
     assert results[0].events == results[1].events
@@ -94,6 +95,10 @@ def test_progress_and_cancelling():
     assert told == [(n, 24_000) for n in (5000, 10_000, 15_000, 20_000, 22_000, 24_000)]
     with pytest.raises(Cancelled):
         audit(RESPONSE, runs=12_000, cancelled=lambda: True)
+
+
+@pytest.mark.long
+def test_other_processes_are_cancelled_too():
     with pytest.raises(Cancelled):
         audit(RESPONSE, runs=80_000, processes=2, cancelled=lambda: True)
 

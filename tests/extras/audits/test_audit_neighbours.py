@@ -60,6 +60,7 @@ def test_a_search_finds_what_tells_the_most():
     assert find_pair((3, 3), 10, told, tries=300, seed=3) == best
 
 
+@pytest.mark.long
 def test_a_search_over_runs_of_an_algorithm():
     def trial(pair):
         return OfAlgorithm("lapmech", pair, {"max_order": 0})(3.0, 0.0)

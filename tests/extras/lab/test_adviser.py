@@ -14,6 +14,7 @@ from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
 FEW = Surrogates(Shape(5_000, levels=(2, 2, 3, 2)), (1, 2, 3))
 
 
+@pytest.mark.long
 def test_every_private_algorithm_is_asked_and_ranked():
     advice = advise(FEW, 2.0, 1e-6)
     assert {c.algorithm for c in advice.candidates} == {

@@ -57,7 +57,7 @@ def test_each_run_is_one_row(expected):
     assert all(row["error"] is None for row in expected)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_rows_do_not_depend_on_the_workers(expected, workers):
     assert rows_of(PLAN, workers=workers) == expected
 
@@ -261,6 +261,7 @@ def test_numbers_and_dags():
     assert rows[("linear-gaussian 5 0.4 2", "moment-notears")]["non_private_cpdag_f1"] > 0
 
 
+@pytest.mark.long
 def test_a_table_in_memory_crosses_processes_and_is_sampled():
     dataset = load_network("cancer").sample(900, 5)
     table = TableData(dataset)
@@ -324,7 +325,7 @@ def test_what_is_done_is_not_made_again(expected):
     assert rows_of(PLAN, workers=2, done=range(PLAN.size)) == []
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.long)])
 def test_cancel_stops(workers):
     plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2_000)
     seen = []
@@ -357,6 +358,7 @@ def test_closing_ends_the_processes():
     assert all(process.poll() is not None for process in crew._processes)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_is_replaced(expected, monkeypatch):
     crews = []
     original = Pool.__init__
@@ -375,6 +377,7 @@ def test_a_worker_that_is_killed_is_replaced(expected, monkeypatch):
     assert len(crews[0]._processes) == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", ["/nowhere/python", "/bin/true"])
 def test_workers_that_do_not_start_end_the_sweep(monkeypatch, program):
     monkeypatch.setattr("sys.executable", program)

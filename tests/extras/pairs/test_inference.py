@@ -113,6 +113,7 @@ def test_several_scores_decide_together_only_if_they_agree(pair):
     assert result.releases[1].scale == pytest.approx(4 * alone.releases[0].scale)
 
 
+@pytest.mark.long
 def test_noise_leaves_the_order_as_often_as_the_closed_form_says(pair):
     """4,000 releases each, five standard errors (false alarm 6e-7)."""
     for asked in (
