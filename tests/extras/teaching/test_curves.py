@@ -83,7 +83,7 @@ def test_noise_on_p_and_on_z_against_simulation():
 
 
 def test_ties_shrink_the_score_s_spread():
-    """Of binary columns with shares of 0.1 and 0.2: 3 √(0.09 · 0.16)."""
+    """Binary columns with shares of 0.1 and 0.2: 3 √(0.09 · 0.16)."""
     found = p_against_z(2_000, 1.0, 0.05, 0.1, 0.2)
     assert found.tied_sd == pytest.approx(0.36)
     assert found.size == pytest.approx(2 * stats.norm.sf(found.threshold / 0.36))
