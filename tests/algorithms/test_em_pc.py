@@ -3,15 +3,11 @@
 import math
 from itertools import combinations
 
-import numpy as np
 import pytest
 
 from privcore.algorithms import count, discover
-from privcore.counts import InMemoryCounts
 from privcore.data import load_network
 from privcore.independence import get_score, z_threshold
-from privcore.independence.frequencies import g_squared
-from privcore.independence.greedy_distance import greedy_distance, p_value
 
 
 @pytest.fixture(scope="module")
@@ -94,46 +90,6 @@ def test_separating_sets_are_bought_only_where_they_can_give_a_direction():
         assert pair in bought or given == frozenset()
 
 
-def test_nothing_kept_for_directions_still_runs(asia):
-    result = discover(asia, "em-pc", {"epsilon": 1.0, "direction_share": 0.0}, seed=3)
-    assert result.guarantee.holds
-    assert result.spent.used <= result.spent.total
-
-
-def one_at_a_time(table, level):
-    """The greedy removal with no strides: each record the one that moves G² most."""
-    left = table.copy()
-    independent = p_value(left) >= level
-    removed = 0
-    while left.sum() > 2:
-        values = {}
-        for cell in zip(*np.nonzero(left), strict=True):
-            left[cell] -= 1
-            values[cell] = g_squared(left, 0)
-            left[cell] += 1
-        pick = (max if independent else min)(values, key=values.get)
-        left[pick] -= 1
-        removed += 1
-        if (p_value(left) >= level) != independent:
-            break
-    return removed if independent else -removed
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_greedy_distance_is_that_of_single_removals(seed):
-    generator = np.random.default_rng(seed)
-    shape = (int(generator.integers(1, 4)), 2, int(generator.integers(2, 4)))
-    table = generator.integers(1, 30, size=shape)
-    assert greedy_distance(table, 0.05) == one_at_a_time(table, 0.05)
-
-
-def test_strides_keep_long_distances_close():
-    """Far from the boundary removals go by strides; the last step is made exact."""
-    for counts in ([[900, 100], [100, 900]], [[1500, 1400], [1000, 1200]]):
-        table = np.array([counts])
-        assert greedy_distance(table, 0.01) == pytest.approx(one_at_a_time(table, 0.01), rel=0.02)
-
-
 def test_the_published_form_stops_when_its_fifteen_rounds_are_used(asia):
     result = discover(asia, "em-pc", {"calibration": "published", "max_order": "auto"}, seed=1)
     assert result.spent.rounds == result.spent.planned_rounds == 15
@@ -141,12 +97,3 @@ def test_the_published_form_stops_when_its_fifteen_rounds_are_used(asia):
     assert result.stopped == "budget"
     assert (result.guarantee.epsilon, result.guarantee.calibration) == (1.0, "published")
     assert "change it by 8" in result.guarantee.caveats[0]
-
-
-def test_one_level_only_in_a_stratum_is_no_trouble():
-    values = np.array([[0, 0], [0, 0], [0, 1], [1, 0]])
-    source = InMemoryCounts(
-        ("a", "b"), (2, 2), tuple(values.T.astype(np.int64)), np.array([5, 4, 3, 2])
-    )
-    for calibration in ("proven", "published"):
-        discover(source, "em-pc", {"calibration": calibration}, seed=1)

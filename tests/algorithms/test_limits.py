@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import ALGORITHMS, discover
 from privcore.counts import InMemoryCounts, NumericRows, cells_of_test
-from privcore.counts import source as source_module
 from privcore.counts.external import ExternalCounts, memory_for_all
 from privcore.counts.files import check_memory
 from privcore.counts.sharded import ShardedRows
@@ -112,13 +111,6 @@ def test_what_is_passed_over_is_said(cells_limited):
     assert result.unreached.epsilon is None
     assert result.graph.skeleton == complete.graph.skeleton
     assert result.orders_run == 3
-
-
-def test_the_limit_is_67_million_cells():
-    counts = InMemoryCounts.from_dataset(strata_that_occur(20))
-    assert source_module.MAX_CELLS == 67_108_864
-    assert cells_of_test(counts, 0, 1, (2, 3)) == 60 * 4
-    assert cells_of_test(counts, 0, 1, (2,)) == 8 * 4
 
 
 def test_a_table_in_files_is_refused_by_levels_and_rows_alone(tmp_path):

@@ -14,7 +14,7 @@ from privcore.data import Column, Dataset, load_network
 from privcore.graphs import cpdag_of_names
 from privcore.measures import cpdag_metrics, skeleton_metrics
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
-from tests.examples import examples
+from tests.examples import examples, few
 
 
 def sampled(network, rows, seed=3):
@@ -22,7 +22,7 @@ def sampled(network, rows, seed=3):
     return count(data), cpdag_of_names(data.names, data.true_edges)
 
 
-@pytest.mark.parametrize("network", ["cancer", "earthquake", "survey", "sachs"])
+@pytest.mark.parametrize("network", few(["cancer", "earthquake", "survey", "sachs"], 2))
 def test_with_a_vast_budget_the_true_edges_are_found(network):
     source, truth = sampled(network, 100_000)
     found = discover(source, "moment-search", {"epsilon": 1e5}, seed=1).graph
@@ -44,14 +44,13 @@ def test_where_pc_loses_edges_to_a_gate_they_are_kept():
     ("epsilon", "most"),
     [
         (0.1, 0),
-        (1e4, 4096),
         *(
             pytest.param(*case, marks=pytest.mark.long)
-            for case in ((1.0, 0), (1e4, 0), (0.1, 4096), (1.0, 4096))
+            for case in ((1.0, 0), (1e4, 0), (0.1, 4096), (1.0, 4096), (1e4, 4096))
         ),
     ],
 )
-@pytest.mark.parametrize("runs", [15, pytest.param(150, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [8, pytest.param(150, marks=pytest.mark.long)])
 def test_where_nothing_depends_on_anything_few_runs_show_an_edge(epsilon, most, runs):
     """The share of runs with any edge is q = .03, but for approximations; more than .08 would be
     caught.  Fails by chance less than once in a million where it is .05."""
@@ -141,22 +140,3 @@ def test_any_small_table_has_an_answer(seed, n, levels, epsilon, penalty):
     asked = {"epsilon": epsilon, "penalty": penalty, "false_edges": 0.5}
     result = discover(count(data), "moment-search", asked, seed=seed)
     assert all(0 <= found.effect <= 1 for found in result.findings.values())
-
-
-@pytest.mark.long
-def test_more_budget_finds_more():
-    """On average over seeds; the figures are far apart."""
-    source, truth = sampled("sachs", 20_000)
-
-    def quality(epsilon):
-        return np.mean(
-            [
-                skeleton_metrics(
-                    discover(source, "moment-search", {"epsilon": epsilon}, seed=s).graph, truth
-                ).f1
-                for s in range(3)
-            ]
-        )
-
-    low, middle, high = map(quality, (0.03, 0.3, 10.0))
-    assert low + 0.2 < middle < high

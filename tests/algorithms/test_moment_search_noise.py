@@ -66,7 +66,7 @@ def test_the_noise_on_counts_is_never_less_than_planned(levels, n, epsilon, delt
 
 @settings(max_examples=examples(40), deadline=None)
 @given(
-    p=st.integers(2, 12),
+    p=st.integers(2, 6),
     n=st.integers(100, 3_000),
     epsilon=st.floats(0.05, 60),
     delta=st.sampled_from([1e-9, 1e-6, 1e-3]),

@@ -39,27 +39,6 @@ def test_lapmech_s_scale_is_two_over_epsilon(asia, noise):
     assert not result.guarantee.holds
 
 
-def test_lapmech_puts_noise_on_empty_cells_too(asia):
-    exact = asia.table(range(8))
-    assert (exact == 0).mean() > 0.5
-    seen = []
-
-    class Watching(SimulatedNoise):
-        def discrete_laplace_array(self, values, scale):
-            seen.append(values)
-            return super().discrete_laplace_array(values, scale)
-
-    discover(asia, "lapmech", {"epsilon": 1.0}, noise=Watching(1))
-    assert len(seen) == 1
-    assert np.array_equal(seen[0], exact.reshape(-1))
-
-
-def test_lapmech_refuses_a_table_too_large():
-    source = count(load_network("child").sample(1_000, 1))
-    with pytest.raises(DataError, match=r"20 columns has 1e\+09 cells"):
-        discover(source, "lapmech", seed=1)
-
-
 def test_marginals_of_a_noisy_table_are_summed_before_they_are_cut_off():
     table = np.array([[[-3.0, 5.4], [0.0, 2.0]], [[7.0, -0.6], [1.0, 1.0]]])
     source = NoisyTable(("a", "b", "c"), table, 12)
@@ -98,14 +77,6 @@ def test_privpc_star_s_noise_is_that_derived(numbers):
 def test_gaussian_noise_needs_a_delta(numbers):
     with pytest.raises(ParameterError, match="choose Laplace"):
         discover(numbers, "privpc-star", {"delta": 0.0}, seed=1)
-
-
-def test_numbers_and_levels_go_to_their_algorithms(numbers):
-    with pytest.raises(DataError, match="'X1' is continuous, and priv-pc needs levels"):
-        discover(numbers, "priv-pc", seed=1)
-    with pytest.raises(DataError, match="needs levels"):
-        discover(numbers, "pc", {"score": "g2"})
-    assert discover(numbers, "pc").unit == "|Z|"
 
 
 def test_fisher_z_pc_finds_the_graph_of_linear_data():

@@ -11,7 +11,6 @@ from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.algorithms.search.skeleton import Decision, conditioning_sets, search_skeleton
 from privcore.algorithms.work import (
     estimate,
-    large_work_sentence,
     most_tests,
     searches_by_tests,
 )
@@ -122,13 +121,6 @@ def test_pc_makes_just_as_many_tests_as_it_may(sachs, score):
             assert step.score == pytest.approx(other.score, rel=1e-9)
     for limit in (whole.tests_run, None):
         assert discover(sachs, "pc", {"score": score}, test_limit=limit).graph == whole.graph
-
-
-def test_only_large_work_is_worth_a_word():
-    assert large_work_sentence(10_000, (2,) * 37, "pc", {}) == ""
-    assert large_work_sentence(10_000, (2,) * 20, "moment-search", {}) == ""
-    sentence = large_work_sentence(10_000, (2,) * 60, "priv-pc", {"epsilon": 1.0})
-    assert sentence == estimate(10_000, (2,) * 60, "priv-pc", {"epsilon": 1.0}).sentence()
 
 
 def test_an_estimate_is_made_of_public_facts():

@@ -20,6 +20,7 @@ from tests.one_by_one import one_by_one
 dataframe = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.long
 DATA = load_network("asia").sample(4_000, 3)
 RUNS = {
     "pc": {"score": "g2"},
@@ -96,7 +97,7 @@ def test_a_worker_killed_while_it_counts_changes_nothing(client, partitions, tmp
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=pytest.mark.long) if n == "moment-search" else n for n in RUNS],
+    RUNS,
 )
 def test_the_same_result_to_the_last_bit(partitions, name):
     check(external(ShardedRows(partitions)), name)

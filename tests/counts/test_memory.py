@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -12,7 +11,6 @@ from privcore.counts.cache import Cache
 from privcore.data import Column, Dataset, load_network
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.mechanisms import SimulatedNoise
-from tests.examples import examples
 
 LEVELS = (2, 3, 4, 2, 3)
 
@@ -27,26 +25,6 @@ def dataset(rows):
 
 
 rows = hnp.arrays(np.uint8, st.tuples(st.integers(2, 60), st.just(5)), elements=st.integers(0, 11))
-
-
-@given(rows=rows, columns=st.lists(st.integers(0, 4), min_size=1, max_size=4, unique=True))
-def test_tables_equal_a_row_by_row_count(rows, columns):
-    data = dataset(rows)
-    counts = InMemoryCounts.from_dataset(data)
-    expected = np.zeros([LEVELS[c] for c in columns], dtype=int)
-    for row in zip(*data.values, strict=True):
-        expected[tuple(row[c] for c in columns)] += 1
-    assert (counts.table(columns) == expected).all()
-    assert counts.n == data.n
-
-
-@given(rows=rows, given_columns=st.lists(st.integers(2, 4), max_size=3, unique=True))
-def test_conditional_tables_are_the_strata_with_rows(rows, given_columns):
-    counts = InMemoryCounts.from_dataset(dataset(rows))
-    full = counts.table([*given_columns, 0, 1]).reshape(-1, 2, 3)
-    expected = full[full.any(axis=(1, 2))]
-    got = counts.conditional_tables(0, 1, given_columns)
-    assert sorted(map(bytes, got)) == sorted(map(bytes, expected))
 
 
 def test_strata_beyond_the_dense_limit_agree_with_pandas():
@@ -64,22 +42,6 @@ def test_strata_beyond_the_dense_limit_agree_with_pandas():
     assert sorted(map(bytes, got)) == sorted(bytes(e.astype(np.int64)) for e in expected)
 
 
-def test_unique_rows_of_asia():
-    counts = InMemoryCounts.from_dataset(load_network("asia").sample(100_000, 1))
-    assert counts.unique_rows < 256
-    assert counts.n == 100_000
-
-
-@settings(max_examples=examples(30))
-@given(rows=rows, seed=st.integers(0, 100), data=st.data())
-def test_subsamples_are_part_of_the_rows(rows, seed, data):
-    counts = InMemoryCounts.from_dataset(dataset(rows))
-    size = data.draw(st.integers(1, counts.n))
-    sample = counts.subsample(size, SimulatedNoise(seed))
-    assert sample.n == size
-    assert (sample.table([0, 1, 2]) <= counts.table([0, 1, 2])).all()
-
-
 @pytest.mark.parametrize("size", [0, 41])
 def test_impossible_subsamples(size):
     counts = InMemoryCounts.from_dataset(dataset(np.arange(200).reshape(40, 5).astype(np.uint8)))
@@ -92,18 +54,6 @@ def test_tables_too_large_to_hold_are_refused():
     counts = InMemoryCounts.from_dataset(data)
     with pytest.raises(DataError, match="cells"):
         counts.table(range(30))
-
-
-def test_scores_are_remembered():
-    counts = InMemoryCounts.from_dataset(dataset(np.arange(50).reshape(10, 5).astype(np.uint8)))
-    calls = []
-
-    def compute():
-        calls.append(1)
-        return 2.5
-
-    assert [counts.remember("key", compute) for _ in range(3)] == [2.5] * 3
-    assert len(calls) == 1
 
 
 def test_the_cache_keeps_to_its_budget():

@@ -163,12 +163,6 @@ def test_columns_with_too_many_levels_are_not_packed():
         assert (scanned is not None) is expected
 
 
-def test_the_table_over_no_columns_is_the_number_of_rows():
-    codes, weights = rows_of(7, rows=3000)
-    source = InMemoryCounts(tuple("abcdefghij"), LEVELS, codes, weights)
-    assert source.table([]) == weights.sum()
-
-
 @pytest.mark.parametrize("rows", [50, 3000])
 @pytest.mark.parametrize("wrong", [2, 60_000])
 def test_codes_outside_the_levels_are_refused_before_they_are_counted(rows, wrong):

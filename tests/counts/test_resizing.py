@@ -11,7 +11,6 @@ import pytest
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.counts.resizing import public_rows, resized
 from privcore.data import Column, Dataset
-from privcore.errors import DataError
 from privcore.privacy.mechanisms import SecureNoise, SimulatedNoise
 from privcore.unit import Unit
 
@@ -191,11 +190,3 @@ def test_the_unit_and_the_gaps_stay():
     gaps = resized(available([(0, 0), (1, 1), (1, 2)]), 2, SimulatedNoise(1))
     assert isinstance(gaps, AvailableCases)
     assert (gaps.gaps, gaps.n) == ((1, None), 2)
-
-
-def test_rows_that_are_not_in_memory_are_refused():
-    class Elsewhere:
-        n = 5
-
-    with pytest.raises(DataError, match="rows in memory"):
-        resized(Elsewhere(), 3, SimulatedNoise(1))

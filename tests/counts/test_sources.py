@@ -17,7 +17,6 @@ from privcore.counts import (
     PublicColumns,
     has_levels,
     has_numbers,
-    require_levels,
 )
 from privcore.counts.external import ExternalCounts
 from privcore.counts.noisy import NoisyTable
@@ -97,15 +96,6 @@ def test_a_source_says_what_its_columns_hold(source, protocol):
 def test_columns_without_rows_hold_what_they_have():
     assert has_levels(PublicColumns(("a", "b"), 10, (2, 3)))
     assert has_numbers(PublicColumns(("a", "b"), 10))
-
-
-def test_numbers_are_refused_in_one_sentence():
-    numbers = NumericRows(("a", "b"), ((0.0, 1.0),) * 2, np.zeros((3, 2)))
-    with pytest.raises(
-        DataError, match=r"'a' is continuous, and this needs levels; .* choose that"
-    ):
-        require_levels(numbers, "this", "that")
-    require_levels(PublicColumns(("a",), 3, (2,)), "this", "that")
 
 
 @pytest.mark.parametrize(

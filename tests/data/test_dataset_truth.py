@@ -27,6 +27,7 @@ def read(text, filename, names=NAMES):
         ("# comment\n\nSource,Target\na,b\nb,c\n", "g.csv"),
         ("cause,effect,weight\na,b,0.5\nb,c,1\n", "g.csv"),
         ("a b\nb c\n", "g.txt"),
+        ("a;b\nb;c\n", "g.txt"),
         ("\ufeffa\tb\nb\tc\n", "g.tsv"),
         ("digraph { a -> b -> c }", "g.dot"),
         ('strict digraph { n0 [label="a"]; n0 -> b; b -> c }', "g.gv"),
@@ -66,11 +67,23 @@ def test_names_decide_how_a_line_is_split():
         ("a -- b\n", "g.txt", "Line 1"),
         ("a,b,undirected\n", "g.csv", "Line 1 .* undirected"),
         ("nothing here", "g.bif", "no edge"),
+        ("", "g.csv", "no edge"),
+        ("a,z\n", "g.csv", "not a column"),
+        ("a,a\n", "g.csv", "to itself"),
+        ("graph { a -- b; }", "g.dot", "undirected"),
+        ("<graphml", "g.graphml", "cannot be read"),
+        ('<!DOCTYPE x [<!ENTITY a "b">]><graphml/>', "g.graphml", "entities"),
+        ("z" * 5_000_001, "g.csv", "5 MB"),
     ],
 )
 def test_refused(text, filename, sentence):
     with pytest.raises(DataError, match=sentence):
         read(text, filename)
+
+
+def test_a_graph_in_an_unknown_encoding():
+    with pytest.raises(DataError, match="UTF-8"):
+        read_true_graph(b"\xff\xfe\x00a", "g.csv", NAMES)
 
 
 def test_the_parser_shows_nothing_of_a_file_it_cannot_read(capfd):

@@ -1,7 +1,5 @@
 """Reading users' tables, the good and the bad."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,12 +14,6 @@ from privcore.errors import DataError
 from tests.data.guess import guessed_schema
 
 ROWS = "a,b\nx,1\ny,2\nx,2\n"
-
-
-def parquet(frame):
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer)
-    return buffer.getvalue()
 
 
 def load(content, filename="t.csv", **options):
@@ -45,20 +37,6 @@ def test_delimiters_and_encodings(content):
     dataset = load(content)
     assert dataset.names == ("a", "b")
     assert [list(v) for v in dataset.values] == [[0, 1, 0], [0, 1, 1]]
-
-
-def test_latin_1_is_detected():
-    text = "naïve,Größe\n" + "café,Köln\nthé,Zürich\ncafé,Zürich\n" * 20
-    dataset = load(text.encode("latin-1"))
-    assert dataset.names == ("naïve", "Größe")
-    assert dataset.columns[1].levels == ("Köln", "Zürich")
-
-
-def test_parquet():
-    frame = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 2, 2], "c": [True, False, True]})
-    dataset = load(parquet(frame), "t.parquet")
-    assert dataset.names == ("a", "b", "c")
-    assert dataset.columns[1].levels == ("1", "2")
 
 
 cells = st.text(
@@ -117,21 +95,10 @@ def test_a_huge_file_is_refused_before_it_is_parsed(monkeypatch):
         read_table(ROWS.encode(), "t.csv")
 
 
-def test_nested_parquet_is_refused():
-    with pytest.raises(DataError, match="lists or bytes"):
-        read_table(parquet(pd.DataFrame({"a": [[1], [2]], "b": [1, 2]})), "t.parquet")
-
-
 @pytest.mark.parametrize("name", ['quo"te', "</script><img src=x onerror=alert(1)>", "🙂", "ünï"])
 def test_strange_names_are_kept_verbatim(name):
     frame = pd.DataFrame({name: ["x", "y", "x"], "b": ["1", "2", "2"]})
     assert load(frame.to_csv(index=False)).names == (name, "b")
-
-
-def test_mixed_types_become_text_levels():
-    dataset = load("a,b\n1,x\ntwo,y\n3,x\n")
-    assert dataset.columns[0].kind == "nominal"
-    assert dataset.columns[0].levels == ("1", "3", "two")
 
 
 def test_infinite_numbers_are_refused_with_their_count():

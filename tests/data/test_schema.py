@@ -11,9 +11,7 @@ from privcore.data import (
     Column,
     Dataset,
     build_dataset,
-    declare,
     read_table,
-    read_true_graph,
 )
 from privcore.data.discretise import cut, interval_labels
 from privcore.errors import DataError
@@ -25,15 +23,6 @@ TEXT = "sex,age,score\n" + "".join(f"{'fm'[i % 2]},{20 + i},{i % 4}\n" for i in 
 @pytest.fixture
 def raw():
     return read_table(TEXT.encode(), "t.csv")
-
-
-def test_inferred_kinds(raw):
-    kinds = {c.name: (c.kind, c.declared) for c in guessed_schema(raw)}
-    assert kinds == {
-        "sex": ("nominal", False),
-        "age": ("continuous", False),
-        "score": ("ordinal", False),
-    }
 
 
 def with_column(schema, name, **changes):
@@ -99,10 +88,6 @@ def test_bad_cuts(raw, changes, sentence):
         build_dataset(raw, with_column(guessed_schema(raw), "age", **changes), name="t")
 
 
-def test_declaring_everything(raw):
-    assert build_dataset(raw, declare(guessed_schema(raw)), name="t").undeclared == ()
-
-
 @given(
     numbers=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50),
     cuts=st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8, unique=True).map(sorted),
@@ -136,55 +121,3 @@ def test_codes_outside_the_levels_are_a_programming_error():
     values = (np.array([0, 2], dtype=np.uint8), np.array([0, 1], dtype=np.uint8))
     with pytest.raises(ValueError, match="outside the levels"):
         Dataset("t", (column("a"), column("b")), values)
-
-
-NAMES = ("a", "b c", "d")
-GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-<graph edgedefault="{kind}"><node id="a"/><node id="b c"/><edge source="a" target="b c"/>
-</graph></graphml>"""
-
-
-@pytest.mark.parametrize(
-    ("text", "filename"),
-    [
-        ("a,b c\nd,b c\n", "g.csv"),
-        ("source,target\na,b c\nd,b c\n", "g.csv"),
-        ("a;b c\nd;b c\n", "g.txt"),
-        ("a -> b c\n# comment\nd -> b c\n", "g.txt"),
-        ('digraph { a -> "b c"; d -> "b c"; }', "g.dot"),
-        ("probability ( b c | a, d ) {\n}\nprobability ( a ) {\n}", "g.bif"),
-    ],
-)
-def test_true_graphs(text, filename):
-    assert read_true_graph(text.encode(), filename, NAMES) == (("a", "b c"), ("d", "b c"))
-
-
-def test_graphml():
-    text = GRAPHML.format(kind="directed")
-    assert read_true_graph(text.encode(), "g.graphml", NAMES) == (("a", "b c"),)
-
-
-@pytest.mark.parametrize(
-    ("text", "filename", "sentence"),
-    [
-        ("a,z\n", "g.csv", "not a column"),
-        ("a,a\n", "g.csv", "to itself"),
-        ("a,d\nd,a\n", "g.csv", "cycle"),
-        ("a\n", "g.csv", "Line 1"),
-        ("", "g.csv", "no edge"),
-        ("graph { a -- d; }", "g.dot", "undirected"),
-        ("digraph { a -> ", "g.dot", "cannot be read"),
-        (GRAPHML.format(kind="undirected"), "g.graphml", "undirected"),
-        ("<graphml", "g.graphml", "cannot be read"),
-        ('<!DOCTYPE x [<!ENTITY a "b">]>' + GRAPHML, "g.graphml", "entities"),
-        ("z" * 5_000_001, "g.csv", "5 MB"),
-    ],
-)
-def test_bad_true_graphs(text, filename, sentence):
-    with pytest.raises(DataError, match=sentence):
-        read_true_graph(text.encode(), filename, NAMES)
-
-
-def test_a_graph_in_an_unknown_encoding():
-    with pytest.raises(DataError, match="UTF-8"):
-        read_true_graph(b"\xff\xfe\x00a", "g.csv", NAMES)

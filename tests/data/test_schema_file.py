@@ -87,12 +87,3 @@ def test_refusals(content, sentence):
     with pytest.raises(DataError, match=sentence) as caught:
         read_schema(content)
     assert "\n" not in str(caught.value)
-
-
-def test_all_of_it_is_written_down():
-    assert json.loads(schema_json(SCHEMA))["columns"][1] == {
-        "name": "stage",
-        "kind": "ordinal",
-        "levels": ["I", "II", "III"],
-        "missing": True,
-    }

@@ -139,12 +139,6 @@ def test_values_of_left_out_rows_alone_are_none():
     assert len(read.table.frame["dose"].cat.categories) == 2
 
 
-def test_nothing_is_left_out_where_nobody_has_more():
-    read = bounded(raw([("a", "x"), ("b", "y")]), "patient_id", 1)
-    assert read.left_out == 0
-    assert read.sentence == "One patient is protected: no row is left out."
-
-
 def test_bad_input_gets_one_sentence():
     table = raw([("a", "x"), (None, "y"), (None, "y"), ("b", "y")])
     with pytest.raises(DataError, match="no value in 2 of 4 rows"):

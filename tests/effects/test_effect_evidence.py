@@ -129,34 +129,6 @@ def test_added_levels_have_the_noise_of_all_that_was_added() -> None:
     assert table._noise[0] == pytest.approx([18, 9, 18, 9, 54])
 
 
-def test_two_releases_say_more_than_either() -> None:
-    """Weighed by the inverse of their noise; each estimate's spread over 60 draws of noise."""
-    _, table = counted()
-    asked, others = Asked(0, 3, 0, 1, 1), (1,)
-    columns = (0, 1, 2, 3)
-    variances = (400.0, 900.0)
-    random = np.random.default_rng(8)
-    values: dict[str, list[float]] = {"one": [], "other": [], "both": []}
-    widths: dict[str, list[float]] = {"one": [], "other": [], "both": []}
-    for _ in range(60):
-        one, other = (
-            OneTable(LEVELS, columns, table + random.normal(0, math.sqrt(v), LEVELS), v)
-            for v in variances
-        )
-        for name, releases in {"one": [one], "other": [other], "both": [one, other]}.items():
-            answer = Tables(releases, 20_000).answer(asked, others, False)
-            assert answer is not None
-            values[name].append(answer.effect.value)
-            widths[name].append(answer.effect.high - answer.effect.low)
-    spread = {name: np.var(some) for name, some in values.items()}
-    # 400 and 900 make 277 together: the standard error of a ratio of variances is about a tenth,
-    # as the draws are shared.
-    assert spread["both"] == pytest.approx(spread["one"] * 277 / 400, rel=0.35)
-    assert spread["both"] < spread["one"] < spread["other"]
-    assert np.mean(widths["both"]) < 0.95 * np.mean(widths["one"])
-    assert np.mean(widths["one"]) < np.mean(widths["other"])
-
-
 def test_two_tables_are_averaged_by_the_inverse_of_their_noise() -> None:
     tables = [
         OneTable((2, 2), (0, 1), np.full((2, 2), 100.0) + k * np.eye(2) * 40, variance)

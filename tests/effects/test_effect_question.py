@@ -97,16 +97,6 @@ def test_what_the_columns_cannot_have_is_refused_in_one_sentence(
     assert not re.search(r"\. [A-Z]", sentence), "more than one sentence"
 
 
-def test_what_there_is_to_choose_from_is_named_and_cut_short() -> None:
-    many = [levels_of(f"c{k}", *(f"level {i}" for i in range(20))) for k in range(20)]
-    with pytest.raises(ParameterError, match=r"choose one of c0, c1, .*, c7 …\."):
-        Question("x" * 500, "c1").on(many)
-    with pytest.raises(ParameterError) as refused:
-        Question("c0", "c1", to="y" * 500).on(many)
-    assert "level 0, level 1" in str(refused.value)
-    assert len(str(refused.value)) < 400
-
-
 @given(
     st.integers(2, 6),
     st.integers(2, 6),

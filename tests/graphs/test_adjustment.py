@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import combinations, pairwise, permutations, product
+from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import networkx as nx
@@ -26,32 +26,11 @@ from privcore.graphs.adjustment import (
     valid,
 )
 from privcore.graphs.pdag import Edge, ordered
-from tests.graphs.random_dags import names, random_dag
+from tests.graphs.random_dags import agreed, members, names, random_dag
 from tests.graphs.random_knowledge import true_knowledge
 
 Arrows = frozenset[Edge]
 Matrix = NDArray[np.floating[Any]]
-
-
-def v_structures(arrows: Arrows, skeleton: Arrows) -> set[tuple[Edge, Edge]]:
-    return {
-        (one, other)
-        for one, other in combinations(sorted(arrows), 2)
-        if one[1] == other[1] and ordered(one[0], other[0]) not in skeleton
-    }
-
-
-def members(graph: PDAG) -> list[Arrows]:
-    """All DAGs that the graph represents, by trial of every direction."""
-    lines, skeleton = sorted(graph.undirected), graph.skeleton
-    own = v_structures(graph.directed, skeleton)
-    every = []
-    for turns in product((False, True), repeat=len(lines)):
-        turned = {(j, i) if turn else (i, j) for (i, j), turn in zip(lines, turns, strict=True)}
-        dag = graph.directed | turned
-        if v_structures(dag, skeleton) == own and nx.is_directed_acyclic_graph(network(0, dag)):
-            every.append(dag)
-    return every
 
 
 def drawn(nodes: str, directed: str = "", undirected: str = "", bidirected: str = "") -> PDAG:
@@ -97,9 +76,7 @@ def partly_turned(generator: np.random.Generator, graph: PDAG, edges: set[Edge])
     lines = sorted(graph.undirected)
     chosen = generator.permutation(len(lines))[:2]
     told = {edge for edge in edges if ordered(*edge) in {lines[k] for k in chosen}}
-    obeying = [dag for dag in members(graph) if told <= dag]
-    directed = frozenset.intersection(*obeying)
-    return PDAG(graph.nodes, directed, graph.skeleton - {ordered(*edge) for edge in directed})
+    return agreed(graph, [dag for dag in members(graph) if told <= dag])
 
 
 def subsets(columns: Collection[int]) -> Iterator[frozenset[int]]:

@@ -46,8 +46,11 @@ def growth(tables):
     return 2 * np.where(tables == columns, drop(totals) - drop(rows), gain)
 
 
-def removed_one_by_one(tables, level):
-    """All gains made anew for each removal; of equal ones the first goes, as in the kernel."""
+def removed_one_by_one(tables, level, strides=32):
+    """All gains made anew for each removal; of equal ones the first goes, as in the kernel.
+
+    From so many removals on they go by strides of that part of them.
+    """
     left = tables.copy()
     independent = p_value(left) >= level
     removed = 0
@@ -55,7 +58,7 @@ def removed_one_by_one(tables, level):
         gain = growth(left) if independent else -growth(left)
         gain[left == 0] = -np.inf
         cell = np.unravel_index(int(np.argmax(gain)), left.shape)
-        step = max(1, min(int(left[cell]) - 1, removed // 32))
+        step = max(1, min(int(left[cell]) - 1, removed // strides))
         left[cell] -= step
         removed += step
         if (p_value(left) >= level) != independent:
@@ -92,6 +95,14 @@ def test_it_is_that_of_a_plain_loop(table, level):
 def test_it_is_so_over_thousands_of_removals(table, level):
     fast, slow = both_ways(table, level)
     assert fast == slow
+
+
+def test_strides_keep_long_distances_close():
+    """Far from the boundary removals go by strides; the last step is made exact."""
+    for counts in ([[900, 100], [100, 900]], [[1500, 1400], [1000, 1200]]):
+        table = np.array([counts])
+        alone = removed_one_by_one(table, 0.01, strides=10**9)
+        assert greedy_distance(table, 0.01) == pytest.approx(alone, rel=0.02)
 
 
 def test_lone_records_of_a_column_gain_the_same():

@@ -70,6 +70,7 @@ raise SystemExit(main([*asked, "--algorithm", "em-pc"]) or main([*asked, "--algo
 """
 
 
+@pytest.mark.long
 def test_a_score_is_offered_everywhere_by_one_declaration():
     done = subprocess.run(
         [sys.executable, "-c", ANOTHER], cwd=ROOT, capture_output=True, text=True, timeout=120

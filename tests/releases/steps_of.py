@@ -38,6 +38,14 @@ def mixed_table(rows=400, seed=1):
     return Dataset("mixed", (*data.columns[:2], kind), (*data.values[:2], kinds))
 
 
+FORMS = {
+    "table": (levels_table, {}),
+    "sums": (levels_table, SUMS),
+    "numbers": (numbers_table, {}),
+    "cut": (mixed_table, {}),
+}
+
+
 def ledger_in(folder, epsilon=10.0, delta=1e-5, unit="basic"):
     made = Ledger(folder / "ledger.sqlite")
     made.set_total("clinic", epsilon, delta, unit)

@@ -14,7 +14,6 @@ from privcore.releases.findings import (
     confidence_text,
     described_pairs,
     edge_notes,
-    settled_sentence,
     share_text,
     verdict_counts,
 )
@@ -45,11 +44,6 @@ def test_no_probability_is_rounded_up_to_certainty():
     assert confidence_text({"verdict": "no edge seen", "probability": 0.01}) == ""
 
 
-def test_only_a_run_that_is_not_settled_says_so():
-    assert settled_sentence(None) == settled_sentence(True) == ""
-    assert "not settled" in settled_sentence(False)
-
-
 def test_the_edge_table_has_a_column_for_each(result):
     rows = list(
         csv.DictReader(io.StringIO(to_edge_csv(result.graph, *edge_notes(result.findings))))
@@ -63,10 +57,6 @@ def test_the_edge_table_has_a_column_for_each(result):
         assert (row["probability of the arrow"] == "") == (row["kind"] == "undirected")
     plain = to_edge_csv(result.graph, *edge_notes({}))
     assert plain.splitlines()[0] == "source,target,kind"
-
-
-def test_algorithms_that_say_nothing_of_pairs_describe_none(result):
-    assert described_pairs(result.graph, {}) is None
 
 
 BASE = ["discover", "--network", "asia", "--rows", "20000", "--algorithm", "moment-search"]
@@ -89,18 +79,3 @@ def test_the_json_has_every_pair(capsys):
     network = ["--network", "cancer", "--rows", "1000"]
     main(["discover", *network, "--algorithm", "priv-pc", "--json"])
     assert json.loads(capsys.readouterr().out)["pairs"] is None
-    capsys.readouterr()
-    main(
-        [
-            "advise",
-            "--rows",
-            "5000",
-            "--levels",
-            "2,2,2",
-            "--runs",
-            "1",
-            "--algorithms",
-            "moment-search",
-        ]
-    )
-    assert "sees a dependence of Cramér's V" in capsys.readouterr().out

@@ -12,7 +12,7 @@ from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import PublicShape, visible_effects
 from privcore.data import load_network
-from privcore.releases.open_pairs import OpenPair, _price, open_pairs
+from privcore.releases.open_pairs import _price, open_pairs
 from tests.releases.steps_of import SUMS, levels_table, mixed_table, numbers_table
 
 FORMS = {
@@ -99,14 +99,6 @@ def test_no_price_is_beyond_what_a_run_takes(epsilon):
     assert {entry.epsilon for entry in entries} == {None}
 
 
-def test_releases_that_together_have_more_than_a_run_takes_have_no_price():
-    result = discover(
-        load_network("child").sample(30, 1), "moment-search", {"epsilon": 1e6}, seed=1
-    )
-    both = replace(result, guarantee=replace(result.guarantee, epsilon=2e6))
-    assert {e.epsilon for e in open_pairs(both, result.released.kept)} == {None}
-
-
 @given(st.floats(0.1, 100), st.floats(1e-3, 10))
 def test_a_price_is_the_least_up_to_a_percent(need, spent):
     """Where what is visible falls as 1/ε."""
@@ -126,7 +118,3 @@ def test_what_is_never_seen_has_no_price():
     assert _price(lambda epsilon: None if epsilon < 4 else 0.05, 0.1, 1.0) == pytest.approx(
         4, 0.011
     )
-
-
-def test_an_open_pair_is_a_pair_and_its_price():
-    assert OpenPair((0, 1), None, 2.0).epsilon == 2.0

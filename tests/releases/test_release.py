@@ -3,13 +3,12 @@
 import multiprocessing
 import os
 import signal
-from dataclasses import fields, replace
+from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from privcore.algorithms import ALGORITHMS
-from privcore.data import Column, Dataset, StructuralExample, load_network
+from privcore.data import StructuralExample, load_network
 from privcore.effects import EffectPlan, Question
 from privcore.errors import (
     BudgetError,
@@ -25,9 +24,10 @@ from privcore.releases import release_check
 from privcore.releases.archive import keep, kept_certificates, kept_document
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.release import STEPS, Release, release
+from privcore.releases.release import STEPS, release
 from privcore.releases.release_check import check_release
 from privcore.releases.verification import verify
+from tests.examples import few
 
 FORK = multiprocessing.get_context("fork")
 TABLES = [a.name for a in ALGORITHMS.values() if a.private and a.needs == "tables"]
@@ -46,7 +46,7 @@ def ledger(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("name", TABLES + MOMENTS)
+@pytest.mark.parametrize("name", few(TABLES + MOMENTS, 4))
 def test_every_private_algorithm_can_be_released(asia, ledger, name):
     given = {"epsilon": 1.0} | ({"gradients": 10} if name in ("noleaks", "curate-score") else {})
     made = release(asia, name, given, ledger=ledger, budget="clinic")
@@ -57,24 +57,6 @@ def test_every_private_algorithm_can_be_released(asia, ledger, name):
     assert charge.certificate == made.certificate["id"]
     assert (charge.epsilon, charge.delta) == (made.guarantee.epsilon, made.guarantee.delta)
     assert charge.rho is not None
-
-
-def test_only_what_is_covered_is_kept():
-    assert {field.name for field in fields(Release)} == {
-        "graph",
-        "guarantee",
-        "note",
-        "warnings",
-        "certificate",
-        "weights",
-        "weight_threshold",
-        "convergence",
-        "findings",
-        "settled",
-        "effects",
-        "numbers",
-        "path",
-    }
 
 
 def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):
@@ -211,27 +193,6 @@ def test_what_is_charged_fits_the_mechanism(asia):
     assert check_release(asia, "curate", {"rate": 0.5, "delta": 0.0}).rho == 0.5
 
 
-@pytest.mark.parametrize("levels", [2, 3])
-def test_numbers_beside_levels_can_be_released(ledger, levels):
-    rng = np.random.default_rng(levels)
-    codes = rng.integers(0, levels, 2_000).astype(np.uint8)
-    columns = (
-        Column("X2", "nominal", tuple("abc"[:levels]), declared=True),
-        Column("height", "continuous", bounds=(0.0, 9.0), declared=True),
-    )
-    data = Dataset("mixed", columns, (codes, np.clip(2 * codes + rng.normal(2, 1, 2_000), 0, 9)))
-    check = check_release(data, "moment-search", {})
-    assert len(check.planned) == (4 - levels) + 1
-    made = release(data, "moment-search", {}, ledger=ledger, budget="clinic")
-    assert made.graph.skeleton == {(0, 1)}
-    assert made.guarantee.holds
-    assert made.certificate["guarantee"]["public"][-1].endswith(
-        "columns with two levels count as −1 and 1"
-        if levels == 2
-        else "height cut into 3 levels by their released middle and spread"
-    )
-
-
 def test_another_preparation_of_a_file_is_charged_to_the_same_budget(asia, ledger):
     ledger.set_total("second", 2.0, 1e-5)
     release(asia, "lapmech", ledger=ledger, budget="clinic", content=b"the file")
@@ -352,9 +313,10 @@ def test_a_ledger_that_fails_after_the_charge_does_not_lose_the_release(asia, le
     assert ledger.charges()[0].state == "charged"
 
 
-def test_an_effect_is_released_as_the_certificate_has_it(asia, ledger):
-    plan = EffectPlan(Question("smoke", "lung"), 0.5)
-    made = release(asia, "moment-search", ledger=ledger, budget="clinic", effect=plan)
+def test_an_effect_is_released_as_the_certificate_has_it(ledger):
+    plan = EffectPlan(Question("Smoker", "Cancer"), 0.5)
+    data = load_network("cancer").sample(1_000, 1)
+    made = release(data, "moment-search", ledger=ledger, budget="clinic", effect=plan)
     # What is not covered, such as how long the run took, is not kept.
     assert made.effects == made.certificate["released"]["effects"]
     assert made.guarantee.epsilon == made.certificate["guarantee"]["epsilon"] == 1.0

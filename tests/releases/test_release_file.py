@@ -31,22 +31,9 @@ from privcore.releases.release_file import (
     search_files,
 )
 from privcore.releases.signing import fingerprint, public_bytes, signed
-from tests.releases.steps_of import (
-    SUMS,
-    kept_release,
-    ledger_in,
-    levels_table,
-    mixed_table,
-    numbers_table,
-)
+from tests.releases.steps_of import FORMS, kept_release, ledger_in, levels_table
 from tests.releases.test_bought_release import table as bought_table
-
-FORMS = {
-    "table": (levels_table, {}),
-    "sums": (levels_table, SUMS),
-    "numbers": (numbers_table, {}),
-    "cut": (mixed_table, {}),
-}
+from tests.releases.test_certificate import leaves, other
 
 
 @pytest.fixture(scope="module")
@@ -98,29 +85,12 @@ def test_an_algorithm_that_keeps_nothing_is_refused_before_it_is_charged(tmp_pat
     assert ledger.charges() == []
 
 
-def leaves(document, path=()):
-    below = document.items() if isinstance(document, dict) else enumerate(document)
-    for name, value in below:
-        if isinstance(value, dict | list) and value:
-            yield from leaves(value, (*path, name))
-        else:
-            yield (*path, name)
-
-
 def changed(document, path):
     copied = json.loads(json.dumps(document))
     inside = copied
     for name in path[:-1]:
         inside = inside[name]
-    value = inside[path[-1]]
-    if isinstance(value, bool) or value is None:
-        inside[path[-1]] = not value
-    elif isinstance(value, int | float):
-        inside[path[-1]] = value + 1
-    elif isinstance(value, str):
-        inside[path[-1]] = f"{value}0"
-    else:
-        inside[path[-1]] = [1]
+    inside[path[-1]] = other(inside[path[-1]])
     return copied
 
 
@@ -300,9 +270,9 @@ def test_what_does_not_go_together_is_refused(released, sites):
     with pytest.raises(ReleaseError, match="given twice"):
         put_together([file, file], sites=False)
     columns = ({**file.columns[0], "name": "other"}, *file.columns[1:])
-    for other in (replace(sites[0], columns=columns), replace(sites[0], algorithm="lapmech")):
+    for wrong in (replace(sites[0], columns=columns), replace(sites[0], algorithm="lapmech")):
         with pytest.raises(ReleaseError, match="different columns"):
-            put_together([file, other], sites=True)
+            put_together([file, wrong], sites=True)
     short = replace(sites[0], kept=replace(sites[0].kept, n=9))
     with pytest.raises(ReleaseError, match="rows, so they do not hold the same"):
         put_together([file, short], sites=False)

@@ -17,6 +17,7 @@ from privcore.algorithms.gradients.noisy_gradients import (
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.column_release import columns_sensitivity, release_columns
 from tests.examples import examples
+from tests.transcripts import Recorder
 
 weights = hnp.arrays(float, (4, 4), elements=st.floats(-1.5, 1.5))
 row = hnp.arrays(float, 4, elements=st.floats(-1e3, 1e3))
@@ -100,19 +101,13 @@ def test_that_bound_is_attained_at_opposite_corners():
     assert np.linalg.norm(np.ones(4) + np.ones(4)) == pytest.approx(columns_sensitivity(4, 1))
 
 
-class Recording(SimulatedNoise):
-    def gaussian_array(self, values, sigma):
-        self.asked = values, sigma
-        return super().gaussian_array(values, sigma)
-
-
 def test_means_and_variances_with_the_noise_of_their_sensitivity():
     rows = np.random.default_rng(1).uniform(-1, 1, (40, 3)) * (1.0, 0.5, 0.1)
     times = np.arange(1.0, 41.0)
     n = times.sum()
-    noise = Recording(1)
+    noise = Recorder(1)
     columns = release_columns(rows, times, 0.7, noise)
-    exact, sigma = noise.asked
+    ((_, exact, sigma, _),) = noise.calls
     means = (rows * times[:, None]).sum(axis=0) / n
     squares = (rows**2 * times[:, None]).sum(axis=0) / n
     assert exact == pytest.approx(np.concatenate((means, squares)), abs=1e-6)

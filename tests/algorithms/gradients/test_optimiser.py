@@ -21,7 +21,7 @@ from privcore.algorithms.gradients.common import strong_edges
 from privcore.algorithms.gradients.least_squares import least_squares
 from privcore.data.equations import LinearGaussian, random_weights
 from privcore.data.random_graph import random_dag
-from privcore.errors import Cancelled, DataError
+from privcore.errors import DataError
 
 
 def equations(seed, nodes, density):
@@ -108,23 +108,6 @@ def test_against_slsqp_and_all_orders(graphs):
     assert ours.mean() <= others.mean() + 1e-2
 
 
-@pytest.mark.long
-def test_population_moments_give_the_true_graph_back():
-    """Equal noise variances: the structural Hamming distance over 20 graphs of 8 nodes."""
-    distances = []
-    for seed in range(20):
-        dag, weights, sigma = equations(seed, 8, 0.3)
-        solution = notears(sigma)
-        found = strong_edges(solution.weights, 0.3)
-        distances.append(len(found ^ set(dag.edges)))
-        if not distances[-1]:
-            # The penalty shrinks weights a little; nothing else does.
-            assert solution.weights == pytest.approx(weights, abs=0.15)
-    assert np.median(distances) == 0
-    assert np.mean(distances) <= 2
-    assert np.mean(np.array(distances) == 0) >= 0.6
-
-
 def test_without_constraint_and_penalty_it_is_the_proximal_step():
     start = np.zeros((3, 3))
     target = np.array([[9.0, 0.5, -0.2], [0.04, 9.0, 3.0], [-0.04, 0.0, 9.0]])
@@ -134,23 +117,6 @@ def test_without_constraint_and_penalty_it_is_the_proximal_step():
     expected = np.clip(np.sign(target) * np.maximum(np.abs(target) - 0.1, 0), -2, 2)
     np.fill_diagonal(expected, 0.0)
     assert found == pytest.approx(expected, abs=1e-4)
-
-
-def test_noisy_steps_without_noise_come_to_the_same_graph():
-    dag, _, sigma = equations(3, 6, 0.4)
-    sigma = sigma / np.trace(sigma) * 6
-    asked = []
-
-    def gradient(w):
-        asked.append(w)
-        result = least_squares(sigma, w)[1]
-        np.fill_diagonal(result, 0.0)
-        return result
-
-    inner = noisy_steps(gradient, (0.2,), 30, 295, 3.0)
-    found = solve(inner, 6, Settings(0.005, iterations=10, tolerance=-1.0))
-    assert len(asked) == 295
-    assert strong_edges(found.weights, 0.3) == set(dag.edges)
 
 
 def test_the_record_and_the_stopping_rules():
@@ -175,14 +141,6 @@ def test_the_record_and_the_stopping_rules():
     assert not short.converged
     assert len(short.convergence) == 2
     assert len(notears(sigma, tolerance=-1.0).convergence) < 100
-
-
-def test_what_the_watcher_raises_ends_the_run():
-    def watch(number, iteration):
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        solve(lambda w, penalty: w, 3, Settings(0.1), watch=watch)
 
 
 def test_a_search_is_asked_at_every_step_and_followed():
@@ -246,12 +204,6 @@ def test_a_minimum_out_of_reach_is_refused():
         minimise(nearly_flat(1e3), np.zeros((2, 2)), Penalty(0.0, 0.0, 0.0))
     with pytest.raises(DataError, match="The weights grew so large"):
         minimise(nearly_flat(1e3), np.full((2, 2), 20.0), Penalty(0.0, 0.0, 0.0))
-
-
-def test_the_penalty_is_what_the_minimiser_adds():
-    w = np.array([[0.0, 0.5], [-0.8, 0.0]])
-    h = np.trace(expm(w * w)) - 2
-    assert Penalty(4.0, 2.0, 0.1).of(w) == pytest.approx(0.13 + 2 * h + 2 * h * h)
 
 
 def test_cycles_lose_their_weakest_edge_only():

@@ -11,8 +11,6 @@ from privcore.algorithms.gradients.schedules import (
     growing_shares,
     largest_count,
     lemma_count,
-    proven_schedules,
-    published_schedules,
     total,
 )
 from privcore.errors import ParameterError
@@ -97,15 +95,3 @@ def test_shares_grow_and_their_squares_add_up_to_one(schedule, growth, count):
     assert (np.diff(shares) >= 0).all()
     if schedule == "multiplicative" and count > 1:
         assert shares[-1] / shares[0] == pytest.approx(growth)
-
-
-def test_what_the_pictures_show_adds_up():
-    for values in proven_schedules(4.0, 30).values():
-        assert len(values) == 30
-        assert values.sum() == pytest.approx(1.0)
-    shown = published_schedules(2.0, 0.05)
-    assert set(shown) == set(SCHEDULES)
-    for name, values in shown.items():
-        assert len(values) == lemma_count(name, 2.0, 0.05)
-        assert values.sum() <= 2.0 * (1 + 1e-9)
-    assert published_schedules(0.01, 0.05) == {}

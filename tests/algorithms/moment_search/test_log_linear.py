@@ -201,6 +201,7 @@ def chained(seed, n=20_000):
     return counted((*causes, *effects), (3, 3, 3, 3, 3))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sigma", [pytest.param(0.0, marks=pytest.mark.long), 40.0])
 def test_the_level_holds_given_columns_that_are_followed_closely(sigma):
     """Tables hold what pairs do not say; fails by chance less than once in a million runs."""

@@ -12,7 +12,6 @@ from privcore.algorithms.moment_search.dags.dag_search import Move, leads, made,
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.work import large_work_sentence, moment_search_work
 from privcore.data import Column, Dataset
 from tests.algorithms.moment_search.releasing import data, of_pairs
 from tests.examples import examples
@@ -123,15 +122,6 @@ def test_the_level_of_candidates_is_as_stated_up_to_sixty_columns_and_then_falls
     for columns in (61, 100, 450):
         level = asked.level_of_candidates(columns)
         assert level * (columns - 1) == pytest.approx(59 * asked.candidate_level)
-
-
-def test_what_is_said_beforehand_follows_from_public_facts():
-    assert large_work_sentence(20_000, (2,) * 10, "moment-search", {}) == ""
-    said = large_work_sentence(20_000, (2,) * 223, "moment-search", {})
-    assert "about 45 s and 0.5 GiB" in said
-    seconds = [moment_search_work((2,) * k, 2048)[0] for k in (10, 50, 100, 223, 450)]
-    assert seconds == sorted(seconds)
-    assert moment_search_work((2,) * 10, 0) > moment_search_work((2,) * 10, 2048)
 
 
 @pytest.mark.long

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.algorithms import discover
-from privcore.algorithms.moment_search.likelihood import log_linear
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
@@ -86,13 +85,6 @@ def test_a_dependence_of_many_levels_is_seen():
         ModelEvidence(of_pairs(source, 3.0), penalty=3.0).edge(0, 1, ()),
     ):
         assert found.p_value < 1e-6
-
-
-def test_models_of_many_codes_have_no_test():
-    released = of_tables(data(1, 3_000, MANY), [(0, 1, 2)], 1.0)
-    models = log_linear.LogLinear(released, LinearTests(released).probabilities)
-    assert models.test(0, 1, ()) is None
-    assert models.test(0, 2, ()) is not None
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 100.0])

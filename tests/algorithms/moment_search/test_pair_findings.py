@@ -138,6 +138,7 @@ def test_the_information_of_a_table_is_that_of_cramer_s_v():
     assert noncentrality == pytest.approx(500 * ((joint - expected) ** 2 / expected).sum())
 
 
+@pytest.mark.long
 def test_findings_of_a_run():
     source = count(load_network("asia").sample(50_000, 1))
     poor, rich = (discover(source, "moment-search", {"epsilon": e}, seed=1) for e in (0.05, 1e4))
@@ -177,7 +178,7 @@ def independent_pairs(seed, dependence, n):
 
 
 @pytest.mark.parametrize("epsilon", [pytest.param(0.2, marks=pytest.mark.long), 2.0])
-@pytest.mark.parametrize("runs", [15, pytest.param(80, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [8, pytest.param(80, marks=pytest.mark.long)])
 def test_most_findings_of_no_edge_are_right_and_edges_of_that_size_are_seen(epsilon, runs):
     """A dependence of the reference size: "no edge seen" is said of it in at most 10 % of the runs.
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privcore.algorithms import count, discover
+from privcore.algorithms import count
 from privcore.algorithms.moment_search.posterior import sampler
 from privcore.algorithms.moment_search.posterior.best import BestDag
 from privcore.algorithms.moment_search.posterior.masks import (
@@ -223,15 +223,3 @@ def test_arrows_that_are_not_probable_are_lines():
     graph = drawn(names, unsure, kept, NOTHING)
     assert graph.directed == {(2, 1)}
     assert graph.undirected == {(0, 1)}
-
-
-def test_a_run_says_probabilities_and_whether_it_is_settled():
-    source = count(load_network("cancer").sample(20_000, 1))
-    run = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
-    assert run.settled in (True, False)
-    for pair, finding in run.findings.items():
-        assert 0 <= finding.forward <= finding.probability <= 1
-        if pair in run.graph.skeleton:
-            assert finding.verdict == "edge"
-        elif finding.verdict == "no edge seen":
-            assert finding.probability <= 0.1

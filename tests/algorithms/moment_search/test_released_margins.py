@@ -11,6 +11,7 @@ from privcore.algorithms.search.result import Margin
 from privcore.data import Column, Dataset, load_network
 from privcore.releases import one_level_sentence, run_report
 from privcore.releases.effect import one_level_columns
+from tests.examples import few
 
 BINARY = ("no", "yes")
 
@@ -30,7 +31,7 @@ def exact(data):
 
 # The full contingency table of 8 columns, and pairs with rounds of tables of 37.
 @pytest.mark.parametrize("network", ["asia", "alarm"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", few([1, 2], 1))
 def test_margins_are_the_columns_up_to_their_noise(network, seed):
     data = load_network(network).sample(5_000, 1)
     result = discover(data, epsilon=1.0, seed=seed)
@@ -55,26 +56,18 @@ def test_other_runs_have_none():
 
 def test_a_column_of_nearly_one_level_is_named():
     result = discover(table([0.03, 0.4, 0.9]), epsilon=1.0, seed=1)
-    assert set(one_level_columns(result)) == {"x0"}
-    assert one_level_sentence(result) == (
-        "Of column x0 one level holds about 97 % of the rows (estimated privately): little can be "
-        "seen of it; cut it or merge its levels differently."
-    )
-    several = discover(table([0.03, 0.4, 0.97, 0.002]), epsilon=1.0, seed=1)
-    assert one_level_sentence(several).startswith(
-        "Of columns x0 (97 %), x2 (97 %) and x3 (over 99 %) one level each holds over 95 % of the"
-    )
+    assert one_level_columns(result) == {"x0": pytest.approx(0.97, abs=0.01)}
+    assert "x0 one level holds about 97 %" in one_level_sentence(result)
 
 
-def test_many_columns_are_counted_and_much_noise_says_nothing():
-    result = discover(table([0.4, 0.6, 0.5, 0.5, 0.5]), epsilon=1.0, seed=1)
-    assert one_level_sentence(result) == ""
-    sure = replace(result, margins=(Margin((0.98, 0.02), 0.01),) * 5)
-    assert "x0 (98 %), x1 (98 %), x2 (98 %) and 2 more one level" in one_level_sentence(sure)
-    unsure = replace(result, margins=(Margin((0.98, 0.02), 0.06),) * 5)
-    assert one_level_sentence(unsure) == ""
-    even = replace(result, margins=(Margin((0.95, 0.05), 0.01),) * 5)
-    assert one_level_sentence(even) == ""
+@pytest.mark.parametrize(
+    ("margin", "said"), [((0.98, 0.01), True), ((0.98, 0.06), False), ((0.95, 0.01), False)]
+)
+def test_it_is_said_where_the_noise_is_small_and_the_level_large(margin, said):
+    share, deviation = margin
+    result = discover(table([0.4, 0.6, 0.5]), epsilon=1.0, seed=1)
+    made = replace(result, margins=(Margin((share, 1 - share), deviation),) * 3)
+    assert bool(one_level_sentence(made)) is said
 
 
 def test_the_report_has_margins_and_lopsided_columns():
@@ -82,5 +75,4 @@ def test_the_report_has_margins_and_lopsided_columns():
     result = discover(data, epsilon=1.0, seed=1)
     report = json.loads(json.dumps(run_report(result, data, {}, seed=1)))
     assert [m["column"] for m in report["margins"]] == ["x0", "x1"]
-    assert report["margins"][0]["probabilities"][0] == pytest.approx(0.97, abs=0.01)
     assert report["one_level"] == {"x0": pytest.approx(0.97, abs=0.01)}

@@ -14,7 +14,6 @@ from privcore.data.private_domain import buy_domain, plan_domain
 from privcore.data.private_domain.buying import (
     bought_numbers,
     level_counts,
-    public_grid,
     rows_off,
 )
 from privcore.data.private_domain.plan import MOST_LEVELS
@@ -238,13 +237,6 @@ def test_bounds_leave_few_rows_outside():
     assert -62 < low < -55
     assert -45 < high < -38
     assert np.mean((values < low) | (values > high)) < 0.02
-
-
-def test_the_grid_is_symmetric_and_increases():
-    grid = public_grid()
-    assert (np.diff(grid) > 0).all()
-    assert (grid == -grid[::-1]).all()
-    assert not grid.flags.writeable
 
 
 @pytest.mark.parametrize(

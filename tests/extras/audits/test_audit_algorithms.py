@@ -26,7 +26,11 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import few
 
 
-@pytest.mark.parametrize("kind", [MECHANISMS, RELEASES], ids=["mechanisms", "releases"])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(MECHANISMS, marks=pytest.mark.long), RELEASES],
+    ids=["mechanisms", "releases"],
+)
 def test_short_audits_of_what_algorithms_are_made_of_find_no_violation(kind):
     """A true claim is called violated here with probability below one in a million per kind."""
     confidence = 1 - CI_FALSE_ALARM / len(kind)
@@ -74,7 +78,7 @@ SLOW = {"moment-search", "moment-search-pairs", "moment-search-tables"}
 @pytest.mark.parametrize(
     "name",
     [
-        *few([n for n in AUDITS if n not in SLOW], 4),
+        *few([n for n in AUDITS if n not in SLOW], 3),
         *(pytest.param(n, marks=pytest.mark.long) for n in AUDITS if n in SLOW),
     ],
 )
@@ -90,7 +94,7 @@ def test_too_little_noise_is_caught(name):
     assert result.verdict == "violated", result.epsilon_lower
 
 
-@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("name", few(AUDITS, 4))
 def test_the_runs_are_those_of_discover(name):
     """The same noise gives what `discover` gives, run after run."""
     case = AUDITS[name]

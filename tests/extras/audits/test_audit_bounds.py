@@ -12,7 +12,6 @@ from privcore.errors import ParameterError
 from privcore.extras.audits.bounds import (
     clopper_pearson_high,
     clopper_pearson_low,
-    epsilon_shown,
     rough_epsilon,
 )
 
@@ -49,13 +48,6 @@ def test_no_hits_and_only_hits():
     # (1 − p)^10 = 0.05 and p^10 = 0.05.
     assert clopper_pearson_high(0, 10, 0.05) == pytest.approx(1 - 0.05**0.1)
     assert clopper_pearson_low(10, 10, 0.05) == pytest.approx(0.05**0.1)
-
-
-def test_what_two_probabilities_show():
-    assert epsilon_shown(0.6, 0.2, 0.0) == pytest.approx(math.log(3))
-    assert epsilon_shown(0.6, 0.2, 0.1) == pytest.approx(math.log(2.5))
-    assert epsilon_shown(0.2, 0.6, 0.0) == 0
-    assert epsilon_shown(0.05, 0.01, 0.05) == 0
 
 
 def test_the_rough_bound_ranks_as_the_exact_one():

@@ -9,7 +9,6 @@ from scipy.stats import binom
 
 from privcore.errors import Cancelled, DataError, ParameterError
 from privcore.extras.audits import (
-    AUDITS,
     MECHANISMS,
     PLANTED,
     audit,
@@ -74,15 +73,6 @@ def test_false_alarms_are_as_rare_as_stated():
 
 
 @pytest.mark.long
-def test_runs_of_an_algorithm_follow_from_the_seed_whatever_the_processes():
-    # Enough batches that two processes are started.
-    trial = AUDITS["em-pc"].make(1.0, 0.0)
-    alone, shared = (simulate(trial, 4200, 7, processes) for processes in (1, 2))
-    for here, there in zip(alone, shared, strict=True):
-        assert here.outcomes == there.outcomes
-        assert (here.codes == there.codes).all()
-
-
 def test_the_result_follows_from_the_seed_whatever_the_processes():
     results = [audit(RESPONSE, runs=80_000, seed=7, processes=k) for k in (1, 3)]
     assert results[0].events == results[1].events
@@ -105,6 +95,10 @@ def test_progress_and_cancelling():
     assert told == [(n, 24_000) for n in (5000, 10_000, 15_000, 20_000, 22_000, 24_000)]
     with pytest.raises(Cancelled):
         audit(RESPONSE, runs=12_000, cancelled=lambda: True)
+
+
+@pytest.mark.long
+def test_other_processes_are_cancelled_too():
     with pytest.raises(Cancelled):
         audit(RESPONSE, runs=80_000, processes=2, cancelled=lambda: True)
 

@@ -16,23 +16,6 @@ def size_of(score, pair, y, given):
     return values[1] - values[0]
 
 
-def rows_of(pair, side):
-    source = pair.source(side)
-    table = source.table(range(len(source.names)))
-    return table, source
-
-
-@pytest.mark.parametrize(
-    "pair",
-    [turned((True, False)), two_strata(30), one_small_stratum(50)],
-    ids=["turned", "two strata", "one small stratum"],
-)
-def test_one_record_is_replaced(pair):
-    (one, source), (other, _) = rows_of(pair, 0), rows_of(pair, 1)
-    assert int(np.abs(one - other).sum()) == 2
-    assert one.sum() == other.sum() == pair.n == source.n
-
-
 def test_every_pair_of_an_algorithm_differs_in_one_record():
     for case in AUDITS.values():
         pair = case.make.pair
@@ -77,6 +60,7 @@ def test_a_search_finds_what_tells_the_most():
     assert find_pair((3, 3), 10, told, tries=300, seed=3) == best
 
 
+@pytest.mark.long
 def test_a_search_over_runs_of_an_algorithm():
     def trial(pair):
         return OfAlgorithm("lapmech", pair, {"max_order": 0})(3.0, 0.0)

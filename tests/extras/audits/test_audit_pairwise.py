@@ -18,9 +18,8 @@ from privcore.extras.audits import (
     get_audit,
 )
 from privcore.extras.audits.case import by_name
-from privcore.extras.audits.direction_pairs import corners, one_trained
+from privcore.extras.audits.direction_pairs import one_trained
 from privcore.extras.pairs import PARAMETERS, Pair, check_parameters, infer
-from privcore.extras.pairs.private_regression import TABLE_SENSITIVITY, joint_table
 from privcore.extras.pairs.propose_test_release import intervals_around
 from privcore.extras.pairs.ridge import residual_shift
 from privcore.extras.pairs.scores import test_sensitivity as sensitivity
@@ -139,11 +138,6 @@ def test_propose_test_release_moves_within_an_interval():
     for before, after in zip(one.exact.ranges, other.exact.ranges, strict=True):
         assert 0.8 < after.log_iqr - before.log_iqr < 1
         assert intervals_around(before.log_iqr)[0] == intervals_around(after.log_iqr)[0]
-
-
-def test_the_table_moves_by_its_sensitivity():
-    tables = [joint_table(*np.array(corners().parts(side)[0]).T, 4) for side in (0, 1)]
-    assert np.abs(tables[0] - tables[1]).sum() == TABLE_SENSITIVITY
 
 
 class Unpermuted(SimulatedNoise):

@@ -9,19 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from privcore.algorithms import ALGORITHMS
-from privcore.algorithms import registry as algorithms
 from privcore.errors import ParameterError
 from privcore.extras.audits import RELEASES, audit
 from privcore.extras.audits.release_trial import Listening, ReleaseTrial
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_mu
+from tests.examples import few
 
 # Those of which only the noise is drawn, so that they take a second at most.
 QUICK = [name for name in RELEASES if name != "sg-pc-sub-samples"]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", few(QUICK, 6))
 def test_most_of_epsilon_is_shown_and_never_more(name):
     result = audit(RELEASES[name])
     assert result.epsilon == 1.0
@@ -46,15 +45,6 @@ def with_half_noise(algorithm):
     return replace(algorithm, run=lambda run: algorithm.run(replace(run, noise=Halved(run.noise))))
 
 
-@pytest.mark.parametrize("name", [name for name in QUICK if name.startswith("moment-search")])
-def test_half_of_moment_search_s_noise_is_caught(name, monkeypatch):
-    halved = with_half_noise(ALGORITHMS["moment-search"])
-    monkeypatch.setitem(algorithms.ALGORITHMS, "moment-search", halved)
-    result = audit(RELEASES[name], runs=4000, confidence=0.999)
-    assert result.verdict == "violated"
-    assert result.epsilon_lower > 1.2
-
-
 @dataclass
 class WithHalfNoise:
     """A trial whose code requires the right scale, and whose source draws half of it."""
@@ -69,7 +59,7 @@ class WithHalfNoise:
         return self.trial(side, runs, Halved(noise))
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", few(QUICK, 6))
 def test_half_noise_is_caught_in_all(name):
     case = RELEASES[name]
     planted = replace(case, make=lambda e, d: WithHalfNoise(case.make(e, d)))

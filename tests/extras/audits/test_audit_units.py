@@ -22,12 +22,13 @@ from privcore.extras.audits.planted import UNBOUNDED
 from privcore.extras.audits.units import ROWS, of_person
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.unit import ADDED
+from tests.examples import few
 
 # Fewer runs than usual, with which most of ε is still shown.
 RUNS = {"lapmech-added": 1200, "moment-search-added": 1000, "laplace-pc-person": 4000}
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", few(UNITS, 3))
 def test_short_audits_of_persons_find_no_violation(name):
     """A true claim is called violated here with probability below one in a million in all."""
     case = UNITS[name]
@@ -64,7 +65,7 @@ def test_most_of_epsilon_is_shown(name):
     assert 0.8 < result.epsilon_lower <= 1
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", few(UNITS, 3))
 def test_noise_for_one_row_is_caught(name):
     """So that each of these audits can fail: noise of what a person of one row would get."""
     case = UNITS[name]

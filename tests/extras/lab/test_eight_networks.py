@@ -3,15 +3,12 @@
 import pandas as pd
 import pytest
 
-from pages.ui.tradeoff.eight_networks import pick_sentence, runs_words
-from privcore.algorithms import ALGORITHMS
 from privcore.extras.cli.sweep import plan_of
 from privcore.extras.lab.sweeps.cells import Batch, Runner
 from privcore.extras.lab.sweeps.eight_networks import (
     NETWORKS,
     best_on_average,
     eight_networks,
-    eight_networks_means,
     shipped_rows,
 )
 from privcore.extras.lab.sweeps.sweep import NetworkData, SweepPlan, run_sweep
@@ -67,21 +64,6 @@ def test_the_best_on_average_by_hand():
     assert list(best["mean"]) == pytest.approx([0.7, 0.6])
     assert list(best["error"]) == pytest.approx([0.0, 0.025])
     assert list(best["wins"]) == [1, 0]
-
-
-def test_the_page_says_what_to_pick_at_one():
-    best = best_on_average(eight_networks_means(), 1.0).iloc[0]
-    sentence = pick_sentence(1.0)
-    title = ALGORITHMS[best["algorithm"]].title
-    assert sentence.startswith("At ε = 1 pick **")
-    assert title.replace("-", r"\-").replace("*", r"\*") in sentence
-    assert f"F1 of {best['mean']:.2f}" in sentence
-
-
-def test_networks_with_fewer_runs_are_named():
-    table = pd.DataFrame({"data": ["x", "x", "y", "z"], "runs": [5, 0, 5, 3]})
-    assert runs_words(table) == "5 runs (3 on z)"
-    assert runs_words(table[:3]) == "5 runs"
 
 
 def plan(**changes):

@@ -17,7 +17,6 @@ from privcore.data import load_network
 from privcore.extras.lab.planning.optimality_gap import (
     FALSE_ALARM,
     Clamped,
-    OptimalityGap,
     algorithm_epsilon,
     noisy_quantile,
     noisy_tail,
@@ -151,12 +150,6 @@ def test_without_noise_it_is_the_test_of_neyman_and_pearson():
         assert math.isfinite(oracle_epsilon(even(v), round(1.04 * rows)))
 
 
-def test_columns_almost_independent_lack_rows():
-    assert math.isinf(oracle_epsilon(even(1e-4), 100_000))
-    assert math.isinf(oracle_epsilon(even(0.0), 10**7))
-    assert math.isfinite(oracle_epsilon(even(1e-2), 10**6))
-
-
 def test_a_cell_that_never_occurs_where_columns_depend_is_no_trouble():
     law = PairLaw.of_table(np.array([[0.5, 0.0], [0.0, 0.5]]))
     assert law.information == pytest.approx(math.log(2))
@@ -231,35 +224,6 @@ def test_a_weak_correlation_is_that_a_tenth_are_weaker():
 def test_columns_of_so_many_levels_that_surrogates_have_no_edges_give_none():
     shape = Shape(1_000, levels=(1_000,) * 100)
     assert optimality_gap(Surrogates(shape, (1,)), PARAMETERS) is None
-
-
-def gap(oracle, algorithm, *, numbers=False):
-    return OptimalityGap(10_000, 28, numbers, 0.0312, oracle, algorithm, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("needed", "limit", "verdict", "reason"),
-    [
-        ((math.inf, math.inf), "rows", "rows are the limit", "In 10,000 rows no test sees one"),
-        (
-            (1.5, 8.0),
-            "budget",
-            "the budget is",
-            "even a test that knows the pair needs ε = 1.5; mo",
-        ),
-        ((1.5, math.inf), "budget", "the budget is", "looks at all 28 pairs, sees it at no ε."),
-        ((0.5, 8.0), "algorithm", "the algorithm is", "pairs, needs ε = 8, 16 times as much."),
-        ((0.5, math.inf), "algorithm", "the algorithm is", "ε = 0.5; moment search, which looks"),
-        ((0.00001234, 0.9), "nothing", "nothing is in the way", "needs ε = 0.000012; moment"),
-    ],
-)
-def test_the_verdict_names_what_is_missing(needed, limit, verdict, reason):
-    said = gap(*needed)
-    assert said.limit == limit
-    assert verdict in said.verdict
-    assert reason in said.reason
-    assert "a Cramér's V of 0.031" in said.reason
-    assert "a correlation of 0.031" in gap(*needed, numbers=True).reason
 
 
 def test_rows_then_budget_then_algorithm_then_nothing():

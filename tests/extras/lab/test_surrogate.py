@@ -61,11 +61,6 @@ def test_nothing_but_the_shape_is_read(child):
     assert Shape.of(other) == Shape.of(child)
 
 
-def test_many_levels_do_not_make_tables_too_large():
-    made = surrogate(Shape(100, levels=(500,) * 12), 1)
-    assert made.levels == (500,) * 12
-
-
 def test_mixed_columns_have_no_shape(numbers, child):
     mixed = Dataset(
         "mixed", (numbers.columns[0], child.columns[0]), (numbers.values[0], child.values[0])

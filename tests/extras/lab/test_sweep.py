@@ -1,7 +1,6 @@
 """The same rows whoever makes them, in whatever order, and what a plan means."""
 
 import json
-import pickle
 import random
 from contextlib import closing
 
@@ -57,7 +56,7 @@ def test_each_run_is_one_row(expected):
     assert all(row["error"] is None for row in expected)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_rows_do_not_depend_on_the_workers(expected, workers):
     assert rows_of(PLAN, workers=workers) == expected
 
@@ -261,6 +260,7 @@ def test_numbers_and_dags():
     assert rows[("linear-gaussian 5 0.4 2", "moment-notears")]["non_private_cpdag_f1"] > 0
 
 
+@pytest.mark.long
 def test_a_table_in_memory_crosses_processes_and_is_sampled():
     dataset = load_network("cancer").sample(900, 5)
     table = TableData(dataset)
@@ -324,7 +324,7 @@ def test_what_is_done_is_not_made_again(expected):
     assert rows_of(PLAN, workers=2, done=range(PLAN.size)) == []
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.long)])
 def test_cancel_stops(workers):
     plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2_000)
     seen = []
@@ -355,6 +355,7 @@ def test_closing_ends_the_processes():
     assert all(process.poll() is not None for process in crew._processes)
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_is_replaced(expected, monkeypatch):
     crews = []
     original = Pool.__init__
@@ -373,6 +374,7 @@ def test_a_worker_that_is_killed_is_replaced(expected, monkeypatch):
     assert len(crews[0]._processes) == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", ["/nowhere/python", "/bin/true"])
 def test_workers_that_do_not_start_end_the_sweep(monkeypatch, program):
     monkeypatch.setattr("sys.executable", program)
@@ -432,9 +434,3 @@ def test_edges_survive_any_name():
         ("a->b", "--", "größe"),
     ]
     assert edges_of(edges_text(PDAG(names))) == []
-
-
-def test_plans_travel():
-    again = pickle.loads(pickle.dumps(PLAN))
-    assert again.digest == PLAN.digest
-    assert again.cells == PLAN.cells

@@ -75,10 +75,12 @@ def cluster(plain_main):
         yield cluster
 
 
+@pytest.mark.long
 def test_the_same_rows(cluster, expected):
     assert untimed(run_sweep(PLAN, scheduler=cluster.scheduler_address)) == expected
 
 
+@pytest.mark.long
 def test_a_lost_worker_does_not_end_the_sweep(cluster, expected):
     rows = []
     for row in run_sweep(PLAN, scheduler=cluster.scheduler_address):
@@ -88,6 +90,7 @@ def test_a_lost_worker_does_not_end_the_sweep(cluster, expected):
     assert untimed(rows) == expected
 
 
+@pytest.mark.long
 def test_nothing_is_left_on_the_workers(cluster):
     from distributed import Client
 
@@ -100,6 +103,7 @@ def test_nothing_is_left_on_the_workers(cluster):
     assert not [name for names in plugins.values() for name in names if "causalveil" in name]
 
 
+@pytest.mark.long
 def test_the_page_on_clusters_runs(cluster, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     levels = np.array(["no", "yes"])
@@ -136,6 +140,7 @@ def test_no_scheduler_is_one_sentence(monkeypatch):
         assert str(caught.value).count("\n") == 0
 
 
+@pytest.mark.long
 def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.sweeps.dask.JOIN_SECONDS", 0.5)
     with (
@@ -145,6 +150,7 @@ def test_a_scheduler_without_workers_is_one_sentence(monkeypatch):
         list(run_sweep(PLAN, scheduler=empty.scheduler_address))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("failures", [1, 9])
 def test_a_client_whose_thread_does_not_start_is_asked_again(failures, monkeypatch, cluster):
     from privcore.extras.lab.sweeps import dask as sweep_dask

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import os
 
 import pyarrow.parquet as pq
@@ -105,11 +104,6 @@ def test_files_that_are_none(tmp_path):
         read_sweep(tmp_path / "missing.json")
 
 
-def test_no_rows_is_a_file_too(tmp_path):
-    write_rows(tmp_path / "a.parquet", [], PLAN)
-    assert read_sweep(tmp_path / "a.parquet").rows == []
-
-
 @pytest.mark.parametrize("kept", [0, 1, 7, 20])
 @pytest.mark.parametrize("cut", [0, 1, 30])
 def test_resuming_after_a_kill(tmp_path, rows, kept, cut):
@@ -175,12 +169,3 @@ def test_another_version_s_journal_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("privcore.extras.lab.sweeps.plan.__version__", "999")
     with pytest.raises(ParameterError, match="another version"):
         Journal(tmp_path / "a.csv", PLAN)
-
-
-def test_the_journal_is_json_lines(tmp_path, rows):
-    journal = Journal(tmp_path / "a.csv", PLAN)
-    journal.add(rows[0])
-    journal.close()
-    first, second = journal.path.read_text().splitlines()
-    assert json.loads(first)["plan"] == PLAN.describe()
-    assert json.loads(second) == rows[0]

@@ -7,14 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.extras.lab.sweeps.sweep import (
-    METRICS,
     NetworkData,
     SweepPlan,
     best_alike,
     edge_recovery,
     edges_of,
     frontier,
-    lower_is_better,
     run_sweep,
     smallest_epsilon,
     summarise,
@@ -194,12 +192,6 @@ def test_the_frontier_of_two_metrics():
 def test_calibrations_are_not_compared():
     good = [{**row, "algorithm": "b", "calibration": "published"} for row in made([1.0])]
     assert set(frontier([*made([0.5]), *good])["algorithm"]) == {"a", "b"}
-
-
-def test_which_way_is_better():
-    assert [m for m in METRICS if lower_is_better(m)] == [m for m in METRICS if "shd" in m]
-    assert lower_is_better("seconds")
-    assert lower_is_better("tests_run")
 
 
 def test_edges_by_hand(rows):

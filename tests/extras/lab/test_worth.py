@@ -6,7 +6,7 @@ import pytest
 from privcore.cli import main
 from privcore.data.random_graph import random_dag
 from privcore.extras.lab.planning.surrogate import Shape, Surrogates, surrogate
-from privcore.extras.lab.planning.worth import Saved, Worth, worth_of
+from privcore.extras.lab.planning.worth import worth_of
 from privcore.graphs import PDAG
 from privcore.graphs.knowledge import Knowledge
 from tests.graphs.random_knowledge import any_knowledge
@@ -42,20 +42,6 @@ def test_knowledge_saves_budget_where_tests_share_it():
     assert worth.edges.alike is None or worth.edges.alike > 1.0
     assert worth.directions.with_it > worth.directions.without
     assert "What is known is worth" in worth.sentence
-
-
-@pytest.mark.parametrize(
-    ("saved", "words"),
-    [
-        (Saved(0.8, 0.7, 0.42), "as much as raising ε from 0.3 to 0.42"),
-        (Saved(0.8, 0.7, None), "more than raising ε from 0.3 to 2.4"),
-        (Saved(0.7, 0.7, 0.3), "no more ε than the 0.3 that is spent"),
-    ],
-)
-def test_sentences(saved, words):
-    sentence = Worth(0.3, Saved(0.7, 0.7, 0.3), saved, 5).sentence
-    assert sentence.startswith(f"What is known is worth {words}: F1 of edges with their directions")
-    assert sentence.endswith("no more ε than the 0.3 that is spent (5 random models that obey it).")
 
 
 def test_the_command_says_what_it_is_worth(capsys):

@@ -9,15 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from privcore.errors import ParameterError
 from privcore.extras.pairs.correct_decision import (
     four_laplace_probability,
     laplace_interval,
     laplace_probability,
 )
-
-# False-alarm rate of each comparison with draws (the seeds are fixed).
-ALARM = 1e-6
 
 FORMS = {2: laplace_probability, 4: four_laplace_probability}
 GAPS = [-3.0, -0.4, 0.0, 0.01, 0.5, 1.0, 2.5, 6.0, 20.0]
@@ -50,18 +46,6 @@ def test_theorem_2_is_the_convolution_of_two_laplace_laws():
         assert laplace_probability(gap, 1.0) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("draws", FORMS)
-def test_closed_forms_agree_with_draws(draws):
-    runs = 4_000_000
-    generator = np.random.default_rng(17)
-    total = sum(generator.laplace(size=runs) for _ in range(draws))
-    for gap in GAPS:
-        count = int((total < gap).sum())
-        # 4 million draws tell 0.1 % apart: the standard error is at most 2.5e-4.
-        interval = stats.binomtest(count, runs).proportion_ci(1 - ALARM)
-        assert interval.low <= FORMS[draws](gap, 1.0) <= interval.high
-
-
 def test_what_is_printed_in_theorem_4_is_wrong():
     """With the printed exponential, and with the printed γ."""
     scale, gap = 2.0, 1.0
@@ -85,11 +69,6 @@ def test_the_two_orders_add_up_to_one(gap, scale):
         assert form(gap, scale) + form(-gap, scale) == pytest.approx(1, abs=1e-12)
         assert form(gap, scale) <= form(gap + 0.1, scale) + 1e-12
         assert form(3 * gap, 3 * scale) == pytest.approx(form(gap, scale), abs=1e-12)
-
-
-@given(ratio=st.floats(0, 60))
-def test_more_draws_make_it_harder(ratio):
-    assert laplace_probability(ratio, 1.0) >= four_laplace_probability(ratio, 1.0) - 1e-15
 
 
 @pytest.mark.filterwarnings("error")
@@ -125,8 +104,3 @@ def test_the_interval_holds_the_value_as_often_as_it_says(level):
     covered = stats.laplace.cdf(high, 2.0, 0.7) - stats.laplace.cdf(low, 2.0, 0.7)
     assert covered == pytest.approx(level, abs=1e-12)
     assert laplace_interval(2.0, 0.0, level) == (2.0, 2.0)
-
-
-def test_a_level_of_one_is_refused():
-    with pytest.raises(ParameterError, match="level"):
-        laplace_interval(0.0, 1.0, 1.0)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from privcore.errors import ParameterError
 from privcore.extras.pairs import scores
 from privcore.independence import ranks
 
@@ -105,16 +104,6 @@ def test_hsic_in_blocks_and_from_features_is_the_same(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_scores_do_not_depend_on_the_order_of_the_records(name):
-    a, b = pairs(60, seed=8)
-    order = np.random.default_rng(1).permutation(60)
-    assert ALL[name](a[order], b[order]) == pytest.approx(ALL[name](a, b), abs=1e-12)
-    # Nor on which of the two comes first, where both kernels are the same.
-    if not name.startswith("hsic"):
-        assert ALL[name](b, a) == pytest.approx(ALL[name](a, b), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_dependence_scores_higher_than_independence(name):
     generator = np.random.default_rng(2)
     a, b = generator.uniform(-1, 1, (2, 400))
@@ -134,12 +123,6 @@ def test_constants_ties_and_bounds_give_numbers_without_warnings(name, m):
     for other in (ends, -2 * ends):
         assert 0 < ALL[name](ends, other) <= 1
     assert 0 <= ALL[name](ends, ramp) <= 1
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_one_record_is_refused(name):
-    with pytest.raises(ParameterError, match="at least 2"):
-        ALL[name](np.zeros(1), np.zeros(1))
 
 
 @given(values=st.lists(st.floats(-2, 2), min_size=1, max_size=40))

@@ -12,7 +12,6 @@ from privcore.extras.pairs import (
     GENERATORS,
     PairGenerator,
     baseline,
-    generator_parameters,
     prepare,
     split,
 )
@@ -108,11 +107,3 @@ def test_what_is_unknown_is_refused():
         PairGenerator("polynomial", {"noise_law": "cauchy"})
     with pytest.raises(ParameterError, match="seed is -1"):
         PairGenerator("polynomial").sample(20, -1)
-
-
-def test_every_parameter_is_documented():
-    for kind in GENERATORS:
-        for parameter in generator_parameters(kind):
-            assert parameter.help
-            assert parameter.source
-            assert parameter.parse(parameter.default) == parameter.default

@@ -12,6 +12,7 @@ from privcore.extras.pairs import (
     split,
 )
 from privcore.privacy.mechanisms import SimulatedNoise
+from tests.examples import few
 from tests.extras.pairs.configurations import PROVEN, SCORES, pair_of
 from tests.transcripts import Recorder, Replay
 
@@ -58,7 +59,7 @@ def covered_positions(pair, parameters, seed, count):
 ADDITIVE = [p for p in PROVEN if p["score"] != "iqr-ptr"]
 
 
-@pytest.mark.parametrize("parameters", ADDITIVE)
+@pytest.mark.parametrize("parameters", few(ADDITIVE, 5))
 def test_a_protected_record_is_told_by_at_most_epsilon(small, parameters):
     """The second run is fed the first one's noisy outputs, so both must end alike."""
     for seed, epsilon in product(range(2), (0.2, 5.0)):

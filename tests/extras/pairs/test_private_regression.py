@@ -79,16 +79,6 @@ def test_on_the_nodes_it_is_the_exact_regression():
     assert np.allclose(fit.predict(GRID), ridge.fit(x, y, 0.25, 0.01).predict(GRID), atol=1e-9)
 
 
-def test_tables_of_nothing_but_noise_still_give_a_regression():
-    for seed in range(20):
-        noisy = noisy_table(np.zeros((8, 8)), 1e-3, SimulatedNoise(seed))
-        values = fit_from_table(noisy, 20, 0.25, 1e-3).predict(GRID)
-        assert np.isfinite(values).all()
-        assert np.abs(values).max() <= 1
-    emptied = fit_from_table(np.full((8, 8), -5.0), 20, 0.25, 1e-3).predict(GRID)
-    assert emptied.tolist() == [0.0] * GRID.size
-
-
 def test_bins_grow_with_the_budget_within_limits():
     chosen = [automatic_bins(n, e) for n, e in ((10, 0.01), (1_000, 1), (8_000, 1), (10**6, 10))]
     assert chosen == [8, 8, 16, 32]

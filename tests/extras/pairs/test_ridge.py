@@ -118,10 +118,3 @@ def test_a_penalty_must_be_a_number_above_zero(penalty):
             call()
     with pytest.raises(ParameterError, match="at most 1"):
         ridge.residual_shift(10, 1.5, "published")
-
-
-def test_constant_and_tied_records():
-    same = np.zeros(20)
-    assert ridge.fit(same, same, 0.25, 1e-3).predict(GRID).tolist() == [0.0] * GRID.size
-    tied = ridge.fit(same, np.tile([-1.0, 1.0], 10), 0.25, 1e-3).predict(GRID)
-    assert np.allclose(tied, 0, atol=1e-9)

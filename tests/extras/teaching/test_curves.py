@@ -1,7 +1,5 @@
 """Sieve, sub-sampling, p-values, composition, allocation and classes of DAGs."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,18 +7,19 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privcore.algorithms.gradients.schedules import total
-from privcore.errors import DataError, ParameterError
+from privcore.errors import ParameterError
 from privcore.extras.teaching.allocation import DELTA, curate_orders, schedule_curves
 from privcore.extras.teaching.composition import SLOW, composition_curves
 from privcore.extras.teaching.equivalence import STRUCTURES, equivalence_class, markov_equivalents
 from privcore.extras.teaching.p_space import p_against_z
-from privcore.extras.teaching.sieve import AXES, printed_costs, round_scales, sieve_errors
+from privcore.extras.teaching.sieve import AXES, printed_costs, sieve_errors
 from privcore.extras.teaching.subsampling import subsampling_curves
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.privacy.accounting.accountants import NAMES
 from privcore.privacy.accounting.composition import zcdp
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples
+from tests.graphs.random_dags import members
 
 ALARM = 1e-6
 
@@ -50,13 +49,6 @@ def test_what_the_printed_algorithms_cost():
     assert (first.claimed, first.actual) == (0.5, pytest.approx(0.75))
     assert proven.actual == pytest.approx(proven.claimed)
     assert printed_costs(1.0, 0.25)[1].actual == pytest.approx(0.898, abs=5e-4)
-
-
-def test_a_round_s_scales_are_for_the_rows_it_looks_at():
-    scales = round_scales(10_000, 1.0, 0.25)
-    assert scales.examine == pytest.approx(0.06 / 0.5)
-    inner = np.log1p(np.expm1(0.5) / 0.25)
-    assert scales.first.threshold == pytest.approx(2 * 0.12 / inner)
 
 
 @given(epsilon=st.floats(0.05, 20))
@@ -91,18 +83,8 @@ def test_noise_on_p_and_on_z_against_simulation():
 
 
 def test_ties_shrink_the_score_s_spread():
-    """Z* of independent binary columns, simulated, against the formula."""
-    n, runs, x, y = 2_000, 400, 0.1, 0.2
-    found = p_against_z(n, 1.0, 0.05, x, y)
-    rng = np.random.default_rng(3)
-    ones = rng.binomial(n, x, runs)
-    both = rng.binomial(ones, y)
-    alone = rng.binomial(n - ones, y)
-    s = both * (n - ones - alone) - (ones - both) * alone
-    z = 3 * s / n**1.5
-    # The sample variance of 400 draws, within its exact distribution.
-    ratio = (runs - 1) * z.var(ddof=1) / found.tied_sd**2
-    assert ALARM < stats.chi2.cdf(ratio, runs - 1) < 1 - ALARM
+    """Binary columns with shares of 0.1 and 0.2: 3 √(0.09 · 0.16)."""
+    found = p_against_z(2_000, 1.0, 0.05, 0.1, 0.2)
     assert found.tied_sd == pytest.approx(0.36)
     assert found.size == pytest.approx(2 * stats.norm.sf(found.threshold / 0.36))
     assert found.power[0] == pytest.approx(found.size)
@@ -146,29 +128,15 @@ def test_schedules_add_up_to_the_total():
         assert total(name, 0.01, fits) <= 1.0 + 1e-9 < total(name, 0.01, fits + 1) + 2e-9
 
 
-def all_dags(cpdag):
-    """Every orientation of the skeleton whose CPDAG is the given one."""
-    skeleton = sorted(cpdag.skeleton)
-    found = []
-    for turned in product((False, True), repeat=len(skeleton)):
-        edges = [(j, i) if t else (i, j) for (i, j), t in zip(skeleton, turned, strict=True)]
-        try:
-            if cpdag_of_dag(cpdag.nodes, edges) == cpdag:
-                found.append(tuple(sorted(edges)))
-        except DataError:
-            continue
-    return sorted(found)
-
-
 @settings(max_examples=examples(60))
 @given(chosen=st.lists(st.booleans(), min_size=10, max_size=10), order=st.permutations(range(5)))
 def test_the_dags_of_a_class_against_brute_force(chosen, order):
     pairs = [(order[i], order[j]) for i in range(5) for j in range(i + 1, 5)]
     edges = [pair for pair, kept in zip(pairs, chosen, strict=True) if kept]
     cpdag = cpdag_of_dag("ABCDE", edges)
-    members = markov_equivalents(cpdag)
-    assert members == all_dags(cpdag)
-    assert tuple(sorted(edges)) in members
+    found = markov_equivalents(cpdag)
+    assert found == sorted(tuple(sorted(dag)) for dag in members(cpdag))
+    assert tuple(sorted(edges)) in found
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)

@@ -68,6 +68,7 @@ def test_numbers_are_read_as_people_write_them():
         ChoiceAnswer(("a", "b"), lambda: "a").is_right("c")
 
 
+@pytest.mark.long
 def test_what_is_said_of_asia_and_cancer_is_so():
     asia, cancer = (compare_runs(name, 20_000, 10) for name in ("asia", "cancer"))
     assert (asia.naive_means > asia.sieving_means)[asia.epsilons >= 2].all()

@@ -10,6 +10,7 @@ from privcore.extras.teaching.membership import MEMBERSHIP
 from privcore.extras.teaching.per_test import PER_TEST
 from privcore.extras.teaching.runs import RUNS
 from privcore.extras.teaching.simpson import SIMPSON
+from tests.examples import few
 
 ALL = [*PANELS.values(), PER_TEST, RUNS, SIMPSON, AVERAGING, MEMBERSHIP]
 # Every choice of every panel, and values away from the defaults.
@@ -38,7 +39,7 @@ SETTINGS = [
 BY_NAME = {panel.name: panel for panel in ALL}
 
 
-@pytest.mark.parametrize(("name", "changed"), SETTINGS)
+@pytest.mark.parametrize(("name", "changed"), few(SETTINGS, 26))
 def test_the_code_of_a_panel_runs_and_gives_what_the_panel_shows(name, changed):
     panel = BY_NAME[name]
     values = panel.checked({"runs": 50} | changed if name == "sieve-and-examine" else changed)
@@ -56,15 +57,6 @@ def test_the_code_of_a_panel_runs_and_gives_what_the_panel_shows(name, changed):
             )
 
 
-@pytest.mark.parametrize("panel", ALL, ids=lambda p: p.name)
-def test_a_panel_says_what_it_is(panel):
-    assert panel.question.endswith("?")
-    assert panel.sentence.endswith(".")
-    assert panel.source
-    assert panel.formula
-    assert all(p.help and p.source for p in panel.parameters)
-
-
 def test_bad_values_and_names_are_one_sentence():
     with pytest.raises(ParameterError, match="epsilon is -1; it must be a number at least"):
         PANELS["noise"].checked({"epsilon": -1})
@@ -73,10 +65,3 @@ def test_bad_values_and_names_are_one_sentence():
     with pytest.raises(ParameterError, match="There is no panel 'x'; choose one of noise"):
         get_panel("x")
     assert get_panel("noise") is PANELS["noise"]
-
-
-def test_other_defaults_are_those_of_a_preset():
-    panel = PANELS["noise"].with_defaults({"epsilon": 0.2, "mechanism": "gaussian"})
-    assert panel.checked()["epsilon"] == 0.2
-    assert panel.checked()["mechanism"] == "gaussian"
-    assert PANELS["noise"].checked()["epsilon"] == 1.0

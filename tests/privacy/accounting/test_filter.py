@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from privcore.errors import BudgetError
 from privcore.privacy.accounting import PrivacyFilter
-from privcore.privacy.accounting.guarantee import Guarantee, posterior_bound
+from privcore.privacy.accounting.guarantee import posterior_bound
 
 
 @given(
@@ -85,15 +85,3 @@ def test_no_filter_without_a_budget(total):
 )
 def test_posterior_bound(epsilon, expected):
     assert posterior_bound(epsilon) == pytest.approx(expected, abs=0.006)
-
-
-def test_posterior_bound_at_the_ends():
-    assert posterior_bound(0) == 0.5
-    assert posterior_bound(5000) == 1.0
-
-
-def test_no_guarantee_is_json_ready():
-    described = Guarantee.none().as_dict()
-    assert described["epsilon"] is None
-    assert described["calibration"] == "none"
-    assert not Guarantee.none().holds

@@ -14,7 +14,6 @@ from privcore.privacy.accounting import composition, plan_rounds
 from privcore.privacy.accounting.events import Event, total_rho
 from privcore.privacy.accounting.group import composed, for_unit, row_budget, row_delta
 from privcore.privacy.mechanisms.gaussian import gaussian_epsilon, planned_mu
-from privcore.unit import Unit, noun_of
 from tests.examples import examples
 
 ROWS = st.integers(2, 40)
@@ -182,13 +181,3 @@ def test_an_epsilon_that_delta_pays_for_alone_is_no_candidate():
     budget = row_budget(0.01, 0.3, 10, gaussian_steps)
     assert budget.epsilon > 0
     assert gaussian_epsilon(10 * planned_mu(budget.epsilon, budget.delta), 0.3) <= 0.01
-
-
-def test_units_in_words():
-    assert Unit("patient", 3).words == "one patient with at most 3 rows"
-    assert Unit(rows=5).words == "one person with at most 5 rows"
-    assert Unit("visit").words == "one visit"
-    assert noun_of("patient_id") == "patient"
-    for wrong in ({"rows": 0}, {"rows": 10_001}, {"noun": " "}):
-        with pytest.raises(ParameterError):
-            Unit(**wrong)

@@ -223,7 +223,7 @@ def check_permutation(noise):
 
 def check_refined(noise):
     """Refined noise has its own law, and what was taken off is 0 as often as it should be."""
-    before, scale, many = 5.0, 2.0, 2 * CALLS
+    before, scale, many = 5.0, 2.0, CALLS // 4
     exact = np.zeros(many, dtype=np.int64)
     known = noise.discrete_laplace_array(exact, before)
     refined = noise.refined_laplace_array(exact, known, before, scale)

@@ -151,12 +151,6 @@ def test_column_statistics_of_neighbours_keep_to_the_bound_exactly(seed, p, n):
     assert apart(*found) <= Fraction(columns_sensitivity(p, n)) ** 2
 
 
-def test_fixed_point_bends_moments_by_far_less_than_noise():
-    rows = np.random.default_rng(1).uniform(-1, 1, (20_000, 3))
-    source = source_of(rows)
-    assert np.abs(source.moments(2.0) - source.moments()).max() < 1e-6
-
-
 def exact_scores(tables, n):
     """Z*, and fixed τ and ρ, by whole numbers and many digits."""
     z = tau = rho = mpmath.mpf(0)

@@ -21,7 +21,7 @@ from privcore.privacy.mechanisms.gaussian import (
     gaussian_mu,
     planned_mu,
 )
-from tests.examples import examples
+from tests.examples import examples, few
 
 
 @settings(max_examples=examples(200))
@@ -69,20 +69,8 @@ def test_many_gaussian_tests_are_one(tests):
     assert composed.get_epsilon_for_delta(1e-6) == pytest.approx(expected, rel=1e-2)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
-def test_one_charge_is_exact(epsilon):
-    """σ of a single release: the library finds the same ε, and the same δ, as requested."""
-    sigma = analytic_sigma(0.3, epsilon, 1e-6)
-    library = privacy_loss_mechanism.GaussianPrivacyLoss(sigma, sensitivity=0.3)
-    assert library.get_delta_for_epsilon(epsilon) == pytest.approx(1e-6, rel=1e-6)
-    sampled = privacy_loss_distribution.from_gaussian_mechanism(
-        sigma, sensitivity=0.3, value_discretization_interval=1e-4
-    )
-    assert epsilon - 1e-6 <= sampled.get_epsilon_for_delta(1e-6) <= epsilon + 1e-4
-
-
-@pytest.mark.parametrize("schedule", ["additive", "exponential", "multiplicative"])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("schedule", few(["additive", "exponential", "multiplicative"], 2))
+@pytest.mark.parametrize("epsilon", few([1.0, 0.1, 10.0], 1))
 def test_unequal_gaussian_charges_are_one(schedule, epsilon):
     """μ_i by a schedule, composed one by one by the library, against one release with √Σμ_i²."""
     mu, steps = gaussian_mu(epsilon, 1e-6), 8
@@ -196,15 +184,6 @@ def test_an_impossible_argument_is_named(convert, wrong):
         convert(wrong)
 
 
-@pytest.mark.parametrize("delta", [1.5, math.inf])
-def test_a_delta_above_1_is_named(delta):
-    for convert in (gaussian_mu, gaussian_epsilon, lambda a, b: analytic_sigma(1.0, a, b)):
-        with pytest.raises(ParameterError, match=str(delta)):
-            convert(1.0, delta)
-    with pytest.raises(ParameterError, match="inf"):
-        analytic_sigma(math.inf, 1.0, 0.5)
-
-
 def theorem(rate, multiplier, order):
     """Wang, Balle & Kasiviswanathan 2019, Theorem 27, for Gaussian noise and a whole order."""
     rate, squares = mpmath.mpf(rate), 2 * mpmath.mpf(multiplier) ** 2
@@ -262,7 +241,7 @@ def test_the_sampled_bound_covers_an_exact_mixture(rows, multiplier):
 
 
 @pytest.mark.parametrize("rows", [50, 700, 1_000])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("epsilon", few([1.0, 0.1, 10.0], 1))
 def test_a_sampled_plan_keeps_to_its_total(rows, epsilon):
     mechanism, delta, tests = SampledGaussian(1_000, rows), 1e-6, 40
     multiplier = mechanism.multiplier(epsilon, delta, tests)

@@ -25,6 +25,7 @@ from privcore.privacy.mechanisms.selection import (
     select,
 )
 from tests.examples import examples
+from tests.privacy.mechanisms.laws import exponential_chances, gumbel_chances
 
 LIMIT = 50.0
 # False-alarm rate of each statistical test over seeds (the seeds are fixed).
@@ -69,22 +70,13 @@ def test_the_number_selected_is_where_the_sign_changes(values):
 
 
 def exponential(utilities, epsilon):
-    """Probabilities of the exponential mechanism, by its definition."""
-    weights = np.exp(epsilon * (np.asarray(utilities) - np.max(utilities)) / 2)
-    return weights / weights.sum()
+    """Probabilities of the exponential mechanism."""
+    return gumbel_chances(np.asarray(utilities), 2 / epsilon)
 
 
 def permute_and_flip(utilities, epsilon):
-    """Probabilities of permute-and-flip, by its definition: a random order, a coin each."""
-    keep = np.exp(epsilon * (np.asarray(utilities) - np.max(utilities)) / 2)
-    total = np.zeros(len(keep))
-    orders = list(permutations(range(len(keep))))
-    for order in orders:
-        reached = 1.0
-        for candidate in order:
-            total[candidate] += reached * keep[candidate]
-            reached *= 1 - keep[candidate]
-    return total / len(orders)
+    """Probabilities of permute-and-flip."""
+    return exponential_chances(np.asarray(utilities), 2 / epsilon)
 
 
 LAWS = {"exponential": exponential, "permute-and-flip": permute_and_flip}

@@ -13,7 +13,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.store import APPLICATION, MIGRATIONS, VERSION
 
 FORK = multiprocessing.get_context("fork")
-RACES = 100
+RACES = 20
 
 
 def charge(ledger, name="clinic", epsilon=0.1, **more):
@@ -54,7 +54,7 @@ def racer(path, barrier, attempts, results):
 
 
 def test_racing_processes_get_exactly_what_is_left(tmp_path):
-    """100 races of 3 processes with 2 attempts each for the last 3 shares of a budget."""
+    """Races of 3 processes with 2 attempts each for the last 3 shares of a budget."""
     path = tmp_path / "ledger.sqlite"
     ledger = Ledger(path, timeout=60)
     for race in range(RACES):
