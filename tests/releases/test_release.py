@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 import signal
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
@@ -24,7 +24,7 @@ from privcore.releases import release_check
 from privcore.releases.archive import keep, kept_certificates, kept_document
 from privcore.releases.certificate import certificate_json
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.release import STEPS, release
+from privcore.releases.release import STEPS, Release, release
 from privcore.releases.release_check import check_release
 from privcore.releases.verification import verify
 from tests.examples import few
@@ -57,6 +57,24 @@ def test_every_private_algorithm_can_be_released(asia, ledger, name):
     assert charge.certificate == made.certificate["id"]
     assert (charge.epsilon, charge.delta) == (made.guarantee.epsilon, made.guarantee.delta)
     assert charge.rho is not None
+
+
+def test_only_what_is_covered_is_kept():
+    assert {field.name for field in fields(Release)} == {
+        "graph",
+        "guarantee",
+        "note",
+        "warnings",
+        "certificate",
+        "weights",
+        "weight_threshold",
+        "convergence",
+        "findings",
+        "settled",
+        "effects",
+        "numbers",
+        "path",
+    }
 
 
 def test_a_copy_of_the_certificate_is_kept_beside_the_ledger(asia, ledger):

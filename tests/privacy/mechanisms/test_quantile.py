@@ -115,6 +115,14 @@ def test_the_rank_is_wrong_by_at_most_the_stated_number():
         assert probabilities[utilities < -t].sum() <= GRID.size * math.exp(-epsilon * t / 2)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 1e9])
+def test_extreme_budgets(epsilon):
+    values = np.zeros(10)
+    drawn = {private_quantile(values, 0.5, GRID, epsilon, SimulatedNoise(k)) for k in range(100)}
+    assert drawn == ({0.0} if epsilon > 1 else set(GRID))
+
+
 @pytest.mark.parametrize(
     ("q", "grid", "epsilon", "reason"),
     [
