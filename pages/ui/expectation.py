@@ -18,7 +18,7 @@ from privcore.extras.lab.planning.targets import Reached, epsilon_for_noise
 
 
 def quality(loaded: Loaded) -> None:
-    """Expected quality, from surrogates of the same shape, once it is asked for: it takes seconds
+    """Expected quality, from surrogates of the same shape, on a button: it takes seconds
     to a minute."""
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     key = ("release-quality", loaded.key, name, settings_key(values))
