@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any, Literal
 
 from privcore.parameter import Kind, Parameter, parse_all
@@ -15,7 +16,12 @@ def _no_words(values: Mapping[str, Any]) -> str:
 
 def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
     """The same function, given values by name as one mapping."""
-    return lambda values: function(**values)
+
+    @wraps(function)
+    def given(values: Mapping[str, Any]) -> Any:
+        return function(**values)
+
+    return given
 
 
 @dataclass(frozen=True)
