@@ -12,7 +12,7 @@ from hypothesis import settings  # noqa: E402
 
 # How long an example takes depends on what else the machine does; tests never assert on time.
 # `make test` makes fewer examples, `make test-all` runs the property tests again with all of them.
-settings.register_profile("quick", deadline=None, max_examples=30)
+settings.register_profile("quick", deadline=None, max_examples=15)
 settings.register_profile("full", deadline=None)
 settings.load_profile("quick")
 

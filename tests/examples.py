@@ -9,8 +9,8 @@ from hypothesis import settings
 
 def examples(full: int) -> int:
     """As many of `full` as the profile makes of hypothesis's 100 (`tests/conftest.py`), at least
-    ten."""
-    return min(full, max(10, full * settings().max_examples // 100))
+    five."""
+    return min(full, max(5, full * settings().max_examples // 100))
 
 
 def few(cases: Iterable[Any], quick: int) -> list[Any]:

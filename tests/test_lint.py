@@ -31,6 +31,7 @@ def test_degrees_of_freedom_and_names_within_names_pass() -> None:
     assert list(words.wrong_names("found = 1")) == [(1, "found", "what it is")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "name"),
     [
@@ -46,6 +47,7 @@ def test_a_name_that_is_gone_is_seen(text: str, name: str) -> None:
     assert list(references.wrong(text)) == [name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

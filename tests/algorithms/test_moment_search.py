@@ -22,6 +22,7 @@ def sampled(network, rows, seed=3):
     return count(data), cpdag_of_names(data.names, data.true_edges)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("network", few(["cancer", "earthquake", "survey", "sachs"], 2))
 def test_with_a_vast_budget_the_true_edges_are_found(network):
     source, truth = sampled(network, 100_000)

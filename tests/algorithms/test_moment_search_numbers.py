@@ -24,6 +24,7 @@ def example(seed, n, nodes=12, density=0.2):
     return count(data), cpdag_of_names(data.names, data.true_edges)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("graphs", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_with_a_vast_budget_it_is_at_least_as_good_as_pc(graphs):
     ours, theirs = [], []

@@ -84,6 +84,7 @@ def edit_distance(graph, truth):
     return sum(graph.mark(*pair) != truth.mark(*pair) for pair in pairs)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "given"),
     [
@@ -139,6 +140,7 @@ def test_a_mean_far_from_the_middle_does_no_harm_once_released(easy):
     assert scores["middle", "off"] < 0.75
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FITS)
 def test_graphs_have_no_cycles_and_follow_the_weights(easy, name):
     found = fit(name, easy[0], {"weight_threshold": 0.05})
@@ -332,6 +334,7 @@ class Listening(NoHooks):
         return len(self.heard) >= self._last
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FITS)
 def test_hooks_hear_of_every_step(easy, name):
     hooks = Listening()
@@ -381,6 +384,7 @@ def test_bad_columns_are_named():
     one_sentence(error)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PRIVATE)
 def test_private_forms_do_not_look_for_bad_columns(name):
     """Nor does the reference that they are compared with."""

@@ -59,6 +59,7 @@ def sampled(which, rows):
     return network.sample(rows, 7)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("samples", [8, pytest.param(len(SAMPLES), marks=pytest.mark.long)])
 @pytest.mark.parametrize("priority", PRIORITIES)
 def test_under_causal_learn_s_rules_the_graphs_are_causal_learn_s(priority, samples):

@@ -23,7 +23,7 @@ PAGES = {
     "Papers": "papers",
     "Glossary": "glossary",
 }
-QUICK = {("Discover", "dark"), ("Lessons", "light")}
+QUICK = {("Discover", "dark")}
 # Streamlit's own markup, which a page cannot change: (rule, what the element is, why).
 STREAMLIT = {
     # The menu's groups are <div> between its <ul> and <li>; its links are named and in order.

@@ -15,7 +15,7 @@ def choose(page, label, option):
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def test_an_effect_is_asked_answered_bought_and_taken_along(server, visit):
+def test_an_effect_is_asked_answered_and_left_for_discover(server, visit):
     page = visit(f"{server.url}/{ADDRESS}")
     settle(page, "Effects")
     answer = page.locator(".st-key-answer h1")
@@ -29,20 +29,6 @@ def test_an_effect_is_asked_answered_bought_and_taken_along(server, visit):
     settle(page, "Effects")
     assert "outcome=xray" in page.url
 
-    share = page.get_by_role("slider", name="Budget share for the effect")
-    share.focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("A share of 0.0")).to_be_visible()
-    settle(page, "Effects")
-    assert "effect_share=0.0" in page.url
-
-    page.get_by_role("tab", name="Take it along").click()
-    settle(page, "Effects")
-    expect(page.get_by_text("--cause=smoke").first).to_be_visible()
-    with page.expect_download() as waiting:
-        page.get_by_test_id("stMain").get_by_role("button", name="JSON", exact=True).click()
-    assert waiting.value.suggested_filename == "effect.json"
     # ε is the same on Discover.
     page.get_by_role("slider", name="Privacy budget").first.focus()
     page.keyboard.press("ArrowRight")

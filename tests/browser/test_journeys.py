@@ -68,6 +68,7 @@ def test_an_infinite_seed_in_the_address_is_left_out(server, visit):
     assert graph(page, "Private graph")
 
 
+@pytest.mark.long
 def test_moving_epsilon_keeps_the_nodes_where_they_are(server, visit):
     page = visit(f"{server.url}/?data=asia")
     settle(page, "Discover")

@@ -31,7 +31,7 @@ def press(page, role, name):
     page.get_by_role(role, name=name).click()
 
 
-@pytest.mark.parametrize("turns", [2, pytest.param(10, marks=pytest.mark.long)])
+@pytest.mark.parametrize("turns", [1, pytest.param(10, marks=pytest.mark.long)])
 def test_what_is_selected_shown_and_in_the_address_agree_after_every_press(
     server, visit, tmp_path, turns
 ):

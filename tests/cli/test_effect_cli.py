@@ -31,6 +31,7 @@ def refused(capsys, *arguments):
     return err
 
 
+@pytest.mark.long
 def test_an_effect_in_words_and_as_json(capsys):
     words = run(capsys, "effect", *ASIA, *SMOKE)
     assert words.startswith("Setting smoke from no to yes changes the probability of lung = yes by")

@@ -6,9 +6,10 @@ import pytest
 
 from tests.cli.fuzz import run
 from tests.cli.test_cli import refused
+from tests.examples import few
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", few([1, 2, 3], 1))
 def test_every_call_ends_with_an_answer_or_one_sentence(seed):
     codes, problems = run(40, seed)
     assert problems == []

@@ -54,6 +54,7 @@ def test_the_three_columns_and_the_sentences(capsys):
     assert "with the two graphs exchanged" in out
 
 
+@pytest.mark.long
 def test_csv_and_json_hold_the_same_numbers(capsys, tmp_path):
     path = tmp_path / "r.json"
     out = run(capsys, "xu-table-9", "--runs", "1", "--workers", "0", "--csv", "--out", str(path))

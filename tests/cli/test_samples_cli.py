@@ -38,6 +38,7 @@ def test_samples_are_listed_with_their_stories(capsys):
         assert sample["path"] in text
 
 
+@pytest.mark.long
 def test_a_sample_is_its_file_and_its_true_graph(capsys):
     files = ["--csv", str(SAMPLES["clinic"].path), "--truth", str(SAMPLES["clinic"].graph)]
     words = ["--epsilon", "1", "--seed", "3"]

@@ -22,6 +22,7 @@ def path(tmp_path_factory):
     return str(file)
 
 
+@pytest.mark.long
 def test_figures_and_frequencies_are_printed(capsys, path):
     asked = ("discover", "--csv", path, "--epsilon", "5", "--stability", "4")
     code, out, err = run(capsys, *asked)

@@ -134,6 +134,7 @@ def test_without_gaps_nothing_changes():
     assert isinstance(source_of(replace(data, available=True)), InMemoryCounts)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at_random", ["completely", "given another column"])
 def test_pc_is_right_where_the_other_ways_are_not(at_random):
     """A chain of ten columns: few rows are complete, and a gap tells of the column before."""

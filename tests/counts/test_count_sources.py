@@ -185,6 +185,7 @@ def asia(tmp_path_factory):
 REFUSED = {"noleaks": "row by row", "curate-score": "row by row"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(ALGORITHMS, 5))
 def test_every_algorithm_gives_the_same_result_on_files(asia, name):
     memory, files = asia

@@ -169,6 +169,7 @@ def test_public_rows_are_the_first_of_one_sequence():
     assert filled.values[1].max() <= 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("noise", [SimulatedNoise(3), SecureNoise()])
 def test_a_sample_is_uniform(noise):
     """Every row as often as any other: a 6-sigma bound, wrong for one seed in a hundred million."""

@@ -95,6 +95,7 @@ def test_the_parser_shows_nothing_of_a_file_it_cannot_read(capfd):
 HALF = 2_000_000  # bytes; what takes the square of it takes hours
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "filename"),
     [

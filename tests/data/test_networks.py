@@ -46,6 +46,7 @@ def test_tables_are_distributions(name):
         assert variable.column.levels
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NETWORKS)
 def test_samples_follow_the_tables(name):
     """Chi-squared per parent configuration; false-alarm rate 1e-6 over the whole network."""

@@ -234,6 +234,7 @@ def messy(rows, seed=0):
     )
 
 
+@pytest.mark.long
 def test_a_messy_table_has_the_proposals_and_codes_of_reading_it(tmp_path):
     content = parquet(messy(6_000))
     (tmp_path / "t.parquet").write_bytes(content)
@@ -246,6 +247,7 @@ def test_a_messy_table_has_the_proposals_and_codes_of_reading_it(tmp_path):
     assert in_files(content, None, "refuse") == in_memory(content, None, "refuse")
 
 
+@pytest.mark.long
 def test_a_larger_table_is_judged_by_some_of_its_rows(tmp_path, monkeypatch):
     frame = messy(6_000).assign(number=np.random.default_rng(2).permutation(6_000))
     (tmp_path / "t.parquet").write_bytes(parquet(frame))

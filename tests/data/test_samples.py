@@ -63,6 +63,7 @@ def test_a_sample_is_its_file_with_its_true_graph(name):
     assert len(sample.story.split()) > 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_column_gets_the_right_proposal(name):
     problems = {
@@ -73,6 +74,7 @@ def test_every_column_gets_the_right_proposal(name):
     assert problems == PROPOSED[name]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(SAMPLES, 1))
 def test_a_private_run_sees_most_of_the_true_graph(name):
     data = load(name)

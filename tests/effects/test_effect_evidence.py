@@ -82,6 +82,7 @@ def plug_in(table: Array, asked: Asked, others: tuple[int, ...]) -> float:
     return float(effect)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("asked", "others"),
     [

@@ -104,6 +104,7 @@ def test_neighbours_with_the_same_noise_have_the_same_answer_within_epsilon(
         assert loss > 0.999 * epsilon
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("question", few(QUESTIONS, 1))
 @pytest.mark.parametrize("share", [0.0, 0.5])
 @pytest.mark.parametrize("asked", [{"epsilon": 2.0}, {"epsilon": 2.0, "whole_table": 0}])

@@ -180,6 +180,7 @@ def noisy_effect(seed: int, sigma: float, effect: float) -> Estimate:
     return Estimate(0.0, -math.inf, math.inf) if estimate is None else estimate
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sigma", [0.0003, 0.001, 0.003])
 @pytest.mark.parametrize("effect", [0.0, 0.7])
 def test_intervals_hold_the_truth_as_often_as_they_say(sigma: float, effect: float) -> None:

@@ -141,6 +141,7 @@ def test_what_is_said_is_json(share: float) -> None:
     assert effects_sentence(read) == headline(said)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", few([0.5, 0.0], 1))
 def test_the_interval_holds_the_truth_and_the_effects_of_the_graph(share: float) -> None:
     """Smoking raises cancer by 9 points; with other seeds, one of three may miss it (14 %)."""
@@ -165,6 +166,7 @@ def test_the_interval_holds_the_truth_and_the_effects_of_the_graph(share: float)
     assert held == 3 - opened
 
 
+@pytest.mark.long
 def test_knowledge_narrows_the_sets_of_parents() -> None:
     """What comes first has no parents, so that its effect is identified."""
     open_sets = {effect.parents for effect in of_asia().effects}

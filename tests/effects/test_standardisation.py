@@ -96,6 +96,7 @@ def profile(counts: Array, variance: float, n: int, apart: float) -> float:
     return min(deviance(np.asarray(end)) for end in ends)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("counts", "variance", "n"),
     [
@@ -256,6 +257,7 @@ def check_coverage(runs: int, least: float, most: float) -> None:
     assert np.median([width for _, width in tried]) < 0.8
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     """25 tables of 300 to 100,000 rows with noise of scale 0.5 to 1000."""
     check_coverage(25, 0.93, 0.98)

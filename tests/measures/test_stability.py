@@ -122,6 +122,7 @@ def test_the_edges_of_a_strong_chain_come_back_each_time():
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("data", "algorithm"),
     [

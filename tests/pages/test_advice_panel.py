@@ -37,6 +37,7 @@ def limits(app):
     return [m.value for m in (*app.caption, *app.markdown) if "For weak edges" in m.value]
 
 
+@pytest.mark.long
 def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
     """In the tab, whatever the algorithm; beside a run and in the other tab, of moment search."""
     for epsilon, says in (("0.1", "the algorithm is the limit"), ("1", "nothing is in the way")):

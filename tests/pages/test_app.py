@@ -99,6 +99,7 @@ def test_moving_epsilon_changes_the_run_but_not_the_layout():
     assert any("ε = 0.1" in m.value for m in app.markdown)
 
 
+@pytest.mark.long
 def test_re_rolling_draws_other_noise():
     app = clean(start(data="asia", rows="1000", epsilon="0.2"))
     first = app.get("iframe")[0].proto.srcdoc

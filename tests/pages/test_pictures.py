@@ -136,6 +136,7 @@ def test_the_legend_names_the_classes_that_occur():
     assert "in both" not in alone
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_arguments_give_the_same_bytes(form):
     assert both(form) == both(form)
@@ -212,7 +213,7 @@ def test_every_chart_of_the_pages_has_data_here():
     assert defined() == set(CHARTS), "add the chart to tests/pages/charts_of_pages.py"
 
 
-@pytest.mark.parametrize("chart", few(CHARTS, 12))
+@pytest.mark.parametrize("chart", few(CHARTS, 6))
 def test_every_chart_converts(chart):
     figure = CHARTS[chart]()
     made = chart_picture(figure, title=TITLE, lines=LINES, form="svg")

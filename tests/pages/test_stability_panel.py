@@ -73,6 +73,7 @@ def test_a_network_has_a_truth_and_needs_no_button():
     assert button(app, "Judge this graph") is None
 
 
+@pytest.mark.long
 def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
     app = clean(start(**SMALL, epsilon="10", algorithm="moment-search", discover_tab="Stability"))
     assert "Over 20 re-rolls of the noise" in said(app)

@@ -320,6 +320,7 @@ def run_of(name, settings, epsilon=2.0):
     return data, discover(data, "moment-search", {"epsilon": epsilon, **more}, seed=4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "settings"), few([(name, each) for each in SETTINGS for name in TABLES], 4)
 )

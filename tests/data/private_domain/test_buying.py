@@ -258,6 +258,7 @@ def test_impossible_purchases_are_refused(columns, epsilon, delta, error, words)
         plan_domain(columns, 100, epsilon, delta)
 
 
+@pytest.mark.long
 def test_a_cut_point_is_as_far_off_as_was_said():
     """In at least nine of ten purchases; fails by chance less than once in a million."""
     rows = 20_000

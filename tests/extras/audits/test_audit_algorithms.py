@@ -78,7 +78,7 @@ SLOW = {"moment-search", "moment-search-pairs", "moment-search-tables"}
 @pytest.mark.parametrize(
     "name",
     [
-        *few([n for n in AUDITS if n not in SLOW], 3),
+        *few([n for n in AUDITS if n not in SLOW], 1),
         *(pytest.param(n, marks=pytest.mark.long) for n in AUDITS if n in SLOW),
     ],
 )
@@ -94,7 +94,7 @@ def test_too_little_noise_is_caught(name):
     assert result.verdict == "violated", result.epsilon_lower
 
 
-@pytest.mark.parametrize("name", few(AUDITS, 4))
+@pytest.mark.parametrize("name", few(AUDITS, 2))
 def test_the_runs_are_those_of_discover(name):
     """The same noise gives what `discover` gives, run after run."""
     case = AUDITS[name]

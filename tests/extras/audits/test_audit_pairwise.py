@@ -75,6 +75,7 @@ NEAR = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(PAIRWISE, 5))
 def test_too_little_noise_is_caught(name):
     """So that the audit of each release can fail."""

@@ -65,6 +65,7 @@ def test_most_of_epsilon_is_shown(name):
     assert 0.8 < result.epsilon_lower <= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(UNITS, 3))
 def test_noise_for_one_row_is_caught(name):
     """So that each of these audits can fail: noise of what a person of one row would get."""

@@ -25,6 +25,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_s_preset_can_be_shown_and_its_answer_checked(task):
     values = task.prepared.checked()
