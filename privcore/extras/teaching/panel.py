@@ -18,10 +18,10 @@ def by_name(function: Callable[..., Any]) -> Callable[[Mapping[str, Any]], Any]:
     """The same function, given values by name as one mapping."""
 
     @wraps(function)
-    def given(values: Mapping[str, Any]) -> Any:
+    def by_mapping(values: Mapping[str, Any]) -> Any:
         return function(**values)
 
-    return given
+    return by_mapping
 
 
 @dataclass(frozen=True)
