@@ -75,6 +75,7 @@ def test_a_signature_is_the_declaration(made):
     assert made().get_params() == {name: p.default for name, p in shown.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("made", few(ESTIMATORS.values(), 4))
 def test_an_estimator_gives_what_discover_gives(made, frame, numbers):
     table = frame if ALGORITHMS[made.algorithm].needs == "tables" else numbers

@@ -147,6 +147,7 @@ EXAMPLES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", EXAMPLES)
 def test_examples_of_docstrings_run(module):
     tests, failed = 0, 0
@@ -171,6 +172,7 @@ def test_functions_stay_when_rooms_are_imported():
     assert callable(privcore.sweep)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "without"),
     [

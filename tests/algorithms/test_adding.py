@@ -317,6 +317,7 @@ def test_other_rows_algorithms_and_pooled_numbers_are_refused(form):
             discover(data, "lapmech", {"epsilon": 2.0}, seed=1, before=kept)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "other"), [(a, b) for a in FORMS for b in FORMS if a != b])
 def test_numbers_of_another_kind_of_table_are_refused(form, other):
     """Levels that were cut, or none: nothing is measured of a table that does not fit."""

@@ -32,6 +32,7 @@ def test_with_a_vast_budget_the_true_edges_are_found(network):
     assert cpdag_metrics(found, truth).f1 >= cpdag_metrics(reference, truth).f1 - 1e-9
 
 
+@pytest.mark.long
 def test_where_pc_loses_edges_to_a_gate_they_are_kept():
     """asia's `either` is an OR: PC deletes its children given its parents."""
     source, truth = sampled("asia", 100_000)

@@ -67,6 +67,7 @@ def skewed(generator, n):
     return np.clip(generator.exponential(0.1, (n, 6)) - 0.9, -1, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("draw", [uniform, skewed])
 @pytest.mark.parametrize("epsilon", few([0.3, 5.0, 1e4], 1))
 @pytest.mark.parametrize("runs", [15, pytest.param(100, marks=pytest.mark.long)])

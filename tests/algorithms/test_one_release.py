@@ -112,6 +112,7 @@ def test_eigenvalues_are_raised_to_the_floor():
     assert positive(good, 0.1) == pytest.approx(good)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("given", [(), (2,), (2, 3)])
 def test_the_noise_s_variance_is_that_of_simulation(given):
     """Against 4,000 noisy matrices; the standard error of a variance is about 2.2 %."""

@@ -274,6 +274,7 @@ def test_published_curate_stays_within_the_total(easy, schedule):
     assert found.guarantee.epsilon <= 1.0 + 1e-9
 
 
+@pytest.mark.long
 def test_private_runs_report_no_objective(easy):
     for name in DESCENDING:
         found = fit(name, easy[0], {"gradients": 20, "stages": 7})
@@ -284,6 +285,7 @@ def test_private_runs_report_no_objective(easy):
         assert all(math.isfinite(iteration.objective) for iteration in found.convergence)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FITS)
 def test_levels_are_coded(name):
     generator = np.random.default_rng(1)
@@ -310,6 +312,7 @@ def test_units_change_what_weights_mean(easy):
     assert skeleton_metrics(unit.graph, truth).f1 > 0.6
 
 
+@pytest.mark.long
 def test_a_common_factor_of_the_bounds_changes_nothing(easy):
     data = easy[0]
     for factor in (1e-150, 1e150):

@@ -97,6 +97,7 @@ def permuted(data, seed):
     )
 
 
+@pytest.mark.long
 def test_the_order_of_the_columns_does_not_matter():
     for seed in range(9400, 9412):
         data = random_network(seed).sample(4000, 3)
@@ -179,6 +180,7 @@ def a_run(rule, conflicts, limit=None, hooks=None):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("conflicts", [*SYMMETRIC, "keep first", "overwrite"])
 def test_with_an_oracle_the_tests_are_those_of_the_rule(rule, conflicts):
@@ -261,6 +263,7 @@ def columns_with(levels, rows, seed):
     return InMemoryCounts(names(len(levels)), tuple(levels), tuple(values), ones)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("score", ["g2", "chi2"])
 @pytest.mark.parametrize("summed", [1 << 17, 1])
 @pytest.mark.parametrize(("first", "last"), [(0, 3), (1, 1), (0, 6), (2, 4)])
@@ -290,6 +293,7 @@ def test_all_tests_at_once_are_the_tests_one_by_one(monkeypatch, score, summed, 
             assert logs == pytest.approx(exact, rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "data"), [("lapmech", "asia"), ("privpc-star", "sachs")])
 def test_releases_are_read_by_the_rules_as_often_as_they_like(name, data):
     source = count(load_network(data).sample(20_000, 1))

@@ -72,6 +72,7 @@ def test_rows_of_the_script_become_a_table_with_the_public_columns(survey, tmp_p
         np.testing.assert_array_equal(ours[::-1], theirs)
 
 
+@pytest.mark.long
 def test_a_script_over_its_processor_time_is_ended(survey, tmp_path):
     with pytest.raises(NotMade, match="over 1 s"):
         synthetic(PYTHON, "mst", survey, 1.0, 0, 1, stub(tmp_path, "while True: pass"))
@@ -163,6 +164,7 @@ def test_runs_are_saved_as_csv(tmp_path):
     )
 
 
+@pytest.mark.long
 def test_the_script_declares_the_levels_and_keeps_the_order_of_columns(tmp_path, monkeypatch):
     models = tmp_path / "dpmm" / "models"
     models.mkdir(parents=True)

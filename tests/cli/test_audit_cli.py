@@ -33,6 +33,7 @@ def test_a_person_with_several_rows(capsys):
     assert names == list(UNITS)
 
 
+@pytest.mark.long
 def test_json_is_the_same_for_the_same_seed(capsys):
     words = ["audit", "--algorithm", "lapmech", "--runs", "400", "--seed", "3", "--json"]
     found = []

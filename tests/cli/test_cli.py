@@ -114,6 +114,7 @@ def test_every_algorithm_takes_the_same_options(capsys, name):
     assert (json.loads(out)["guarantee"]["epsilon"] is None) != ALGORITHMS[name].private
 
 
+@pytest.mark.long
 def test_words(capsys):
     code, out, _ = run(capsys, "discover", "--network", "asia", "--rows", "5000")
     assert code == 0

@@ -74,6 +74,7 @@ def test_what_is_known_settles_the_effect_of_a_sample_with_simpson_s_paradox(cap
     assert sum(by["new"]) / len(by["new"]) < sum(by["old"]) / len(by["old"])
 
 
+@pytest.mark.long
 def test_a_release_has_the_effect_in_its_certificate(capsys, tmp_path):
     ledger = ("--ledger", str(tmp_path / "ledger.db"))
     run(capsys, "ledger", "total", "clinic", "--epsilon", "2", "--delta", "1e-5", *ledger)

@@ -123,6 +123,7 @@ def test_a_file_of_numbers_can_stay_uncut(capsys, tmp_path):
     assert default == coarse
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "arguments", "cuts"),
     few(
@@ -224,6 +225,7 @@ def test_weights_are_in_the_report_and_a_new_run_costs(capsys):
     assert "a new run does" in out
 
 
+@pytest.mark.long
 def test_numbers_have_an_estimate_as_they_may_be_counted(capsys):
     data = ("--example", "nonlinear", "--nodes", "40", "--rows", "50000", "--estimate")
     text = run(capsys, "discover", *data)
@@ -235,6 +237,7 @@ def test_numbers_have_an_estimate_as_they_may_be_counted(capsys):
     assert seconds[0] < seconds[1]
 
 
+@pytest.mark.long
 def test_a_run_on_numbers_says_that_it_cut_them(capsys):
     data = ("--example", "nonlinear", "--nodes", "5", "--rows", "20000", "--graph-seed", "2")
     assert "counts numbers in 6 intervals" in run(capsys, "discover", *data)

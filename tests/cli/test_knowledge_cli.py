@@ -16,6 +16,7 @@ def printed(capsys, *words):
     return status, streams.out, streams.err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("algorithm", ["moment-search", "laplace-pc", "pc"])
 def test_a_run_obeys_and_says_what_was_known(capsys, algorithm):
     asked = ["discover", "--network", "asia", "--rows", "5000", "--algorithm", algorithm]
@@ -33,6 +34,7 @@ def test_a_run_obeys_and_says_what_was_known(capsys, algorithm):
         assert any(f.startswith("what is known beforehand") for f in report["guarantee"]["public"])
 
 
+@pytest.mark.long
 def test_edges_that_were_known_say_so(capsys):
     asked = ["discover", "--network", "asia", "--rows", "5000", "--require", "asia->xray"]
     status, out, _ = printed(capsys, *asked)

@@ -45,6 +45,7 @@ def test_printed_and_ours_stand_side_by_side_in_columns(capsys):
     assert any("Lauritzen & Spiegelhalter 1988" in line for line in lines)
 
 
+@pytest.mark.long
 def test_the_three_columns_and_the_sentences(capsys):
     out = run(capsys, "xu-table-9", "--quick", "--workers", "1", "--seed", "3")
     head = next(line for line in out.splitlines() if line.startswith("rows n"))

@@ -54,6 +54,7 @@ def test_with_a_parent_left_out_nothing_is_compared_with_the_true_graph(capsys):
     assert "against truth" not in out
 
 
+@pytest.mark.long
 def test_sweeps_and_drafts_take_samples(capsys, tmp_path):
     rows = tmp_path / "rows.json"
     words = ["--algorithms", "laplace-pc", "--epsilons", "1", "--seeds", "1", "--workers", "0"]

@@ -46,6 +46,7 @@ def test_figures_and_frequencies_are_printed(capsys, path):
     assert run(capsys, *asked)[1].splitlines()[:3] == lines[:3]
 
 
+@pytest.mark.long
 def test_json_has_them_and_only_where_they_were_requested(capsys, path):
     asked = ("discover", "--csv", path, "--epsilon", "5", "--json")
     report = json.loads(run(capsys, *asked, "--stability", "4")[1])

@@ -46,6 +46,7 @@ def spent(capsys):
     return json.loads(run(capsys, "ledger", "export", "--form", "json")[1])["charges"]
 
 
+@pytest.mark.long
 def test_from_a_release_to_its_top_up_and_back(files, capsys):
     path = first_release(files, capsys)
     assert Path(path).parent == files / "out"
@@ -126,6 +127,7 @@ def test_what_counts_all_at_once_is_not_added_to_pair_by_pair(files, capsys):
     assert len(spent(capsys)) == 1
 
 
+@pytest.mark.long
 def test_two_sites_are_searched_together(files, tmp_path, monkeypatch, capsys):
     path = first_release(files, capsys)
     monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "other"))
@@ -139,6 +141,7 @@ def test_two_sites_are_searched_together(files, tmp_path, monkeypatch, capsys):
     assert "given twice" in refused(capsys, "search-again", path, path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("option", "value"),
     [

@@ -309,6 +309,7 @@ def test_a_scheduler_that_is_not_there(capsys, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.long
 def test_many_budgets_make_a_short_table(capsys, tmp_path):
     epsilons = ",".join(str(e) for e in range(1, 30))
     path = str(tmp_path / "a.csv")

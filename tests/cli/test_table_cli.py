@@ -32,6 +32,7 @@ def found(capsys, *arguments):
     return {k: v for k, v in report.items() if k not in ("seconds", "data")} | report["data"]
 
 
+@pytest.mark.long
 def test_a_folder_gives_what_the_csv_gives(files, capsys):
     common = ["--schema", files / "schema.json", "--truth", files / "truth.csv", "--epsilon", "2"]
     folder = found(capsys, "--table", files / "t", *common)

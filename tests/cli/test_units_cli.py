@@ -75,6 +75,7 @@ def test_data_without_a_file_have_no_column_of_persons(tmp_path, capsys):
     assert "--unit is for" in refused(capsys, "sweep", "--network", "asia", *bound, *swept)
 
 
+@pytest.mark.long
 def test_a_bound_alone_says_what_the_owner_knows(capsys):
     words = ("--network", "asia", "--rows", "1000", "--rows-per-unit", "3", "--json")
     code, out, err = run(capsys, "discover", *words)

@@ -23,6 +23,7 @@ def wide(kind):
     return InMemoryCounts.from_dataset(Dataset("wide", columns, tuple(codes.T.astype(np.uint8))))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["numeric", "levels"])
 def test_moments_of_many_radii_are_not_all_kept(kind):
     source = wide(kind)

@@ -117,6 +117,7 @@ def test_sampled_rows_are_the_rows_asked_for(rows, ends, data):
         assert np.array_equal(counted, expected)
 
 
+@pytest.mark.long
 def test_sub_samples_by_row_number_are_uniform(monkeypatch):
     """Every set of 3 of 7 rows is as likely, across stretches; false alarms 1e-6 in each kind."""
     monkeypatch.setattr(external_module, "_STRETCH", 3)

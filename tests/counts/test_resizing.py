@@ -109,6 +109,7 @@ SMALL = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", [counts, numbers, mixed, available])
 def test_all_small_tables_can_be_coupled(make):
     """A unit's j rows more are at most j rows replaced, wherever the size lies."""

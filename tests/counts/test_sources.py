@@ -52,6 +52,7 @@ def probes(tree, names):
             yield node.lineno
 
 
+@pytest.mark.long
 def test_no_source_is_probed_for_attributes():
     names = members(CountSource) | members(NumberSource)
     wrong = [

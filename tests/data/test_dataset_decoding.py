@@ -34,6 +34,7 @@ def test_a_byte_order_mark_alone_is_an_empty_file(content):
         read_table(content, "t.csv")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shift", range(4))
 def test_a_long_file_is_not_judged_by_half_a_character(shift):
     text = "x" * shift + "都市,名前\n" + "東京a,太郎\n大阪,花子b\n" * 10_000

@@ -197,6 +197,7 @@ def test_kinds_of_cells(tmp_path):
     assert got == in_memory(content.getvalue(), None, "level")
 
 
+@pytest.mark.long
 def test_many_distinct_numbers_are_cut(tmp_path):
     generator = np.random.default_rng(1)
     frame = pd.DataFrame(
@@ -290,6 +291,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["month", "weekday", "quarter", "year"])
 @pytest.mark.parametrize("form", WRITTEN)
 @pytest.mark.parametrize("missing", ["refuse", "drop", "level"])

@@ -111,6 +111,7 @@ def test_the_kinds_of_cells_are_read_as_text():
     }
 
 
+@pytest.mark.long
 def test_a_text_file_counts_as_it_is_read():
     content = b"a,b\n" + b"".join(f"{i},{i + 1}\n".encode() for i in range(20_000))
     assert len(read_table(content, "t.csv").frame) == 20_000

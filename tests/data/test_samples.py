@@ -48,6 +48,7 @@ def test_the_files_are_what_the_command_writes(name, tmp_path, monkeypatch):
         assert path.stat().st_size < 1_500_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(SAMPLES, 2))
 def test_a_sample_is_its_file_with_its_true_graph(name):
     sample = privcore.SAMPLES[name]

@@ -302,6 +302,7 @@ def test_rows_of_merged_levels_count_together():
     assert "One level has" not in proposal.reason
 
 
+@pytest.mark.long
 def test_columns_that_are_left_out_do_not_count_against_intervals():
     rows = 2_000
     number = np.random.default_rng(1).standard_normal(rows)

@@ -104,6 +104,7 @@ def test_planned_steps_add_up_to_the_total(share: float) -> None:
     assert second == pytest.approx(share)
 
 
+@pytest.mark.long
 def test_two_counts_are_measured_with_what_the_plan_says() -> None:
     """The scale of the noise that is drawn is that of the planned steps."""
     scales = []
@@ -124,6 +125,7 @@ def test_two_counts_are_measured_with_what_the_plan_says() -> None:
         assert 1 / scale <= event.value
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_answer() -> None:
     again = effects(asia(), SMOKING, {"epsilon": 1.0}, share=0.5, seed=1)
     assert again.as_dict() == of_asia(0.5).as_dict()

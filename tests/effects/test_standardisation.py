@@ -125,6 +125,7 @@ def test_one_stratum_has_the_interval_of_its_profile(
         assert reached == pytest.approx(wanted, rel=0.12)
 
 
+@pytest.mark.long
 @settings(max_examples=examples(30), deadline=None)
 @given(
     st.integers(0, 10**6),

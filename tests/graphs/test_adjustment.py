@@ -282,6 +282,7 @@ def test_a_set_is_valid_if_and_only_if_regression_gives_the_effect_in_every_dag(
     assert 0.1 < np.mean(rights) < 0.9
 
 
+@pytest.mark.long
 def test_sets_are_valid_minimal_and_efficient_in_every_dag() -> None:
     generator = np.random.default_rng(4104)
     better = thinner = 0

@@ -94,6 +94,7 @@ def test_any_name_survives_xml_and_dot(names):
     ElementTree.fromstring(to_svg(graph, shared_layout(names), title="t"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("with_dag", [True, False])
 def test_layouts_keep_nodes_apart_and_inside(name, with_dag):

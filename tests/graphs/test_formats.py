@@ -228,6 +228,7 @@ def test_a_format_that_is_not_there_is_refused():
 HALF = 200_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "name"),
     [

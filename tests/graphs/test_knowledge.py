@@ -61,6 +61,7 @@ class FakeRun:
         self.parameters = OrientedParameters(collider_rule=rule, max_order=None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", ["majority", "conservative", "union", "first"])
 @pytest.mark.parametrize("stable", [True, False])
 @pytest.mark.parametrize("chunk", few(range(6), 2))
@@ -82,6 +83,7 @@ def test_with_d_separation_the_result_is_the_maximally_oriented_graph(rule, stab
             assert of_x or of_y
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chunk", few(range(6), 2))
 def test_a_class_is_completed_to_what_all_its_dags_that_obey_say(chunk):
     generator = np.random.default_rng(7200 + chunk)
@@ -92,6 +94,7 @@ def test_a_class_is_completed_to_what_all_its_dags_that_obey_say(chunk):
         assert known.completed(cpdag_of_dag(names(p), edges)) == maximal(names(p), edges, known)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "conflicts", ["strength", "drop", "bi-directed", "keep first", "overwrite"]
 )

@@ -118,6 +118,7 @@ def test_lone_records_of_a_column_gain_the_same():
             assert found == np.argmax(gain) == 0
 
 
+@pytest.mark.long
 def test_it_is_so_on_the_tests_of_a_network():
     source = count(load_network("survey").sample(20_000, 1))
     for x, y, z in combinations(range(6), 3):

@@ -80,6 +80,7 @@ SHARES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("p", "q"), SHARES)
 def test_the_tie_corrected_deviation_is_that_of_z_star(p, q):
     """Standard deviation of Z* under independence: √((1 − Σp³)(1 − Σq³)), margins fixed."""

@@ -95,6 +95,7 @@ def test_every_row_is_as_likely_in_either_half():
         assert 0.35 < times.min() / 400 < 0.5 < times.max() / 400 < 0.65
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("algorithm", ["moment-search", "pc"])
 def test_halves_of_independent_columns_agree_on_no_edge(algorithm):
     data = independent()
@@ -108,6 +109,7 @@ def test_halves_of_independent_columns_agree_on_no_edge(algorithm):
     assert judged.seldom_sentence() == ""
 
 
+@pytest.mark.long
 def test_the_edges_of_a_strong_chain_come_back_each_time():
     data = chain()
     result = discover(data, epsilon=5.0, seed=1)

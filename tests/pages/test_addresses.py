@@ -114,6 +114,7 @@ def visited(page, **query):
     return app.run()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("value", few(["inf", "1e400", "-Infinity", "9" * 400], 1))
 @pytest.mark.parametrize("name", ["seed", "data_seed", "graph_seed"])
 def test_an_infinite_number_is_named_and_left_out(name, value):

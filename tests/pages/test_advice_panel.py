@@ -53,6 +53,7 @@ def test_what_limits_weak_edges_is_said_without_asking_and_follows_the_budget():
     assert len(limits(app)) == 2
 
 
+@pytest.mark.long
 def test_numbers_have_limits_too_and_a_mixed_table_has_none_stated():
     app = clean(start(data="linear-gaussian", rows="2000", discover_tab="Advice"))
     assert len(limits(app)) == 2

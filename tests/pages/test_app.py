@@ -78,6 +78,7 @@ def test_the_address_sets_the_parameters_and_bad_values_fall_back():
     assert app.selectbox(key="data").value == "asia"
 
 
+@pytest.mark.long
 def test_the_list_of_data_says_what_each_is_about_and_the_address_its_name():
     app = clean(start(data="cancer", rows="1000"))
     data = app.selectbox(key="data")
@@ -153,6 +154,7 @@ def test_each_widget_belongs_to_one_declaration():
                 assert seen.setdefault(key, shape) == shape
 
 
+@pytest.mark.long
 def test_a_large_delta_is_warned_of():
     app = clean(start(data="sachs", rows="1000", delta="0.001"))
     assert any("publishing one random row" in w.value for w in app.warning)
@@ -379,6 +381,7 @@ def test_schedules_of_budgets_are_drawn(calibration):
     assert len(app.get("plotly_chart")) == 2
 
 
+@pytest.mark.long
 def test_one_dag_is_not_called_a_cpdag():
     """NOTEARS and its kin give every edge a direction: labels and captions say so."""
     app = clean(start(algorithm="moment-notears", data="asia", rows="2000", discover_truth="true"))

@@ -37,6 +37,7 @@ def short(monkeypatch):
     monkeypatch.setattr("privcore.extras.audits.simulate", pictured)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize(
     ("kind", "name"),
@@ -67,6 +68,7 @@ def test_who_is_protected_is_told_where_it_is_a_person():
     assert "**Protected:**" not in " ".join(m.value for m in start("laplace").markdown)
 
 
+@pytest.mark.long
 def test_the_address_follows_the_controls_and_the_controls_a_new_address():
     app = start("quantile")
     app.selectbox(key="audit_mechanisms").select("exponential").run()
@@ -85,6 +87,7 @@ def test_an_unknown_case_is_one_sentence_above_the_usual_audit():
     assert app.success
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("short")
 def test_every_kind_of_release_of_cause_and_effect_is_drawn():
     app = start("private-curves")

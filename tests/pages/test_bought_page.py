@@ -64,6 +64,7 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     assert "bought domain come to" in " ".join(verify(certificate_json(document)).verified)
 
 
+@pytest.mark.long
 def test_exploring_says_that_the_simulated_purchase_is_not_covered():
     app = bought_table()
     app.switch_page("pages/discover.py").run()

@@ -35,6 +35,7 @@ def test_the_first_view_finds_a_direction_with_a_proven_guarantee():
     assert len(app.get("plotly_chart")) == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("calibration", "protects", "score"),
     few(
@@ -65,6 +66,7 @@ def keyed(app, start_of_key):
     return next(w.key for w in app.selectbox if w.key.startswith(start_of_key))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tab", ["Decision against ε", "Decision against λ", "Accuracy"])
 def test_every_panel_draws(tab):
     app = start(pair_rows="500")
@@ -179,6 +181,7 @@ def with_cut_table():
     return app
 
 
+@pytest.mark.long
 def test_numbers_that_were_cut_into_intervals_are_offered_as_they_are_in_the_file():
     app = with_cut_table()
     upload = app.session_state["upload"]
@@ -193,6 +196,7 @@ def test_numbers_that_were_cut_into_intervals_are_offered_as_they_are_in_the_fil
     assert len(app.metric) == 3
 
 
+@pytest.mark.long
 def test_names_that_look_like_markup_stay_text():
     app = with_cut_table()
     decision = metric(app, "Without noise")

@@ -55,6 +55,7 @@ def test_they_end_when_nobody_is_there(beside, data):
     assert background.answers == {}
 
 
+@pytest.mark.long
 def test_a_fault_beside_the_page_does_not_stop_the_page(beside, data):
     background = Background(Repeat(data, "no such algorithm", {}), lambda: True)
     background._repeat = "not callable"
@@ -121,6 +122,7 @@ def test_an_algorithm_is_chosen_by_its_title_and_addressed_by_its_name():
     assert clean(app).query_params["algorithm"] == "svt-pc"
 
 
+@pytest.mark.long
 def test_two_pinned_runs_are_compared():
     app = clean(start(data="cancer", rows="1000", discover_tab="Pinned"))
     assert any("Nothing is pinned" in c.value for c in app.caption)

@@ -77,6 +77,7 @@ def test_the_answer_is_that_of_the_engine_and_drawn_with_truth_and_without_priva
     assert [f.proto.alt.split(":")[0] for f in app.get("iframe")] == ["Private graph"]
 
 
+@pytest.mark.long
 def test_what_is_chosen_stands_in_the_address_and_an_address_chooses():
     app = start(**QUICK)
     app = clean(app.selectbox(key="from").set_value("yes").run())
@@ -93,6 +94,7 @@ def test_what_is_chosen_stands_in_the_address_and_an_address_chooses():
     assert choices(other)["cause"] == "smoke"
 
 
+@pytest.mark.long
 def test_a_column_cannot_be_cause_and_outcome():
     app = start(**QUICK)
     assert "smoke" not in app.selectbox(key="outcome").options
@@ -108,6 +110,7 @@ def test_a_share_of_the_budget_says_what_to_expect_and_stays_within_the_total():
     assert "basic composition" in said(app)
 
 
+@pytest.mark.long
 def test_numbers_have_units_and_no_share():
     app = start(data="linear-gaussian", rows="5000")
     assert not app.error
@@ -117,6 +120,7 @@ def test_numbers_have_units_and_no_share():
     assert "for one more unit of" in figures(app)[0]["layout"]["xaxis"]["title"]["text"]
 
 
+@pytest.mark.long
 def test_names_of_a_table_stay_out_of_the_address():
     app = open_table(TABLE)
     app = clean(app.switch_page("pages/effects.py").run())
@@ -142,6 +146,7 @@ def test_every_tab_draws(tab):
     assert wanted.get(tab, "") in said(app)
 
 
+@pytest.mark.long
 def test_an_answer_that_is_left_open_is_no_error(monkeypatch):
     def refused(*arguments, **more):
         return Effects(
@@ -154,6 +159,7 @@ def test_an_answer_that_is_left_open_is_no_error(monkeypatch):
     assert "nothing to draw" in said(app)
 
 
+@pytest.mark.long
 def test_what_is_known_is_told_below_the_answer():
     app = start(**QUICK, knowledge=Knowledge.of(tiers="smoke;lung,bronc").text)
     assert "Known beforehand: smoke before" in said(app)

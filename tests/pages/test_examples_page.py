@@ -101,6 +101,7 @@ def test_numbers_are_shown_within_their_bounds():
     assert any("2,000 of 5,000 rows" in c.value for c in app.caption)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_an_example_can_be_discovered(kind):
     query = {"intervals": "4"} if kind in NUMERIC_EXAMPLES else {}

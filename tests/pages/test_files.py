@@ -67,6 +67,7 @@ def test_one_file_alone_asks_for_files():
     assert asking == ["pages/ui/controls/uploads.py"]
 
 
+@pytest.mark.long
 def test_discover_has_a_button_for_every_text():
     app = open_page("discover", data="asia", rows="20000", discover_tab="Export & code")
     said(app)

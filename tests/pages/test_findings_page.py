@@ -21,6 +21,7 @@ def captions(app):
     return " ".join(c.value for c in app.caption)
 
 
+@pytest.mark.long
 def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
     app = clean(start(**POOR))
     assert "cannot be told" in captions(app)
@@ -54,6 +55,7 @@ def test_other_algorithms_say_nothing_of_pairs():
     assert not any("discover_unclear" in str(t.key) for t in app.toggle)
 
 
+@pytest.mark.long
 def test_numbers_have_them_too():
     app = clean(
         start(

@@ -12,6 +12,7 @@ from tests.pages.opening import open_page
 SMALL = {"data": "cancer", "rows": "1000"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "query", "wanted"),
     [

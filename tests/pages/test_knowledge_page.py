@@ -68,6 +68,7 @@ def test_each_graph_of_the_page_obeys():
         assert (edge["from"], edge["arrows"]) == (number["asia"], "to")
 
 
+@pytest.mark.long
 def test_names_of_a_table_stay_out_of_the_address_and_what_is_gone_is_left_out():
     app = open_table(TABLE, algorithm="laplace-pc", epsilon="2")
     app.switch_page("pages/discover.py").run()
@@ -85,6 +86,7 @@ def test_names_of_a_table_stay_out_of_the_address_and_what_is_gone_is_left_out()
     assert not known_of(clean(app))
 
 
+@pytest.mark.long
 def test_a_pin_puts_back_its_own_data_and_leaves_others_alone():
     app = clean(start(**QUICK, knowledge=TIERS.text))
     app = press(app, "Pin")
@@ -110,12 +112,14 @@ def test_names_of_other_columns_in_an_address_are_left_out():
     assert known_of(app) == Knowledge.of(tiers="asia;dysp")
 
 
+@pytest.mark.long
 def test_expected_quality_and_advice_take_it_along():
     app = clean(start(**QUICK, discover_tab="What is known", knowledge=TIERS.text))
     app = press(app, "What is it worth?")
     assert any("What is known is worth" in m.value for m in app.markdown)
 
 
+@pytest.mark.long
 def test_trade_off_takes_it_into_the_plan():
     app = clean(start(data="asia", rows="5000", knowledge=TIERS.text))
     app = clean(app.switch_page("pages/tradeoff.py").run())

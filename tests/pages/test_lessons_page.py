@@ -29,6 +29,7 @@ def answer(app, name, number, text):
     assert not app.exception
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "number"), few(TASKS, 8))
 def test_every_task_is_drawn_and_takes_the_right_answer(name, number):
     app = start(lesson=name, task=str(number))
@@ -81,6 +82,7 @@ def test_bad_addresses_fall_back():
     assert app.header[0].value == "Task 1: Two worlds, one number"
 
 
+@pytest.mark.long
 def test_a_class_link_gives_every_control_and_the_seed_as_they_were_set():
     app = start(lesson="composition", task="2")
     app.select_slider(key="composition_2_releases").set_value("20").run()

@@ -28,6 +28,7 @@ def start(**query):
     return open_page("mechanisms", **query)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PANELS)
 def test_every_panel_is_drawn_with_its_code(name):
     app = start(panel=name)

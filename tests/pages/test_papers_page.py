@@ -14,6 +14,7 @@ def start(**query):
     return open_page("papers", **query)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(NAMES, 6))
 def test_every_item_draws(name):
     app = start(item=name)

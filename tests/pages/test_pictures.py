@@ -107,6 +107,7 @@ def words(made):
     return [e.text.strip() for e in root.iter() if e.tag is ElementTree.Comment]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_pictures_are_whole_files_and_say_their_title_and_guarantee(form):
     check(form, drawn(form, classes=CLASSES, reference=OTHER), TITLE, LINES[0], LINES[1])
@@ -213,6 +214,7 @@ def test_every_chart_of_the_pages_has_data_here():
     assert defined() == set(CHARTS), "add the chart to tests/pages/charts_of_pages.py"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chart", few(CHARTS, 6))
 def test_every_chart_converts(chart):
     figure = CHARTS[chart]()
@@ -220,6 +222,7 @@ def test_every_chart_converts(chart):
     check("svg", made, TITLE, LINES[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chart", few(CHARTS, 1))
 def test_charts_convert_in_all_forms_to_the_same_bytes(chart):
     figure = CHARTS[chart]()
@@ -298,6 +301,7 @@ def made_run(algorithm="moment-search", folder=None, missing="level", **paramete
     return RunPictures(result, dataset, loaded.positions, references, seed), loaded, schema
 
 
+@pytest.mark.long
 def test_what_stands_under_a_picture_of_a_run():
     pictures, *_ = made_run(epsilon=2.0)
     said = run_lines(pictures.result, pictures.dataset, seed=3)
@@ -377,6 +381,7 @@ def test_a_notebook_makes_the_run_again():
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("stated", "missing"), [(True, "level"), (True, "drop"), (False, "level")])
 def test_a_notebook_reads_a_table_from_its_path_with_its_schema(stated, missing, tmp_path):
     pictures, loaded, schema = made_run(folder=tmp_path, missing=missing, epsilon=5.0)
@@ -388,6 +393,7 @@ def test_a_notebook_reads_a_table_from_its_path_with_its_schema(stated, missing,
     assert "put the path of your file here" in text
 
 
+@pytest.mark.long
 def test_nothing_is_drawn_before_a_picture_is_wanted():
     code = "import sys, pages.ui.pictures; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)

@@ -213,6 +213,7 @@ def told(app):
     return " ".join(e.value for e in (*app.markdown, *app.caption))
 
 
+@pytest.mark.long
 def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
     app = start()
     first = [m.value for m in app.markdown][:6]
@@ -227,6 +228,7 @@ def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
     assert "Not known yet" in told(start(algorithm="pc"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["demo-budget", "_a_ $x^2$ <b>"])
 def test_a_name_is_shown_as_it_is_in_tables_and_choices(ledger, name):
     ledger.set_total(name, 3.0, 1e-5)

@@ -44,6 +44,7 @@ def test_a_sample_goes_from_a_choice_to_a_table_with_its_true_graph(uploads, mon
     assert "Use this table" not in [button.label for button in app.button]
 
 
+@pytest.mark.long
 def test_with_a_parent_left_out_the_true_graph_is_unknown():
     app = choose(start(), "clinic")
     schema = app.session_state["upload_schema"]
@@ -59,6 +60,7 @@ def test_with_a_parent_left_out_the_true_graph_is_unknown():
     assert metric(app, "Edges in the true graph") == "unknown"
 
 
+@pytest.mark.long
 def test_the_last_choice_counts():
     app = choose(start(), "clinic")
     app.file_uploader[0].upload("t.csv", b"a,b\n1,x\n2,y\n1,y\n", "text/csv").run()

@@ -78,6 +78,7 @@ def test_the_first_view_says_which_algorithm_to_take():
     assert list(table["algorithm"]) == ["Laplace-PC", "Priv-PC"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "view",
     few(["Two parameters", "Edges", "Eight networks", "Tests and time", "Table & download"], 2),
@@ -111,6 +112,7 @@ def test_more_runs_are_added_to_those_that_come_with_the_product():
     assert len(sweep.rows) == 2 * 4 * 10 + 1
 
 
+@pytest.mark.long
 def test_without_a_shipped_sweep_the_page_says_so_and_runs_nothing_by_itself():
     app = opened(**FEW)
     assert "No finished sweep of “cancer” with these settings comes with the product" in told(app)
@@ -222,6 +224,7 @@ def test_eight_networks_say_what_to_pick_at_the_epsilon_that_is_chosen():
     assert len(app.get("plotly_chart")) == 8
 
 
+@pytest.mark.long
 def test_published_runs_are_named_as_such():
     app = two_algorithms()
     app.segmented_control(key="sweep_calibrations").set_value(["proven", "published"])
@@ -229,6 +232,7 @@ def test_published_runs_are_named_as_such():
     assert set(app.dataframe[0].value["calibration"]) == {"proven", "published"}
 
 
+@pytest.mark.long
 def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
     app = two_algorithms()
     sweep = next(reversed(app.session_state["_sweeps"].values()))
@@ -242,12 +246,14 @@ def test_a_cancelled_sweep_keeps_its_rows_and_can_be_resumed():
     assert sweep.complete
 
 
+@pytest.mark.long
 def test_no_algorithm_chosen_is_said():
     app = two_algorithms()
     app.multiselect(key="sweep_algorithms").set_value([]).run()
     assert "Choose at least one" in app.info[0].value
 
 
+@pytest.mark.long
 def test_numbers_offer_only_algorithms_that_take_them():
     app = start(data="linear-gaussian", **{**FEW, "sweep_algorithms_numbers": ["PrivPC*"]})
     options = app.multiselect(key="sweep_algorithms_numbers").options

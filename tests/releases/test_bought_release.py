@@ -72,6 +72,7 @@ def test_one_charge_pays_for_both_and_the_certificate_says_so(ledger):
     assert "Steps of the purchase" in certificate_html(document)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "given", "delta"),
     [
@@ -88,6 +89,7 @@ def test_other_algorithms_on_a_bought_domain(ledger, name, given, delta):
     assert "bought domain come to" in " ".join(verify(certificate_json(made.certificate)).verified)
 
 
+@pytest.mark.long
 def test_columns_of_numbers_alone(ledger):
     rng = np.random.default_rng(2)
     columns = {name: rng.normal(3, 2, N).astype(str) for name in ("smoke", "ill", "age")}

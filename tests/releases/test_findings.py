@@ -62,6 +62,7 @@ def test_the_edge_table_has_a_column_for_each(result):
 BASE = ["discover", "--network", "asia", "--rows", "20000", "--algorithm", "moment-search"]
 
 
+@pytest.mark.long
 def test_the_command_line_says_how_sure_edges_are(capsys):
     main([*BASE, "--set", "epsilon=1"])
     lines = capsys.readouterr().out.splitlines()
@@ -72,6 +73,7 @@ def test_the_command_line_says_how_sure_edges_are(capsys):
     assert any("no edge seen;" in line for line in lines)
 
 
+@pytest.mark.long
 def test_the_json_has_every_pair(capsys):
     main([*BASE, "--json"])
     told = json.loads(capsys.readouterr().out)

@@ -88,6 +88,7 @@ def test_at_the_price_the_plan_sees_the_reference_size():
     assert cheapest(None).epsilon is None or cheapest(None).epsilon >= dearer.epsilon
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [5_000.0, 1e6])
 def test_no_price_is_beyond_what_a_run_takes(epsilon):
     """With few rows nothing is seen at any budget; the search ends at the largest ε there is."""

@@ -25,6 +25,7 @@ def table(levels, n=500):
     return Dataset("t", columns, tuple(v.astype(np.uint16) for v in values))
 
 
+@pytest.mark.long
 def test_pc_is_whole_where_tables_are_small():
     source = count(load_network("asia").sample(2_000, 1))
     result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
@@ -34,6 +35,7 @@ def test_pc_is_whole_where_tables_are_small():
     assert reference_sentence(reference, reference) == ""
 
 
+@pytest.mark.long
 def test_with_many_levels_it_conditions_on_fewer_columns_and_says_so():
     source = count(table((200, 200, 200, 200, 2)))
     result = discover(source, "moment-search", {"epsilon": 1.0}, seed=1)
@@ -56,6 +58,7 @@ def test_an_order_that_the_reference_sets_is_not_explained_by_large_tables(monke
     assert reference_sentence(result, reference) == ""
 
 
+@pytest.mark.long
 def test_it_ends_after_so_many_tests_and_says_so(monkeypatch):
     monkeypatch.setattr(module, "_TESTS", 5)
     source = count(load_network("asia").sample(2_000, 1))

@@ -331,6 +331,7 @@ def test_a_ledger_that_fails_after_the_charge_does_not_lose_the_release(asia, le
     assert ledger.charges()[0].state == "charged"
 
 
+@pytest.mark.long
 def test_an_effect_is_released_as_the_certificate_has_it(ledger):
     plan = EffectPlan(Question("Smoker", "Cancer"), 0.5)
     data = load_network("cancer").sample(1_000, 1)

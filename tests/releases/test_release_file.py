@@ -44,6 +44,7 @@ def released(tmp_path_factory):
     return ledger, data, *kept_release(ledger, data)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_written_is_read_back_and_says_what_was_released(tmp_path, form):
     build, parameters = FORMS[form]
@@ -299,6 +300,7 @@ def test_later_releases_of_a_chain_hold_the_earlier_ones(tmp_path):
             put_together(pair, sites=False)
 
 
+@pytest.mark.long
 def test_two_chains_of_one_budget_are_no_two_sites(tmp_path):
     """Both were topped up; they are of the same rows all the same, and the promise is the sum."""
     ledger, data = ledger_in(tmp_path), levels_table()
@@ -311,6 +313,7 @@ def test_two_chains_of_one_budget_are_no_two_sites(tmp_path):
     assert put_together(chains, sites=False)[1].epsilon == 4.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.0, 0.4])
 def test_numbers_beside_an_effect_are_added_to_only_if_they_were_all_that_was_paid(tmp_path, share):
     """A second table for the effect took a part of ε, which a top-up would spend once more."""
@@ -332,6 +335,7 @@ def test_a_ledger_is_opened_again_and_still_knows_its_table(released):
     assert kept_release(Ledger(ledger.path), data, 0.5, adds_to=file)[0].guarantee.epsilon == 0.5
 
 
+@pytest.mark.long
 def test_numbers_of_a_bought_domain_are_searched_again_and_not_added_to(tmp_path):
     """The domain took a part of ε; a table that states what was bought as its own would spend that
     part once more."""

@@ -167,6 +167,7 @@ def test_a_release_whose_top_up_failed_was_added_to(ledger, monkeypatch):
     assert [charge.state for charge in ledger.charges()] == ["released", "failed"]
 
 
+@pytest.mark.long
 def test_of_many_threads_at_once_one_adds(ledger):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
@@ -250,6 +251,7 @@ def forged(made, **fields):
     return parsed_file(file_text(document).encode())
 
 
+@pytest.mark.long
 def test_a_file_that_somebody_else_signed_is_not_added_to(ledger):
     """It has the nonce and the mark of the true one, but says that ε = 1.99 was spent: the owner
     would pay 0.01 for what costs 1.5."""
@@ -268,6 +270,7 @@ def test_a_file_that_somebody_else_signed_is_not_added_to(ledger):
     assert kept_release(ledger, data, 2.0, adds_to=file)
 
 
+@pytest.mark.long
 def test_another_table_or_ledger_is_refused(ledger, tmp_path):
     data = levels_table()
     _, file = kept_release(ledger, data, 0.5)
@@ -364,6 +367,7 @@ def test_refined_counts_are_those_of_one_release_at_the_total(ledger):
     assert np.abs(second.kept.counts - exact).max() <= 40
 
 
+@pytest.mark.long
 def test_a_table_in_parquet_can_be_added_to(ledger, tmp_path):
     """Its files are read anew, and known again."""
     data = levels_table()

@@ -91,6 +91,7 @@ def slsqp(sigma, sparsity):
     return found.fun
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("graphs", [3, pytest.param(10, marks=pytest.mark.long)])
 def test_against_slsqp_and_all_orders(graphs):
     """On ten graphs of 4 nodes: never below the optimum, mostly at it, and no worse than SLSQP."""

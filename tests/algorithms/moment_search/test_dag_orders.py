@@ -78,6 +78,7 @@ def test_a_dag_within_its_limits_no_worse_than_a_search_over_edges(seed, columns
     assert total(score, found) >= total(score, alone)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("graphs", [4, pytest.param(12, marks=pytest.mark.long)])
 def test_it_finds_what_searches_over_single_edges_miss(graphs):
     better = reached = 0

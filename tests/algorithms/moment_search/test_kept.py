@@ -340,6 +340,7 @@ def test_searched_again_the_kept_numbers_say_what_the_run_said(name, settings):
     assert same(again.released.kept, result.released.kept)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["asia", "child", "numbers"])
 def test_other_settings_change_what_is_seen_and_nothing_that_was_released(name):
     data, result = run_of(name, "plain")

@@ -176,6 +176,7 @@ def test_what_pairs_do_not_say_comes_from_tables():
     assert seen.dof > alone.dof
 
 
+@pytest.mark.long
 def test_noise_on_a_table_is_not_taken_for_an_interaction():
     """At a level of 0.001: fails by chance less than once in a million runs."""
     runs, seen = 300, 0

@@ -87,6 +87,7 @@ def test_a_dependence_of_many_levels_is_seen():
         assert found.p_value < 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1.0, 100.0])
 def test_memory_does_not_grow_with_the_square_of_the_parts(epsilon):
     """A matrix of all pairs of parts has 42 MB, of which a test needs three."""

@@ -115,6 +115,7 @@ def test_the_noise_s_variance_is_that_of_drawn_noise(given_columns):
     assert np.mean(squares) == pytest.approx(expected + exact, rel=0.25)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mu", few([0.2, 2.0], 1))
 @pytest.mark.parametrize("given_columns", [pytest.param((), marks=pytest.mark.long), (2, 3)])
 def test_the_level_holds_when_the_noise_is_large(mu, given_columns):

@@ -177,6 +177,7 @@ def independent_pairs(seed, dependence, n):
     return count(Dataset("t", columns, (first.astype(np.uint8), second, *rest)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", [pytest.param(0.2, marks=pytest.mark.long), 2.0])
 @pytest.mark.parametrize("runs", [8, pytest.param(80, marks=pytest.mark.long)])
 def test_most_findings_of_no_edge_are_right_and_edges_of_that_size_are_seen(epsilon, runs):

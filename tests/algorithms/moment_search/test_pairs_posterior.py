@@ -70,6 +70,7 @@ HUB = (frozenset(), *(frozenset({0}) for _ in range(40)))
 SINK = (*(frozenset() for _ in range(40)), frozenset(range(40)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("start", [HUB, SINK], ids=["hub", "sink"])
 def test_columns_with_many_causes_or_effects_are_drawn_in_little_room(start):
     """A table of all subsets of 40 candidates would not fit any memory."""

@@ -119,6 +119,7 @@ def test_on_average_probabilities_are_those_of_all_dags():
     assert (np.abs(mean) < 4 * spread + 0.005).all()
 
 
+@pytest.mark.long
 def test_runs_are_the_same_again_and_settle_where_the_counts_say_much():
     _, table = random_network(8, 50_000)
     one, two = (sampled(score_of(table, 4.0)) for _ in range(2))

@@ -30,6 +30,7 @@ def exact(data):
 
 
 # The full contingency table of 8 columns, and pairs with rounds of tables of 37.
+@pytest.mark.long
 @pytest.mark.parametrize("network", ["asia", "alarm"])
 @pytest.mark.parametrize("seed", few([1, 2], 1))
 def test_margins_are_the_columns_up_to_their_noise(network, seed):

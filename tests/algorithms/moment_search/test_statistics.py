@@ -61,6 +61,7 @@ def test_without_noise_the_score_is_a_penalised_deviance():
     assert evidence.score(2, frozenset()) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ratio", [pytest.param(0.3, marks=pytest.mark.long), 3.0])
 @pytest.mark.parametrize(
     "given", [*(pytest.param(g, marks=pytest.mark.long) for g in ((), (1,))), (1, 3)]

@@ -154,6 +154,7 @@ def test_scores_of_families_are_those_of_their_tables(scale):
             assert near.known[column, parents] == found
 
 
+@pytest.mark.long
 def test_what_is_far_below_what_is_wanted_is_not_fitted_to_the_end():
     """And was rightly given up: fitted later, it is still below."""
     given_up = 0

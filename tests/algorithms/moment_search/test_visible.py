@@ -43,6 +43,7 @@ def found_among(runs, levels, epsilon, more):
     return seen
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("levels", "epsilon"),
     [

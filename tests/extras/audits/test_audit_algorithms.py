@@ -26,6 +26,7 @@ from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import few
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
     [pytest.param(MECHANISMS, marks=pytest.mark.long), RELEASES],
@@ -75,6 +76,7 @@ RUNS = {"moment-search": 500, "moment-search-pairs": 500, "moment-search-tables"
 SLOW = {"moment-search", "moment-search-pairs", "moment-search-tables"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

@@ -33,6 +33,7 @@ def test_a_planted_bug_is_caught(name):
     assert result.case.flaw
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("bug", "correct"),
     few(

@@ -66,6 +66,7 @@ def test_half_noise_is_caught_in_all(name):
     assert audit(planted, runs=4000, confidence=0.999).verdict == "violated"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", QUICK)
 def test_the_pair_uses_what_the_plan_allows(name):
     """On every path the losses of all releases add up to the claim or a little less."""

@@ -28,6 +28,7 @@ from tests.examples import few
 RUNS = {"lapmech-added": 1200, "moment-search-added": 1000, "laplace-pc-person": 4000}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(UNITS, 3))
 def test_short_audits_of_persons_find_no_violation(name):
     """A true claim is called violated here with probability below one in a million in all."""
@@ -58,6 +59,7 @@ def test_the_pairs_differ_in_all_rows_of_a_person(name):
         assert all(source.table(columns)[row] == times for row, times in rows.items())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["lapmech-person", "moment-search-person", "number-of-rows"])
 def test_most_of_epsilon_is_shown(name):
     """Fixed seeds; a true claim is called violated with probability at most 5 % over seeds."""

@@ -19,6 +19,7 @@ ALL = {**AUDITS, **MECHANISMS, **PAIRWISE, **PLANTED, **RELEASES, **UNITS}
 FAST = [n for n in ALL if n not in ("moment-search-tables",)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(FAST, 4))
 def test_no_event_is_named_as_inside(name):
     case = ALL[name]

@@ -149,6 +149,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plant", "check"), [row[2:] for row in TABLE], ids=[f"{row[0]}: {row[1]}" for row in TABLE]
 )

@@ -182,6 +182,7 @@ def test_the_algorithm_sees_the_edge_from_its_epsilon_on(levels, law):
 SHAPES = [(2,) * 4, (2,) * 20, (5,) * 3, (2, 3, 4, 5) * 3, (30, 2, 2, 2)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("levels", SHAPES, ids=str)
 def test_who_knows_the_pair_needs_no_more(levels):
     """From 3,000 rows and three columns on, where an edge is not by rare levels alone.
@@ -195,6 +196,7 @@ def test_who_knows_the_pair_needs_no_more(levels):
             assert oracle_epsilon(law, n) <= algorithm_epsilon(law, shape, PARAMETERS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [2, 5, 30])
 def test_nor_does_it_for_numbers(columns):
     for correlation in (0.02, 0.1, 0.4, 0.9):
@@ -237,6 +239,7 @@ def test_rows_then_budget_then_algorithm_then_nothing():
     assert limits == ["rows", "budget", "algorithm", "nothing"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [["--levels", "2,3,2"], ["--numbers", "--columns", "4"]])
 def test_the_command_says_what_limits(kind, capsys):
     words = ["advise", "--rows", "3000", *kind, "--runs", "2", "--algorithms", "moment-search"]

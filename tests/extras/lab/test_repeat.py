@@ -18,6 +18,7 @@ def data():
     return load_network("cancer").sample(2_000, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", few(["svt-pc", "moment-search", "lapmech"], 1))
 def test_a_worker_makes_the_run_that_the_page_would_make(data, name):
     process = start(Repeat(data, name, {}), gently=True)

@@ -99,6 +99,7 @@ def test_the_noise_stated_is_the_noise_of_a_run(name):
     assert threshold == pytest.approx(1.959964, rel=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["laplace-pc", "svt-pc", "priv-pc", "sg-pc"])
 def test_the_smallest_epsilon_for_a_noise(name):
     shape = Shape(100_000, levels=(2,) * 8)

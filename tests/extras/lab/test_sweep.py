@@ -154,6 +154,7 @@ def test_a_row_is_the_run_that_it_says(expected):
         assert row["non_private_skeleton_precision"] == against.precision
 
 
+@pytest.mark.long
 def test_references_are_made_once(monkeypatch):
     asked = []
     original = Runner.reference
@@ -236,6 +237,7 @@ def test_a_reference_that_is_refused_leaves_the_run():
     assert row["non_private_skeleton_f1"] is None
 
 
+@pytest.mark.long
 def test_numbers_and_dags():
     example = StructuralExample("linear-gaussian", 5, 0.4, 2, standardised=False)
     plan = SweepPlan(
@@ -347,6 +349,7 @@ def test_cancel_stops_within_a_run():
     assert len(asked) < 60
 
 
+@pytest.mark.long
 def test_closing_ends_the_processes():
     plan = SweepPlan((NetworkData("cancer"),), ("svt-pc",), rows=(500,), seeds=2_000)
     crew = Pool(Runner(plan), 2)
@@ -394,6 +397,7 @@ class _Deadly(Runner):
         return super().__call__(work)
 
 
+@pytest.mark.long
 def test_a_run_that_no_worker_survives_ends_the_sweep(expected, monkeypatch):
     crew = Crew(_Deadly(PLAN, seconds=60.0))
     crew.slots = 2

@@ -104,6 +104,7 @@ def test_files_that_are_none(tmp_path):
         read_sweep(tmp_path / "missing.json")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kept", [0, 1, 7, 20])
 @pytest.mark.parametrize("cut", [0, 1, 30])
 def test_resuming_after_a_kill(tmp_path, rows, kept, cut):

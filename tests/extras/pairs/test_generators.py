@@ -79,6 +79,7 @@ def test_the_direction_swaps_the_variables():
     assert one.bounds == other.bounds[::-1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", GENERATORS)
 def test_hsic_without_noise_finds_nearly_all_directions(kind):
     found = 0

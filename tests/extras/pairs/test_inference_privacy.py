@@ -119,6 +119,7 @@ def test_the_worst_training_record_uses_up_epsilon():
     assert sum(told) == pytest.approx(2.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("score", "least"), [("kendall", 0.4), ("spearman", 0.4), ("hsic", 0.01)])
 def test_a_test_record_can_use_up_much_of_epsilon(score, least):
     """Steep lines, of which one record goes to the far corner."""

@@ -120,6 +120,7 @@ def passes(distances, epsilon, delta):
     return 1 - fails[0] * fails[1], fails[0] * fails[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("delta", few([0.2, 1e-3], 1))
 @pytest.mark.parametrize("epsilon", few([0.3, 1.0, 2.0], 1))
 def test_the_test_costs_two_epsilon_to_refuse_and_one_to_pass(epsilon, delta):

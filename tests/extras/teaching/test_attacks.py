@@ -68,6 +68,7 @@ def test_equal_graphs_are_no_more_than_a_coin(monkeypatch):
     assert exact_success(1_500) == 0.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("epsilon", few([1.0, 0.2], 1))
 def test_no_attack_is_right_more_often_than_epsilon_allows(algorithm, epsilon):
@@ -75,12 +76,14 @@ def test_no_attack_is_right_more_often_than_epsilon_allows(algorithm, epsilon):
     assert right / 2_000 <= guessing_bound(epsilon, 0.0) + hoeffding(2_000)
 
 
+@pytest.mark.long
 def test_a_graph_with_too_little_noise_would_be_seen():
     # ε three times what is claimed.
     right, _ = guesses("laplace-pc", 1_500, 3.0, 1_000, 1)
     assert right / 2_000 > guessing_bound(1.0, 0.0) + hoeffding(2_000)
 
 
+@pytest.mark.long
 def test_the_graph_has_the_edge_as_often_as_laplace_noise_on_the_score_makes_it():
     epsilon, runs = 2.0, 1_000
     pair = target_pair(1_500)
@@ -95,6 +98,7 @@ def test_the_graph_has_the_edge_as_often_as_laplace_noise_on_the_score_makes_it(
         assert edge[side] == pytest.approx(1 - tail if over > 0 else tail, abs=slack)
 
 
+@pytest.mark.long
 def test_the_curve_is_of_the_same_attack_and_its_intervals_hold_it():
     seen = membership("laplace-pc", 1_500, 1.0, 400, 1)
     assert seen.epsilons.tolist() == list(EPSILONS)
@@ -193,6 +197,7 @@ def test_counts_below_a_half_can_be_divided_by():
 # --- a class link may set any seed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", few(range(2, 101, 14), 2))
 def test_answers_hold_with_any_seed(seed):
     simpson_tasks, composition = LESSONS["simpson"].tasks, LESSONS["composition"].tasks

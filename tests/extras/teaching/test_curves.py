@@ -24,6 +24,7 @@ from tests.graphs.random_dags import members
 ALARM = 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axis", AXES)
 def test_simulated_errors_agree_with_the_exact_ones(axis):
     found = sieve_errors(axis, 10_000, 0.2, 1.0, 0.5, 1.0, 3_000, 1)

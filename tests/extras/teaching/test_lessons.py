@@ -50,6 +50,7 @@ def test_the_controls_of_a_task_come_first_and_the_others_are_tucked_away(task):
         replace(task, moves=("nothing",)).prepared  # noqa: B018
 
 
+@pytest.mark.long
 def test_the_answers_are_those_worked_out_by_hand():
     for name, lesson in LESSONS.items():
         assert 3 <= len(lesson.tasks) <= 4

@@ -39,6 +39,7 @@ SETTINGS = [
 BY_NAME = {panel.name: panel for panel in ALL}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "changed"), few(SETTINGS, 26))
 def test_the_code_of_a_panel_runs_and_gives_what_the_panel_shows(name, changed):
     panel = BY_NAME[name]

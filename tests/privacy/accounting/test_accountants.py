@@ -25,6 +25,7 @@ def said(events, delta=DELTA):
     return {account.name: account.epsilon for account in side_by_side(events, delta)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("epsilon", "rounds", "advanced", "kov", "renyi", "laplace", "pure", "selection", "exact"),
     [
@@ -63,6 +64,7 @@ def test_renyi_equals_the_library_s_accountant():
     assert said(events)["Rényi"] == pytest.approx(accountant.get_epsilon(DELTA), rel=1e-9)
 
 
+@pytest.mark.long
 def test_distributions_equal_the_library_s_accountant():
     accountant = pld.PLDAccountant()
     sizes = np.geomspace(0.05, 0.5, 30)
@@ -78,6 +80,7 @@ def test_distributions_equal_the_library_s_accountant():
     assert ours == pytest.approx(whole.get_epsilon(DELTA), rel=1e-3)
 
 
+@pytest.mark.long
 def test_integer_noise_is_not_continuous_noise():
     """At ε = 1 a hundred steps with whole numbers leak more than continuous noise would."""
     continuous = said([Event("laplace", 1.0, 100)])["privacy-loss distribution"]
@@ -167,6 +170,7 @@ def test_rho_of_each_kind():
     assert total_rho([]) is None
 
 
+@pytest.mark.long
 def test_curves_against_the_number_of_steps():
     counts = [1, 5, 20, 80, 200]
     event = Event("laplace", 0.1)

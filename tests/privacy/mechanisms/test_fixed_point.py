@@ -195,6 +195,7 @@ def extreme_tables():
     )
 
 
+@pytest.mark.long
 def test_scores_are_rounded_by_a_part_of_what_is_planned():
     """Random and extreme tables; half of the room is for one score, and the margin takes some."""
     generator = np.random.default_rng(1)

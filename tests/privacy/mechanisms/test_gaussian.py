@@ -119,6 +119,7 @@ def test_epsilon_is_the_library_s_at_the_edges_and_between(sigma, delta):
     assert (found == math.inf) == (expected == math.inf)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("epsilon", EDGES)
 @pytest.mark.parametrize("delta", [0.0, 1e-300, 1e-12, 1e-6, 0.5, 1.0])
 def test_sigma_is_the_library_s_at_the_edges_and_between(epsilon, delta):
@@ -204,6 +205,7 @@ def theorem(rate, multiplier, order):
     return float(mpmath.log(total) / (order - 1))
 
 
+@pytest.mark.long
 def test_the_sampled_bound_is_the_theorem_s():
     """ε of T tests is that of the theorem's Rényi divergences at the best whole order, or less."""
     n, rows, multiplier, tests, delta = 1_000, 200, 4.0, 30, 1e-6
@@ -250,6 +252,7 @@ def test_a_sampled_plan_keeps_to_its_total(rows, epsilon):
     assert mechanism.epsilon(multiplier, delta, tests + 1) > epsilon
 
 
+@pytest.mark.long
 def test_sub_sampling_does_not_help():
     """Noise over signal, √n units: σ Δ_m/(signal ∝ √m) = multiplier/m is least at rate 1."""
     n = 1_000

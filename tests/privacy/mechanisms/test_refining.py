@@ -161,6 +161,7 @@ def test_refined_noise_has_the_law_of_the_smaller_scale(source, draws, before, s
     assert distance(known - 17, discrete_laplace(before)) <= distance_allowed(draws, ALARM)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("source", "draws"), SOURCES, ids=["simulated", "secure"])
 def test_what_the_first_number_adds_is_independent_of_the_second(source, draws):
     """χ² of (second, difference) in bins of about equal counts; false alarm ALARM.  Planted: noise
@@ -201,6 +202,7 @@ def largest_loss(before, scale, law):
     return largest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("before", "scale"), [(2.0, 1.0), (5.0, 4.0), (1.0, 0.4), (6.0, 2.0)])
 def test_both_releases_together_cost_what_the_second_one_costs(before, scale):
     """The exact joint probabilities of (first, second), for a count of 0 and of 1, by the law that

@@ -82,6 +82,7 @@ def permute_and_flip(utilities, epsilon):
 LAWS = {"exponential": exponential, "permute-and-flip": permute_and_flip}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", LAWS)
 @pytest.mark.parametrize("utilities", [[0.0, -1.0, 2.0], [1.0, 1.0, 1.0, -4.0], [3.0]])
 def test_frequencies_are_those_of_the_mechanisms(kind, utilities):

@@ -32,6 +32,7 @@ def deleted(chosen, tweak, value, noise):
     return mechanism.sieve(value).above and mechanism.examine(value).above
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("tweak", "distance"), [(0.0, 2.0), (4.0, 1.0), (2.0, 6.0)])
 def test_probabilities_are_those_of_the_mechanism(tweak, distance):
     """And 5 points more would be seen."""
