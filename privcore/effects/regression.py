@@ -10,6 +10,7 @@ where the noise hides how much X varies beside the others, too, and is wide then
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.stats import norm
@@ -45,11 +46,12 @@ def coefficient(
         return None
     # The covariance of X and Y − bX is both − b own; its variance is quadratic in b, too.
     rows = max(n - len(others) - 2, 1)
+    spread = partial(_spread, moments.squares)
     noise = moments.sigma**2 * np.array(
         [
-            _spread(left_cause, left_outcome, left_cause, left_outcome),
-            -2 * _spread(left_cause, left_outcome, left_cause, left_cause),
-            _spread(left_cause, left_cause, left_cause, left_cause),
+            spread(left_cause, left_outcome, left_cause, left_outcome),
+            -2 * spread(left_cause, left_outcome, left_cause, left_cause),
+            spread(left_cause, left_cause, left_cause, left_cause),
         ]
     )
     # Under the null the covariance of both residuals is 0, so that rows add own × var(Y − bX).
@@ -62,9 +64,9 @@ def coefficient(
     return Estimate(value * unit, min(low, value) * unit, max(high, value) * unit)
 
 
-def _spread(a: Vector, b: Vector, c: Vector, d: Vector) -> float:
-    """Covariance of aᵀNb and cᵀNd: N symmetric, its entries independent with variance 1, none at
-    (0, 0)."""
+def _spread(squares: float, a: Vector, b: Vector, c: Vector, d: Vector) -> float:
+    """Covariance of aᵀNb and cᵀNd: N symmetric, its entries independent with variance 1, `squares`
+    on the diagonal, none at (0, 0)."""
 
     def symmetric(x: Vector, y: Vector) -> Matrix:
         """Weight of each entry on and above the diagonal."""
@@ -72,6 +74,7 @@ def _spread(a: Vector, b: Vector, c: Vector, d: Vector) -> float:
         return np.triu(both + both.T) - np.diag(np.diag(both))
 
     first, second = symmetric(a, b), symmetric(c, d)
+    np.fill_diagonal(first, squares * np.diag(first))
     first[0, 0] = 0.0
     return float((first * second).sum())
 

@@ -110,8 +110,9 @@ def test_what_is_drawn_is_what_was_planned(form):
     assert kinds == {"gaussian"}
     first, *tables = [call[2] for call in noise.calls]
     if form == "numbers":
-        assert tables == []
-        sensitivity = weighted_sensitivity(1.0, data.n)
+        # Squares have √2 times the noise.
+        assert tables == [pytest.approx(math.sqrt(2) * first)]
+        sensitivity, tables = weighted_sensitivity(1.0, data.n), []
     else:
         sensitivity = pair_features_sensitivity(second.released.kept.levels)
     # Two counts of each table move by 1.

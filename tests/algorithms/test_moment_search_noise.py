@@ -76,7 +76,8 @@ def test_the_noise_on_moments_is_never_less_than_planned(p, n, epsilon, delta):
     rows = np.random.default_rng(1).uniform(-1, 1, (n, p))
     source = NumericRows(tuple(f"x{k}" for k in range(p)), ((-1.0, 1.0),) * p, rows)
     discover(source, "moment-search", {"epsilon": epsilon, "delta": delta}, noise=noise)
-    scales, *shapes, moments = (sigma for _, _, sigma, _ in noise.calls)
+    scales, *shapes, moments, squares = (sigma for _, _, sigma, _ in noise.calls)
+    assert squares >= math.sqrt(2) * moments
     shifts = [2 * math.sqrt(p) / n / scales, weighted_sensitivity(1.0, n) / moments]
     for sigma in shapes:
         intervals = usual_intervals(n, p, epsilon)

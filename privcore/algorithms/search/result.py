@@ -190,6 +190,7 @@ class NoisyMoments(NamedTuple):
     covariance: shape (p, p).  sigma: standard deviation of the noise on a mean of products;
     mean_share: weight of the means beside these, whose noise is sigma / mean_share.
     means, scale: shape (p,); scale: one unit of the release in the units of the data.
+    squares: variance of the noise on squares, over sigma².
     """
 
     means: Vector
@@ -197,6 +198,7 @@ class NoisyMoments(NamedTuple):
     sigma: float
     mean_share: float
     scale: Vector
+    squares: float = 1.0
 
 
 Parents = tuple[frozenset[int], ...]

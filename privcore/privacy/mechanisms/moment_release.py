@@ -3,7 +3,10 @@
 Released: the mean over the rows of the products of (a, x) with itself, upper triangle without the
 constant a².  With a well below the rows' norm the means cost almost nothing; they get more
 noise for it, but covariances depend on them only through products of two means.
-Sensitivity and proof: docs/proofs/weighted_moments.md.
+
+Squares get √2 times the noise of products.  Divided by √2, they make the map from rows to released
+numbers as even as a map to the whole symmetric matrix: the sensitivity is R² + a², where equal
+noise on all would need √2 (R² + a²/2).  Sensitivity and proof: docs/proofs/weighted_moments.md.
 """
 
 from __future__ import annotations
@@ -13,14 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privcore.arrays import Matrix
+from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.second_moments import upper_triangle
+from privcore.rounding import up
 
-# a, as a share of the largest norm R: the means then add an eighth to the sensitivity.
+# a, as a share of the largest norm R: the means then add a quarter to the sensitivity.
 MEAN_SHARE = 0.5
+# Variance of the noise on squares, as a multiple of that on products of two columns.
+SQUARES = 2.0
 
 
 class NoisyMoments(NamedTuple):
@@ -31,9 +37,22 @@ class NoisyMoments(NamedTuple):
 
 
 def weighted_sensitivity(radius: float, n: int) -> float:
-    """Largest L2 change of the released numbers when one of n rows of norm ≤ R is replaced."""
+    """Largest L2 change of the released numbers, squares over √2, when one of n rows of norm ≤ R is
+    replaced."""
     a = MEAN_SHARE * radius
-    return of_means(math.sqrt(2) * (radius * radius + a * a / 2) / n, n)
+    return of_means((radius * radius + a * a) / n, n)
+
+
+def with_noise(products: Matrix, sigma: float, noise: NoiseSource) -> Vector:
+    """The upper triangle of (a, x) times itself, shape (p + 1, p + 1), without a², with noise.
+
+    sigma: of the noise on products of two columns and on means.
+    """
+    rows, columns = upper_triangle(len(products) - 1, centred=True)
+    noisy, square = products[rows, columns], rows == columns
+    noisy[~square] = noise.gaussian_array(noisy[~square], sigma)
+    noisy[square] = noise.gaussian_array(noisy[square], up(math.sqrt(SQUARES) * sigma))
+    return np.asarray(noisy)
 
 
 def release_moments(
@@ -48,7 +67,7 @@ def release_moments(
     weight[0] = MEAN_SHARE * radius
     scale = planned_sigma(weighted_sensitivity(radius, n), planned_mu(epsilon, delta))
     rows, columns = upper_triangle(p, centred=True)
-    noisy = noise.gaussian_array((moments * np.outer(weight, weight))[rows, columns], scale)
+    noisy = with_noise(moments * np.outer(weight, weight), scale, noise)
     products = np.empty((p + 1, p + 1))
     products[rows, columns] = noisy
     products[columns, rows] = noisy

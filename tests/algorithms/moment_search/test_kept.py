@@ -55,7 +55,7 @@ def numbers(sigma=0.1, seed=1):
     drawn = np.random.default_rng(seed)
     return KeptNumbers(
         *(60, np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0])),
-        *(drawn.normal(size=5), sigma, 0.3),
+        *(drawn.normal(size=5), sigma, 0.3, 2.0),
     )
 
 
@@ -85,6 +85,12 @@ def test_as_json_and_back_it_is_the_same(kept):
             assert (back.moments.sums(*columns) == values).all()
             assert back.moments.variance(*columns) == variance
         assert (back.moments.table((0, 1, 2)) == kept.moments.table((0, 1, 2))).all()
+
+
+def test_numbers_kept_before_squares_had_noise_of_their_own_are_read():
+    document = kept_as_dict(KINDS["numbers"])
+    del document["squares"]
+    assert read_kept(document).squares == 1.0
 
 
 VALUES = st.recursive(

@@ -23,6 +23,7 @@ from privcore.privacy.mechanisms.gaussian import gaussian_delta
 from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 from tests.examples import examples, few
+from tests.transcripts import Recorder
 
 QUIET = 1e9
 
@@ -57,6 +58,20 @@ def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     source, noise = source_of(values), SimulatedNoise(seed)
     units = released_scales(source, plan.scales_sigma, noise)
     return NumericMoments(release_numbers(source, plan, units, noise, 1.0), penalty)
+
+
+@pytest.mark.parametrize("radius", [0.5, 1.0, 50.0])
+def test_no_row_is_longer_than_what_the_noise_covers(radius):
+    """Rows in corners of the box: their squares add up to 1 at most, to 1 where shortened."""
+    values = np.where(np.random.default_rng(1).random((200, 4)) < 0.5, -1.0, 1.0)
+    noise = Recorder(1)
+    release_numbers(
+        source_of(values), planned(200, 4, 1.0, radius), (np.zeros(4), np.ones(4)), noise, 1.0
+    )
+    (_, _, sigma, _), (_, squares, more, _) = noise.calls
+    assert more >= math.sqrt(2) * sigma
+    assert squares.sum() <= 1 + 1e-9
+    assert radius > 1 or squares.sum() > 0.999
 
 
 def left_of(values, column, given):

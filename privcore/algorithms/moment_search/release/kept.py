@@ -218,7 +218,8 @@ class KeptNumbers:
     centre, scale: of each column, shape (p,); radius: how long rows may be in these, over √p.
     half: of each column, half of its range in the units of the data, shape (p,).
     noisy: means (weighted) and products, as the upper triangle of (p + 1, p + 1) without (0, 0),
-    each with normal noise of deviation sigma.  mu: as of `KeptSums`.
+    each with normal noise of deviation sigma, squares with `squares` times its variance, which is 1
+    in files of versions before.  mu: as of `KeptSums`.
     """
 
     n: int
@@ -229,6 +230,7 @@ class KeptNumbers:
     noisy: Vector
     sigma: float
     mu: float
+    squares: float
 
     form = "numbers"
     # Of columns that hold numbers there are none.
@@ -252,7 +254,7 @@ class KeptNumbers:
         """With another release of the same rows in the same units; weighed by their noise."""
         alike = all(
             np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("centre", "scale", "radius", "half")
+            for name in ("centre", "scale", "radius", "half", "squares")
         )
         if not alike:
             raise DataError(
@@ -282,6 +284,7 @@ class KeptNumbers:
             "noisy": self.noisy.tolist(),
             "sigma": self.sigma,
             "mu": self.mu,
+            "squares": self.squares,
         }
 
     @classmethod
@@ -303,6 +306,7 @@ class KeptNumbers:
             noisy,
             _positive(document["sigma"]),
             mu,
+            _positive(document.get("squares", 1.0)),
         )
 
 

@@ -23,7 +23,7 @@ from privcore.arrays import Columns, Matrix
 from privcore.counts import NumberSource
 from privcore.independence.fisher import covariance, fisher_z, partial_correlation, residual
 from privcore.privacy.mechanisms import NoiseSource
-from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
+from privcore.privacy.mechanisms.moment_release import MEAN_SHARE, SQUARES, with_noise
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 
 # A residual variance is told from 0 where it is this many standard deviations of its noise.
@@ -38,6 +38,7 @@ class NumericMoments(FamilyEvidence):
 
     def __init__(self, kept: KeptNumbers, penalty: float) -> None:
         self.n, self.sigma, self._penalty = kept.n, kept.sigma, penalty
+        self._squares = kept.squares
         p = len(kept.centre)
         self._unit = kept.scale * kept.radius * math.sqrt(p) * kept.half
         rows, columns = upper_triangle(p, centred=True)
@@ -53,7 +54,9 @@ class NumericMoments(FamilyEvidence):
 
     def released(self) -> NoisyMoments:
         """What was released."""
-        return NoisyMoments(self._means, self._covariance, self.sigma, MEAN_SHARE, self._unit)
+        return NoisyMoments(
+            self._means, self._covariance, self.sigma, MEAN_SHARE, self._unit, self._squares
+        )
 
     def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
         """Fisher's z of the partial correlation, the noise's variance in the null."""
@@ -68,25 +71,27 @@ class NumericMoments(FamilyEvidence):
         b, left_y = self._residual(y, conditioning_set)
         if sampled <= 0 or min(left_x, left_y) <= 0:
             return NOTHING
-        # First order in the noise N of the moments: the residual covariance moves by aᵀ N b, and
-        # N is symmetric, with independent entries and none at (1, 1).
-        inner = float(a @ b)
-        squares = a * a * b * b
-        spread = float((a @ a) * (b @ b)) + inner * inner - float(squares.sum()) - float(squares[0])
-        noise = self.sigma * self.sigma * spread / (left_x * left_y)
+        noise = self.sigma * self.sigma * float(self._spread(a, b)) / (left_x * left_y)
         weight = 1 / (1 + sampled * noise)
         z = fisher_z(
             partial_correlation(self._covariance, x, y, conditioning_set),
             self.n,
             len(conditioning_set),
         )
-        clear = min(left_x / self._spread(a), left_y / self._spread(b)) > _CLEAR * self.sigma
+        told = [left / math.sqrt(self._spread(w, w)) for w, left in ((a, left_x), (b, left_y))]
+        clear = min(told) > _CLEAR * self.sigma
         return Statistic((weight * z) ** 2, weight, weight * weight, float(clear))
 
-    def _spread(self, a: Matrix) -> float:
-        """Standard deviation of the noise on a residual variance, in units of sigma."""
-        squares = a * a
-        return math.sqrt(max(2 * squares.sum() ** 2 - (squares * squares).sum(), 0.0))
+    def _spread(self, a: Matrix, b: Matrix) -> Matrix:
+        """Variance of aᵀNb over σ², N the noise of the moments; a: shape (…, p + 1).
+
+        To first order the covariance of two residuals moves by that.  N is symmetric, its entries
+        are independent, and it is 0 at (0, 0).
+        """
+        inner, own = a @ b, a * a * b * b
+        crossed = (a * a).sum(axis=-1) * (b @ b) + inner * inner
+        spread = crossed + (self._squares - 2) * own[..., 1:].sum(axis=-1) - 2 * own[..., 0]
+        return np.maximum(spread, 1e-300)
 
     def _residual(self, column: int, conditioning_set: Columns) -> tuple[Matrix, float]:
         """What is left of a column, as weights of (a, x), and its variance."""
@@ -135,14 +140,11 @@ class NumericMoments(FamilyEvidence):
         weights[:, 0] = -weights[:, 1:] @ self._means / MEAN_SHARE
         a, across = weights[column], weights[:, 1:] @ self._covariance
         left = np.einsum("ij,ij->i", across, weights[:, 1:])
-        inner, squares = weights @ a, weights * weights
-        own = squares[column]
-        spread = (a @ a) * squares.sum(axis=1) + inner * inner - squares @ own
-        spread -= squares[:, 0] * own[0]
         safe = np.maximum(left * left[column], 1e-300)
         shared = (across @ a[1:]) ** 2 / safe
         deviance = -self.n * np.log(np.maximum(1 - shared, 1e-300))
-        extra = (self.n - len(conditioning_set) - 3) * self.sigma * self.sigma * spread / safe
+        sampled = self.n - len(conditioning_set) - 3
+        extra = sampled * self.sigma * self.sigma * self._spread(weights, a) / safe
         gains = deviance - self._penalty * (1 + extra)
         gains[[column, *conditioning_set]] = -math.inf
         return np.asarray(gains)
@@ -182,11 +184,10 @@ def release_numbers(
     exact = source.moments_about(centre, scale, plan.radius * math.sqrt(p))
     weight = np.ones(p + 1)
     weight[0] = MEAN_SHARE
-    rows, columns = upper_triangle(p, centred=True)
     sigma = plan.moments_sigma
-    noisy = noise.gaussian_array((exact * np.outer(weight, weight))[rows, columns], sigma)
+    noisy = with_noise(exact * np.outer(weight, weight), sigma, noise)
     half = np.array([(high - low) / 2 for low, high in source.bounds])
-    return KeptNumbers(source.n, centre, scale, plan.radius, half, noisy, sigma, mu)
+    return KeptNumbers(source.n, centre, scale, plan.radius, half, noisy, sigma, mu, SQUARES)
 
 
 def released_scales(
