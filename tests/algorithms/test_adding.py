@@ -154,7 +154,7 @@ def test_units_of_numbers_stay(total):
     for name in ("centre", "scale", "half"):
         assert (getattr(second, name) == getattr(first, name)).all()
     assert second.radius == first.radius
-    ((_, _, sigma, _),) = noise.calls
+    (_, _, sigma, _), _ = noise.calls
     assert 1 / second.sigma**2 == pytest.approx(1 / first.sigma**2 + 1 / sigma**2)
     assert second.mu > first.mu
     if total > 100:

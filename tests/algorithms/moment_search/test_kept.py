@@ -93,6 +93,17 @@ def test_numbers_kept_before_squares_had_noise_of_their_own_are_read():
     assert read_kept(document).squares == 1.0
 
 
+def test_what_is_added_to_numbers_is_weighed_entry_by_entry():
+    """Also to those of a file that had equal noise on all."""
+    before, more = replace(numbers(0.1), squares=1.0), numbers(0.2, seed=2)
+    both = before.same_rows(more)
+    square = np.array([False, False, True, False, True])
+    one, two = 0.01 * np.ones(5), 0.04 * np.where(square, 2, 1)
+    left = 1 / (1 / one + 1 / two)
+    assert both.noisy == pytest.approx(left * (before.noisy / one + more.noisy / two))
+    assert both.sigma**2 * np.where(square, both.squares, 1) == pytest.approx(left)
+
+
 VALUES = st.recursive(
     st.none()
     | st.booleans()

@@ -21,6 +21,7 @@ from privcore.algorithms.search.result import Keepable
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
+from privcore.privacy.mechanisms.second_moments import upper_triangle
 
 _ONE_TABLE = "The files hold different kinds of releases, which cannot be put together."
 _NOT_WHOLE = "The release file is not complete; get the original."
@@ -254,17 +255,19 @@ class KeptNumbers:
         """With another release of the same rows in the same units; weighed by their noise."""
         alike = all(
             np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("centre", "scale", "radius", "half", "squares")
+            for name in ("centre", "scale", "radius", "half")
         )
         if not alike:
             raise DataError(
                 "The files hold moments in different units, which each release chose by itself; "
                 "only a release that tops up another has its units."
             )
-        one, two = self.sigma**2, other.sigma**2
+        rows, columns = upper_triangle(len(self.centre), centred=True)
+        one, two = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
         share = two / (one + two)
-        noisy = share * self.noisy + (1 - share) * other.noisy
-        return replace(self, noisy=noisy, sigma=math.sqrt(one * share), mu=0.0)
+        noisy, left = share * self.noisy + (1 - share) * other.noisy, one * share
+        sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
+        return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
 
     def other_rows(self, other: KeptNumbers) -> KeptNumbers:
         """Raises DataError: each release has units of its own."""

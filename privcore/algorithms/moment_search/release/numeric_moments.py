@@ -91,7 +91,7 @@ class NumericMoments(FamilyEvidence):
         inner, own = a @ b, a * a * b * b
         crossed = (a * a).sum(axis=-1) * (b @ b) + inner * inner
         spread = crossed + (self._squares - 2) * own[..., 1:].sum(axis=-1) - 2 * own[..., 0]
-        return np.maximum(spread, 1e-300)
+        return np.asarray(np.maximum(spread, 1e-300))
 
     def _residual(self, column: int, conditioning_set: Columns) -> tuple[Matrix, float]:
         """What is left of a column, as weights of (a, x), and its variance."""
