@@ -7,6 +7,8 @@ TEST := .venv-test
 DOCS := .venv-docs
 PEERS := .venv-peers
 
+# Modules are compiled once, whatever the environment says: tests start dozens of processes.
+test test-all test-peers: export PYTHONDONTWRITEBYTECODE :=
 # Two processes; a file stays with one of them, so that its tests share what they set up.
 PYTEST := $(TEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 

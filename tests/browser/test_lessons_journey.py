@@ -16,6 +16,7 @@ def answer(page, text):
     page.get_by_role("button", name="Check").click()
 
 
+@pytest.mark.long
 def test_the_last_tasks_of_a_lesson_are_done_and_kept(server, visit):
     """The first ones are walked through in tests/pages/test_lessons_page.py."""
     lesson = LESSONS["epsilon"]

@@ -50,6 +50,7 @@ def test_the_first_screen_tells_the_story_without_scrolling(lively_server, visit
     page.set_viewport_size(view)
 
 
+@pytest.mark.long
 def test_a_small_graph_leads_to_its_epsilon_and_back_leads_back(server, visit):
     page = opened(visit, server)
     # A browser keeps fifty entries: one step must stay one step in a tab that has had more.

@@ -80,6 +80,7 @@ def test_the_address_follows_the_controls_and_the_controls_a_new_address():
     assert app.selectbox(key="audit_planted").value == "reused-threshold"
 
 
+@pytest.mark.long
 def test_an_unknown_case_is_one_sentence_above_the_usual_audit():
     app = start("no-such-case")
     assert next(e.value for e in app.error).startswith("There is no audit 'no-such-case'")

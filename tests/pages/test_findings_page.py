@@ -37,6 +37,7 @@ def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
     assert all(e["dashes"] == [1, 7] for e in faint)
 
 
+@pytest.mark.long
 def test_pairs_and_what_can_be_seen_have_tabs():
     app = clean(start(**POOR, discover_tab="Pairs"))
     table = next(d.value for d in app.dataframe if "verdict" in d.value)

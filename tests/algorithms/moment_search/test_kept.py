@@ -374,6 +374,7 @@ def test_other_settings_change_what_is_seen_and_nothing_that_was_released(name):
     assert kept_as_dict(kept) == before
 
 
+@pytest.mark.long
 def test_an_algorithm_that_keeps_nothing_and_other_columns_are_refused():
     data, result = run_of("asia", "plain")
     kept = result.released.kept
