@@ -121,7 +121,7 @@ def test_the_noise_s_variance_is_that_of_drawn_noise(given_columns):
     values, squares, weights = rows(4, n=20_000, shift=0.15), [], []
     exact = quiet(values).test(0, 1, given_columns).value
     for seed in range(800):
-        noisy = noisy_moments(values, 1.0, seed, radius=3.0)
+        noisy = noisy_moments(values, 0.75, seed, radius=3.0)
         found = noisy.test(0, 1, given_columns)
         squares.append(found.value / found.first**2)
         weights.append(found.first)
