@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui.controls.data import Loaded
 from pages.ui.controls.known import known_text
 from pages.ui.glossary import glossary_note
-from pages.ui.running import LiveHooks, kept, settings_key
+from pages.ui.running import LiveHooks, forget_cancelled, kept, settings_key
 from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.extras.lab.planning.quality_target import epsilon_for_quality, most_runs
@@ -102,7 +102,8 @@ def wishes(loaded: Loaded) -> None:
 
 def wished(title: str, key: Hashable, widget: str) -> bool:
     """Whether an answer is requested now, or was computed before."""
-    return st.button(title, key=widget) or key in st.session_state.get("_results", {})
+    asked = st.button(title, key=widget, on_click=forget_cancelled)
+    return asked or key in st.session_state.get("_results", {})
 
 
 def say(key: Hashable, find: Callable[[LiveHooks], Reached]) -> None:

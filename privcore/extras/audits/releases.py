@@ -69,18 +69,18 @@ _THREE_COLUMNS = TablePair(
 )
 _RADIUS = 0.2
 _SHORT = _numbers(
-    "400 rows (±0.1, ±0.1), but for one as long as the radius, (a, b) with ab = R²/16, which "
+    "400 rows (±0.1, ±0.1), but for one as long as the radius, (a, b) with ab = R²/8, which "
     "becomes (−b, −a)",
     0.1,
     400,
-    _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 16),
+    _diagonal(_RADIUS * sqrt(2), (_RADIUS * sqrt(2)) ** 2 / 8),
 )
 _LONG = _numbers(
-    "2,000 rows (±0.3, ±0.3), but for one far longer, (a, b) with ab a sixteenth of its squared "
+    "2,000 rows (±0.3, ±0.3), but for one far longer, (a, b) with ab an eighth of its squared "
     "norm, which becomes (−b, −a)",
     0.3,
     2000,
-    _diagonal(1.0, 1 / 16),
+    _diagonal(1.0, 1 / 8),
 )
 _HALF = _numbers(
     "400 rows (±0.5, ±0.5), but for one of norm 1, (a, b) with ab = 1/4, which becomes (−b, −a)",

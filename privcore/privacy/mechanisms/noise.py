@@ -22,7 +22,6 @@ Counts = NDArray[np.int64]
 Perturbation = Literal["gumbel", "exponential"]
 
 
-# The sum of two numbers of so many bits is still an int64.
 class NoiseSource(Protocol):
     """Where a mechanism's randomness comes from.
 
