@@ -99,7 +99,7 @@ def drawn_variable(
         else _root(levels[node], rare, generator)
     )
     names = tuple(map(str, range(levels[node])))
-    column = Column(f"X{node + 1}", "ordinal", names, declared=True)
+    column = Column(f"X{node + 1}", "nominal", names, declared=True)
     return Variable(column, tuple(parents), table)
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from privcore.algorithms.moment_search.release.numeric_moments import positive
 from privcore.algorithms.search import common, parameters
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.parameters import ORIENTATION_NAMES
@@ -32,6 +31,7 @@ from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.second_moments import (
     l1_sensitivity,
     l2_sensitivity,
+    positive,
     upper_triangle,
 )
 from privcore.rounding import up

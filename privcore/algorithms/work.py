@@ -195,7 +195,7 @@ def _measured(
         codes = np.floor(np.where(hidden.random(rows) < 0.7, share, own) * count_of)
         values.append(codes.astype(np.uint16))
     columns = tuple(
-        Column(f"c{i}", "ordinal", tuple(map(str, range(k))), declared=True)
+        Column(f"c{i}", "nominal", tuple(map(str, range(k))), declared=True)
         for i, k in enumerate(levels)
     )
     source = count(Dataset("stand-in", columns, tuple(values)))

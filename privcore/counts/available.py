@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.source import CountSource, Holds, MomentSource, Table
+from privcore.counts.source import Bases, CountSource, Holds, MomentSource, Table
 from privcore.data.model import Described
 from privcore.data.schema import MISSING_LEVEL
 from privcore.errors import DataError
@@ -63,7 +63,7 @@ class AvailableCases:
         self.own_level = own_level
         self.gaps = gaps
         self.names, self.n, self.caveats = own_level.names, own_level.n, own_level.caveats
-        self.unit = own_level.unit
+        self.unit, self.ordered = own_level.unit, own_level.ordered
         self.levels = tuple(
             level - (gap is not None) for level, gap in zip(own_level.levels, gaps, strict=True)
         )
@@ -78,6 +78,9 @@ class AvailableCases:
         return self._tables.get(key, lambda: self._strata(x, y, tuple(conditioning_set)))
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
+        raise self._no_rows("moments")
+
+    def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
         raise self._no_rows("moments")
 
     def rows(self) -> tuple[Matrix, Vector]:

@@ -83,7 +83,7 @@ class FramePartitions:
         )
         self.gaps = gaps_of(described)
         self.names, self.levels = described.names, described.levels
-        self.caveats = described.caveats
+        self.caveats, self.ordered = described.caveats, described.ordered
         coded = self._dask.delayed(_coded)
         kept = (part for part, rows in zip(parts, codings.rows, strict=True) if rows)
         self._parts = self._dask.persist(*(coded(part, codings) for part in kept))

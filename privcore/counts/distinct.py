@@ -18,7 +18,7 @@ from privcore.arrays import Matrix
 from privcore.counts.encoding import combine, unique_rows
 from privcore.counts.memory import InMemoryCounts
 from privcore.counts.numeric import coded_sums
-from privcore.counts.source import Table
+from privcore.counts.source import Bases, Table
 
 Integers = NDArray[np.integer[Any]]
 # Two bytes hold any number of levels that a column may have.
@@ -96,18 +96,20 @@ def _joined(parts: Sequence[Distinct], levels: Sequence[int]) -> Distinct:
     return distinct_rows([np.concatenate(column) for column in columns], levels, weights)
 
 
-def moments_of(
-    parts: Iterable[Distinct], levels: tuple[int, ...], radius: float | None, n: int
-) -> Matrix:
-    """Moments of the n rows of all parts, as `coded_moments`."""
-    total = np.zeros((len(levels) + 1, len(levels) + 1))
-    for part in parts:
-        total += coded_sums(part.configurations, part.multiplicities, levels, radius, n)
-    return total / n
+def coded_means(parts: Iterable[Distinct], bases: Bases, radius: float | None, n: int) -> Matrix:
+    """`CountSource.coded` of the n rows of all parts."""
+    sums = (coded_sums(p.configurations, p.multiplicities, bases, radius, n) for p in parts)
+    return np.asarray(sum(sums) / n)
 
 
 def in_memory(
-    distinct: Distinct, names: tuple[str, ...], levels: tuple[int, ...], caveats: tuple[str, ...]
+    distinct: Distinct,
+    names: tuple[str, ...],
+    levels: tuple[int, ...],
+    caveats: tuple[str, ...],
+    ordered: tuple[int, ...] = (),
 ) -> InMemoryCounts:
     """A `CountSource` over unique rows."""
-    return InMemoryCounts(names, levels, distinct.configurations, distinct.multiplicities, caveats)
+    return InMemoryCounts(
+        names, levels, distinct.configurations, distinct.multiplicities, caveats, ordered=ordered
+    )

@@ -19,7 +19,8 @@ from privcore.arrays import Matrix
 from privcore.counts.cache import Cache
 from privcore.counts.distinct import Distinct, in_memory
 from privcore.counts.memory import InMemoryCounts
-from privcore.counts.source import CountSource, Holds, Table
+from privcore.counts.numeric import even_steps
+from privcore.counts.source import Bases, CountSource, Holds, Table
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource, check_size
 from privcore.unit import RECORD, Unit
@@ -64,13 +65,14 @@ _STRETCH = 1 << 20
 class ExternalRows(Protocol):
     """Rows somewhere else, in a fixed order: what a database or a cluster has to answer.
 
-    names, levels, n and caveats are those of a `CountSource`.
+    names, levels, n, caveats and ordered are those of a `CountSource`.
     """
 
     names: tuple[str, ...]
     levels: tuple[int, ...]
     n: int
     caveats: tuple[str, ...]
+    ordered: tuple[int, ...]
 
     def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
         """Unique configurations of some columns, in order of their first row.
@@ -83,8 +85,8 @@ class ExternalRows(Protocol):
         """Unique configurations of the rows with these numbers, increasing, from 0."""
         ...
 
-    def moments(self, radius: float | None) -> Matrix:
-        """As `CountSource.moments`."""
+    def coded(self, bases: Bases, radius: float | None) -> Matrix:
+        """As `CountSource.coded`."""
         ...
 
 
@@ -93,7 +95,7 @@ def count_external(rows: ExternalRows, memory: int) -> CountSource:
     distinct = rows.distinct(range(len(rows.levels)), _most(memory, len(rows.levels)))
     if distinct is None:
         return ExternalCounts(rows, memory)
-    return in_memory(distinct, rows.names, rows.levels, rows.caveats)
+    return in_memory(distinct, rows.names, rows.levels, rows.caveats, rows.ordered)
 
 
 def memory_for_all(n: int, levels: Sequence[int]) -> int:
@@ -125,7 +127,7 @@ class ExternalCounts:
         self.names = rows.names
         self.levels = rows.levels
         self.n = rows.n
-        self.caveats = rows.caveats
+        self.caveats, self.ordered = rows.caveats, rows.ordered
         self._rows = rows
         self._memory = memory
         self._families: list[frozenset[int]] = []
@@ -164,7 +166,7 @@ class ExternalCounts:
             )
         drawn = self._rows.sampled(_row_numbers(self.n, size, noise))
         self.passes += 1
-        return in_memory(drawn, self.names, self.levels, self.caveats)
+        return in_memory(drawn, self.names, self.levels, self.caveats, self.ordered)
 
     def blocked(self, count: int, noise: NoiseSource) -> CountSource:
         raise DataError(
@@ -179,11 +181,11 @@ class ExternalCounts:
         )
 
     def moments(self, radius: float | None = None) -> Matrix:
-        def passed() -> Matrix:
-            self.passes += 1
-            return self._rows.moments(radius)
+        return self._moments.get(radius, lambda: self.coded(even_steps(self.levels), radius))
 
-        return self._moments.get(radius, passed)
+    def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
+        self.passes += 1
+        return self._rows.coded(bases, radius)
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.arrays import Matrix
-from privcore.counts.distinct import Distinct, distinct_rows, merged, moments_of, taken_rows
+from privcore.counts.distinct import Distinct, coded_means, distinct_rows, merged, taken_rows
 from privcore.counts.external import count_external, memory_for_all
-from privcore.counts.source import CountSource
+from privcore.counts.source import Bases, CountSource
 from privcore.data.parquet import ParquetTable
 from privcore.errors import DataError
 
@@ -45,7 +45,7 @@ class ParquetRows:
         self.names = table.names
         self.levels = table.levels
         self.n = table.n
-        self.caveats = table.caveats
+        self.caveats, self.ordered = table.caveats, table.ordered
         self._table = table
 
     def distinct(self, columns: Sequence[int], limit: int) -> Distinct | None:
@@ -56,8 +56,8 @@ class ParquetRows:
         assert sample is not None  # No more unique rows than rows.
         return sample
 
-    def moments(self, radius: float | None) -> Matrix:
-        return moments_of(self._distinct(range(len(self.levels))), self.levels, radius, self.n)
+    def coded(self, bases: Bases, radius: float | None) -> Matrix:
+        return coded_means(self._distinct(range(len(self.levels))), bases, radius, self.n)
 
     def _distinct(self, columns: Sequence[int]) -> Iterator[Distinct]:
         levels = [self.levels[c] for c in columns]

@@ -18,10 +18,10 @@ from privcore import kernels
 from privcore.arrays import Columns, Matrix
 from privcore.counts.cache import Cache
 from privcore.counts.encoding import Codes, combine, joint_key, unique_rows
-from privcore.counts.numeric import coded_moments, coded_rows
+from privcore.counts.numeric import coded_rows, coded_sums, even_steps
 from privcore.counts.packed import pack, packable
 from privcore.counts.projections import Projection, Projections
-from privcore.counts.source import MAX_CELLS, Holds, Table, cells_of_test
+from privcore.counts.source import MAX_CELLS, Bases, Holds, Table, cells_of_test
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.kernels.arguments import Packed
@@ -51,8 +51,9 @@ class InMemoryCounts:
         multiplicities: Table,
         caveats: tuple[str, ...] = (),
         unit: Unit = RECORD,
+        ordered: tuple[int, ...] = (),
     ) -> None:
-        self.caveats, self.unit = caveats, unit
+        self.caveats, self.unit, self.ordered = caveats, unit, ordered
         self.names = names
         self.levels = levels
         self.n = int(multiplicities.sum())
@@ -81,7 +82,28 @@ class InMemoryCounts:
         codes = np.empty((dataset.p, first.size), dtype=np.uint16)
         for position, column in enumerate(dataset.values):
             codes[position] = column[first]
-        return cls(dataset.names, levels, tuple(codes), counts, dataset.caveats, dataset.unit)
+        return cls(
+            dataset.names,
+            levels,
+            tuple(codes),
+            counts,
+            dataset.caveats,
+            dataset.unit,
+            dataset.ordered,
+        )
+
+    def with_rows(self, configurations: tuple[Codes, ...], multiplicities: Table) -> InMemoryCounts:
+        """Other rows of the same columns; those of multiplicity 0 are left out."""
+        kept = np.flatnonzero(multiplicities)
+        return InMemoryCounts(
+            self.names,
+            self.levels,
+            tuple(column[kept] for column in configurations),
+            multiplicities[kept],
+            self.caveats,
+            self.unit,
+            self.ordered,
+        )
 
     @property
     def unique_rows(self) -> int:
@@ -141,12 +163,7 @@ class InMemoryCounts:
         return self._arrays.get(key, compute)
 
     def subsample(self, size: int, noise: NoiseSource) -> InMemoryCounts:
-        drawn = noise.subsample(self._multiplicities, size)
-        kept = np.flatnonzero(drawn)
-        configurations = tuple(column[kept] for column in self._configurations)
-        return InMemoryCounts(
-            self.names, self.levels, configurations, drawn[kept], self.caveats, self.unit
-        )
+        return self.with_rows(self._configurations, noise.subsample(self._multiplicities, size))
 
     def blocked(self, count: int, noise: NoiseSource) -> InMemoryCounts:
         """The same rows with one more column, last: which of `count` blocks a row falls in.
@@ -168,15 +185,16 @@ class InMemoryCounts:
         )
 
     def moments(self, radius: float | None = None) -> Matrix:
-        """Moments of the levels coded −1 … 1 in equal steps; see `coded_moments`."""
-        return self._moments.get(
-            radius,
-            lambda: coded_moments(self._configurations, self._multiplicities, self.levels, radius),
-        )
+        """Moments of the levels coded −1 … 1 in equal steps."""
+        return self._moments.get(radius, lambda: self.coded(even_steps(self.levels), radius))
+
+    def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
+        rows = self._configurations, self._multiplicities
+        return np.asarray(coded_sums(*rows, bases, radius, self.n) / self.n)
 
     def rows(self) -> tuple[Matrix, Matrix]:
         """Unique rows coded as for `moments`, shape (u, p), and their multiplicities, (u,)."""
-        return coded_rows(self._configurations, self.levels), self._weights
+        return coded_rows(self._configurations, even_steps(self.levels)), self._weights
 
     def remember(self, key: Hashable, compute: Callable[[], float]) -> float:
         return self._scores.get(key, compute)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from privcore.arrays import Matrix, Vector
 from privcore.counts.cache import Cache
-from privcore.counts.source import CountSource, Holds, Table
+from privcore.counts.source import Bases, CountSource, Holds, Table
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import NoiseSource
 from privcore.unit import RECORD, Unit
@@ -24,6 +24,7 @@ class NoisyTable:
 
     holds: Holds = "levels"
     unit: Unit = RECORD
+    ordered: tuple[int, ...] = ()
 
     def __init__(
         self,
@@ -66,6 +67,9 @@ class NoisyTable:
         raise DataError("Noisy counts have no rows to split into blocks.")
 
     def moments(self, radius: float | None = None) -> NDArray[np.float64]:
+        raise DataError("Noisy counts have no rows to take moments of.")
+
+    def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
         raise DataError("Noisy counts have no rows to take moments of.")
 
     def rows(self) -> tuple[Matrix, Vector]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privcore import fixed_point
 from privcore.arrays import Matrix
 from privcore.counts.cache import Cache
-from privcore.counts.source import Holds
+from privcore.counts.source import Bases, Holds
 from privcore.data import Dataset
 from privcore.errors import DataError
 from privcore.text import short
@@ -103,38 +103,27 @@ class NumericRows:
         return self._scores.get(key, compute)
 
 
-def coded_rows(
-    configurations: tuple[NDArray[np.integer[Any]], ...], levels: tuple[int, ...]
-) -> Matrix:
-    """Levels coded −1 … 1 in equal steps, shape (rows, p)."""
-    return np.column_stack(
-        [2 * codes / max(k - 1, 1) - 1 for codes, k in zip(configurations, levels, strict=True)]
+def even_steps(levels: Sequence[int]) -> Bases:
+    """Per column, its levels coded −1 … 1 in equal steps, in their order."""
+    return tuple((2 * np.arange(k) / max(k - 1, 1) - 1)[:, None] for k in levels)
+
+
+def coded_rows(configurations: tuple[NDArray[np.integer[Any]], ...], bases: Bases) -> Matrix:
+    """Rows in the coordinates of `CountSource.coded`, shape (rows, coordinates)."""
+    return np.concatenate(
+        [basis[codes] for codes, basis in zip(configurations, bases, strict=True)], axis=1
     )
-
-
-def coded_moments(
-    configurations: tuple[NDArray[np.integer[Any]], ...],
-    multiplicities: NDArray[np.int64],
-    levels: tuple[int, ...],
-    radius: float | None,
-) -> Matrix:
-    """As `NumericRows.moments`, for categorical columns coded −1 … 1 in equal steps.
-
-    The coding is public: the first level is −1, the last is 1, in the order of the levels.
-    """
-    n = int(multiplicities.sum())
-    return np.asarray(coded_sums(configurations, multiplicities, levels, radius, n) / n)
 
 
 def coded_sums(
     configurations: tuple[NDArray[np.integer[Any]], ...],
     multiplicities: NDArray[np.int64],
-    levels: tuple[int, ...],
+    bases: Bases,
     radius: float | None,
     n: int,
 ) -> Matrix:
-    """Sums in place of means, of some of n rows."""
-    scaled = coded_rows(configurations, levels)
+    """Sums in place of the means of `CountSource.coded`, over some of n rows."""
+    coded = coded_rows(configurations, bases)
     if radius is not None:
-        scaled = fixed_point.within(scaled, radius, fixed_point.step_of(n))
-    return fixed_point.moment_sums(scaled, multiplicities.astype(np.float64))
+        coded = fixed_point.within(coded, radius, fixed_point.step_of(n))
+    return fixed_point.moment_sums(coded, multiplicities.astype(np.float64))

@@ -72,13 +72,9 @@ def _counts(source: Any, size: int, noise: NoiseSource) -> InMemoryCounts:
         return source
     codes, times = source.unique()
     more = (public_rows(missing, len(codes)) * np.array(source.levels)).astype(np.uint16)
-    return InMemoryCounts(
-        source.names,
-        source.levels,
+    return source.with_rows(
         tuple(np.concatenate([own, more[:, k]]) for k, own in enumerate(codes)),
         np.concatenate([times, np.ones(missing, dtype=np.int64)]),
-        source.caveats,
-        source.unit,
     )
 
 

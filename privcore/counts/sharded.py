@@ -25,11 +25,12 @@ from privcore.arrays import Matrix
 from privcore.counts.distinct import (
     Codes,
     Distinct,
+    coded_means,
     distinct_rows,
     merged,
-    moments_of,
     taken_rows,
 )
+from privcore.counts.source import Bases
 
 Found = TypeVar("Found")
 
@@ -37,12 +38,13 @@ Found = TypeVar("Found")
 class Shards(Protocol):
     """Codes in pieces.
 
-    names, levels, caveats: as of a `CountSource`.  sizes: number of rows of each shard.
+    names, levels, caveats, ordered: as of a `CountSource`.  sizes: number of rows of each shard.
     """
 
     names: tuple[str, ...]
     levels: tuple[int, ...]
     caveats: tuple[str, ...]
+    ordered: tuple[int, ...]
     sizes: tuple[int, ...]
 
     def map(self, function: Callable[[int, Codes], Found]) -> Iterable[Found]:
@@ -56,7 +58,7 @@ class ShardedRows:
     def __init__(self, shards: Shards) -> None:
         self.names = shards.names
         self.levels = shards.levels
-        self.caveats = shards.caveats
+        self.caveats, self.ordered = shards.caveats, shards.ordered
         self.n = sum(shards.sizes)
         self._shards = shards
 
@@ -71,9 +73,9 @@ class ShardedRows:
         assert sample is not None  # No more unique rows than rows.
         return sample
 
-    def moments(self, radius: float | None) -> Matrix:
+    def coded(self, bases: Bases, radius: float | None) -> Matrix:
         whole = partial(_distinct, tuple(range(len(self.levels))), self.levels)
-        return moments_of(self._shards.map(whole), self.levels, radius, self.n)
+        return coded_means(self._shards.map(whole), bases, radius, self.n)
 
 
 def _distinct(

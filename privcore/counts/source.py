@@ -17,6 +17,8 @@ from privcore.text import short
 from privcore.unit import RECORD, Unit
 
 Table = NDArray[np.int64]
+# Per column, the coordinates of each level, shape (levels, coordinates).
+Bases = tuple[Matrix, ...]
 Holds = Literal["levels", "numbers"]
 
 # Cells of the tables of one request, at most.
@@ -28,12 +30,14 @@ class PublicColumns:
     """What is public of a source, without its rows: enough to plan a run.
 
     levels: per column, its public number of levels; empty where the columns hold numbers.
+    ordered: as of `CountSource`.
     """
 
     names: tuple[str, ...]
     n: int
     levels: tuple[int, ...] = ()
     unit: Unit = RECORD
+    ordered: tuple[int, ...] = ()
 
     @property
     def holds(self) -> Holds:
@@ -116,9 +120,11 @@ class CountSource(MomentSource, Protocol):
     """Contingency tables of categorical columns.
 
     levels: per column, its public number of levels.
+    ordered: per column how many of these, from the first, are in an order; empty where none are.
     """
 
     levels: tuple[int, ...]
+    ordered: tuple[int, ...]
 
     def table(self, columns: Sequence[int]) -> Table:
         """Counts over the given columns, shape = their levels in the order asked."""
@@ -128,6 +134,13 @@ class CountSource(MomentSource, Protocol):
         """The table of x and y in each stratum of `conditioning_set` that has rows.
 
         Shape (strata, levels[x], levels[y]); strata without rows are left out.
+        """
+        ...
+
+    def coded(self, bases: Bases, radius: float | None = None) -> Matrix:
+        """Mean of (1, u)(1, u)ᵀ, shape (d + 1, d + 1), u the coordinates of a row's levels.
+
+        bases: the d coordinates, in the order of the columns.  radius: as of `moments`.
         """
         ...
 

@@ -20,6 +20,8 @@ Kind = Literal["nominal", "ordinal", "continuous"]
 # The source of a data set that somebody's own table was made into.
 UPLOADED = "uploaded"
 BOUGHT = "bought"
+# The level of missing values.
+MISSING_LEVEL = "(missing)"
 MAX_LEVELS = 1_000
 MAX_NAME = 200
 MAX_COLUMNS = 10_000
@@ -85,6 +87,11 @@ class Described(ABC):
                     "or leave it out."
                 )
         return tuple(len(column.levels) for column in self.columns)
+
+    @property
+    def ordered(self) -> tuple[int, ...]:
+        """Per column how many of its levels, from the first, are in an order; 0 of others."""
+        return tuple(map(_in_order, self.columns))
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -170,6 +177,14 @@ class Dataset(Described):
             return "released from the rows with noise, but for what their owner has stated"
         built_in = self.source not in ("", UPLOADED)
         return "part of the model that the rows were sampled from" if built_in else super().basis
+
+
+def _in_order(column: Column) -> int:
+    if column.kind != "ordinal":
+        return 0
+    # That a value is missing has no place in an order.
+    own = len(column.levels) - (column.levels[-1] == MISSING_LEVEL)
+    return 0 if MISSING_LEVEL in column.levels[:own] else own
 
 
 def too_few_rows(rows: int) -> str:

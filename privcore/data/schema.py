@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.data.dates import DateReading
+from privcore.data.model import MISSING_LEVEL as MISSING_LEVEL
 from privcore.data.model import Kind
 
 # What missing values are called where they are a level.
-MISSING_LEVEL = "(missing)"
 # A level that takes every value that is none of the others.
 OTHER_LEVEL = "(other)"
 

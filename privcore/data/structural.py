@@ -121,7 +121,7 @@ class StructuralExample:
         """2 to 5 levels a node, and a Dirichlet draw for each configuration of its parents."""
         levels = [int(k) for k in generator.integers(2, 6, size=self.nodes)]
         columns = tuple(
-            Column(name, "ordinal", tuple(str(v + 1) for v in range(k)), declared=True)
+            Column(name, "nominal", tuple(str(v + 1) for v in range(k)), declared=True)
             for name, k in zip(self.names, levels, strict=True)
         )
         variables = random_tables(self.dag, columns, concentration, generator)

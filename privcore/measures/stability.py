@@ -22,7 +22,6 @@ from privcore.algorithms.registry import get_algorithm
 from privcore.algorithms.search.model import Hooks, NoHooks
 from privcore.algorithms.search.result import Discovery
 from privcore.counts import InMemoryCounts, MixedRows, MomentSource, NumericRows
-from privcore.counts.source import Table
 from privcore.data import Dataset
 from privcore.data.parquet import ParquetTable
 from privcore.errors import Cancelled, DataError
@@ -270,7 +269,8 @@ def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, Mome
     if isinstance(source, InMemoryCounts):
         multiplicities = source.unique()[1]
         drawn = noise.subsample(multiplicities, source.n // 2)
-        return _with(source, drawn), _with(source, multiplicities - drawn)
+        codes, _ = source.unique()
+        return source.with_rows(codes, drawn), source.with_rows(codes, multiplicities - drawn)
     if isinstance(source, NumericRows):
         rows, _ = source.rows()
         order = noise.permutation(source.n)
@@ -290,20 +290,6 @@ def halves(source: MomentSource, noise: NoiseSource) -> tuple[MomentSource, Mome
     raise DataError(
         "Rows are halved in memory, and these do not fit; leave the stability out, or judge a "
         "graph of fewer columns or rows."
-    )
-
-
-def _with(source: InMemoryCounts, multiplicities: Table) -> InMemoryCounts:
-    """The same columns with other numbers of rows; what has none left is dropped."""
-    kept = np.flatnonzero(multiplicities)
-    configurations = tuple(column[kept] for column in source.unique()[0])
-    return InMemoryCounts(
-        source.names,
-        source.levels,
-        configurations,
-        multiplicities[kept],
-        source.caveats,
-        source.unit,
     )
 
 

@@ -15,17 +15,22 @@ from typing import Any
 
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
-from privcore.algorithms.moment_search.numbers import (
+from privcore.algorithms.moment_search.lines import (
     PROOFS,
+    events_of_lines,
+    planned_lines,
+    run_on_lines,
+    searched_lines,
+)
+from privcore.algorithms.moment_search.numbers import (
     events_on_numbers,
     mixed_sentence,
     planned_on_numbers,
     run_on_numbers,
-    searched_numbers,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
-from privcore.algorithms.moment_search.release.kept import Kept, KeptNumbers, KeptTable
+from privcore.algorithms.moment_search.release.kept import Kept, KeptLines, KeptNumbers, KeptTable
 from privcore.algorithms.moment_search.rounds import (
     events_before,
     events_of_rounds,
@@ -61,6 +66,9 @@ def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
         return events_on_numbers(run, run.source)
     if planned_whole(run) is not None:
         return events_of_whole(run)
+    lines = planned_lines(run)
+    if lines is not None:
+        return events_of_lines(run, lines)
     return (*events_before(run), *events_of_rounds(planned_rounds(run)))
 
 
@@ -92,6 +100,9 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     whole = planned_whole(run)
     if whole is not None:
         return run_on_whole_table(run, whole, recorder)
+    lines = planned_lines(run)
+    if lines is not None:
+        return run_on_lines(run, lines, recorder)
     searched = run_in_rounds(run, planned_rounds(run), recorder)
     return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
 
@@ -166,8 +177,8 @@ def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
         if isinstance(kept, KeptTable):
             return searched_whole(run, kept, recorder)
         spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
-        if isinstance(kept, KeptNumbers):
-            return searched_numbers(run, kept, spent, recorder)
+        if isinstance(kept, KeptNumbers | KeptLines):
+            return searched_lines(run, kept, spent, recorder)
         searched = searched_sums(run, kept, spent, recorder)
         return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
 

@@ -15,21 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import log
 from typing import Any
 
 import numpy as np
 
-from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
-from privcore.algorithms.moment_search.dags.obeying import parent_worth
-from privcore.algorithms.moment_search.dags.order_search import OrderSearch
-from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
+from privcore.algorithms.moment_search.lines import searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.release.kept import KeptNumbers, KeptSums
 from privcore.algorithms.moment_search.release.numeric_moments import (
-    NumericMoments,
     release_numbers,
     released_scales,
 )
@@ -41,14 +35,13 @@ from privcore.algorithms.moment_search.rounds import (
     rounds_within,
     run_in_rounds,
 )
-from privcore.algorithms.moment_search.steps import Found, between, record_release
+from privcore.algorithms.moment_search.steps import Found, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Beyond, Released, Spent, Step
+from privcore.algorithms.search.result import Spent
 from privcore.arrays import Matrix
 from privcore.counts import MixedRows, NumberSource
 from privcore.counts.cutting import cut_numbers
-from privcore.graphs import cpdag_of_dag
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
@@ -133,54 +126,4 @@ def _by_moments(
     record_release(recorder, plan.moments_sigma, plan.shares[-1], len(plan.shares))
     releases = len(plan.shares)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
-    return searched_numbers(run, kept, spent, recorder)
-
-
-def searched_numbers(
-    run: Run[MomentSearchParameters], kept: KeptNumbers, spent: Spent, recorder: common.Recorder
-) -> Outcome:
-    """What the noisy moments show, and nothing else: they can be searched again.
-
-    The penalty is BIC's, log n.
-    """
-    parameters, names, n = run.parameters, run.source.names, kept.n
-    evidence = NumericMoments(kept, penalty=log(n))
-    known = run.known
-    worth = parent_worth(known, n)
-    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], len(names))
-    dag = search.best(range(len(names)), lambda moves: between(run, moves))
-    dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)
-    tested = edge_p_values(evidence, dag)
-    for (cause, effect), p_value in tested.items():
-        others = tuple(sorted(dag[effect] - {cause}))
-        level = parameters.false_edges
-        recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
-    graph = known.completed(cpdag_of_dag(names, set(tested)))
-    around = dict(enumerate(known.neighbours()))
-    rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect)
-    posterior = of_pairs(
-        evidence,
-        n,
-        dag,
-        graph.directed,
-        around,
-        len(names),
-        lambda moves: between(run, moves),
-        known,
-    )
-    return Outcome(
-        graph=graph,
-        separating_sets={},
-        guarantee=common.proven_guarantee(run, "Gaussian DP", PROOFS, parameters.delta),
-        spent=spent,
-        tests_run=len(tested),
-        orders_run=1 + max((len(parents) for parents in dag), default=0),
-        stopped=None,
-        trace=tuple(recorder.steps),
-        unit="p-value",
-        beyond=Beyond(
-            pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
-            settled=posterior.settled,
-            released=Released(posterior.dags, moments=evidence.released(), kept=kept),
-        ),
-    )
+    return searched_lines(run, kept, spent, recorder)

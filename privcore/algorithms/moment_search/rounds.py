@@ -14,7 +14,7 @@ from privcore.algorithms.moment_search.explaining import explaining_search, spar
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.kept import KeptNumbers, KeptSums, Points
+from privcore.algorithms.moment_search.release.kept import KeptLines, KeptNumbers, KeptSums, Points
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
@@ -34,7 +34,7 @@ _MANY_CELLS = 4000
 _FEW_COLUMNS = 4
 
 # What was released with Gaussian noise, whose μ later runs take off theirs.
-_WITH_MU = (KeptSums, KeptNumbers)
+_WITH_MU = (KeptSums, KeptNumbers, KeptLines)
 
 
 def choose_tables(

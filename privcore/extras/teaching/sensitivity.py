@@ -131,7 +131,7 @@ def _record(values: Sequence[int]) -> Record:
 
 def _counts(rows: Sequence[Record]) -> InMemoryCounts:
     levels = tuple(str(v) for v in range(LEVELS))
-    columns = tuple(Column(name, "ordinal", levels, declared=True) for name in "xyz")
+    columns = tuple(Column(name, "nominal", levels, declared=True) for name in "xyz")
     values = tuple(np.array(column, dtype=np.uint8) for column in zip(*rows, strict=True))
     return InMemoryCounts.from_dataset(Dataset("playground", columns, values))
 

@@ -69,7 +69,7 @@ def simpson_model(effect: float, imbalance: float) -> BayesianNetwork:
     Mild cases get it with 1/2 − `imbalance`.  It adds `effect` to the probability of recovery.
     """
     severity, treatment, recovery = (
-        Column(name, "ordinal", levels, declared=True)
+        Column(name, "nominal", levels, declared=True)
         for name, levels in zip(
             NAMES, (("mild", "severe"), ("old", "new"), ("no", "yes")), strict=True
         )

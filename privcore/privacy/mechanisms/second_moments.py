@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.arrays import Matrix
 from privcore.fixed_point import of_means
 
 
@@ -43,3 +44,10 @@ def upper_triangle(p: int, *, centred: bool) -> tuple[NDArray[np.intp], NDArray[
     rows, columns = np.triu_indices(p + 1)
     kept = columns > 0 if centred else rows > 0
     return rows[kept], columns[kept]
+
+
+def positive(matrix: Matrix, floor: float) -> Matrix:
+    """The matrix with its eigenvalues raised to at least `floor` (and 10⁻¹²)."""
+    values, vectors = np.linalg.eigh(matrix)
+    raised = np.maximum(values, max(floor, 1e-12))
+    return np.asarray((vectors * raised) @ vectors.T)

@@ -19,12 +19,21 @@ from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import counts_levels
 from privcore.algorithms.search.result import Keepable
 from privcore.arrays import Columns, Matrix, Vector
+from privcore.counts.source import Bases
 from privcore.errors import DataError
 from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 
 _ONE_TABLE = "The files hold different kinds of releases, which cannot be put together."
 _NOT_WHOLE = "The release file is not complete; get the original."
+_OTHER_UNITS = (
+    "The files hold moments in different units, which each release chose by itself; only a release "
+    "that tops up another has its units."
+)
+_OTHER_SITES = (
+    "Moments are in units that each site's release chose by itself, and cannot be added; cut "
+    "numbers into levels at public points before the releases, and count these."
+)
 _MOST_CELLS = 10**8
 
 # Per column, where it is cut, increasing.
@@ -234,6 +243,12 @@ class KeptNumbers:
     squares: float
 
     form = "numbers"
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """As of `KeptMoments`."""
+        return (1,) * len(self.centre)
+
     # Of columns that hold numbers there are none.
     levels: ClassVar[tuple[int, ...]] = ()
 
@@ -258,23 +273,13 @@ class KeptNumbers:
             for name in ("centre", "scale", "radius", "half")
         )
         if not alike:
-            raise DataError(
-                "The files hold moments in different units, which each release chose by itself; "
-                "only a release that tops up another has its units."
-            )
-        rows, columns = upper_triangle(len(self.centre), centred=True)
-        one, two = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
-        share = two / (one + two)
-        noisy, left = share * self.noisy + (1 - share) * other.noisy, one * share
-        sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
+            raise DataError(_OTHER_UNITS)
+        noisy, sigma, squares = _weighed(self, other, len(self.centre))
         return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
 
     def other_rows(self, other: KeptNumbers) -> KeptNumbers:
         """Raises DataError: each release has units of its own."""
-        raise DataError(
-            "Moments of numbers are in units that each site's release chose by itself, and cannot "
-            "be added; cut the numbers into levels at public points before the releases."
-        )
+        raise DataError(_OTHER_SITES)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -313,9 +318,119 @@ class KeptNumbers:
         )
 
 
-Kept = KeptTable | KeptSums | KeptNumbers
-_FORMS: dict[str, type[KeptTable] | type[KeptSums] | type[KeptNumbers]] = {
-    kind.form: kind for kind in (KeptTable, KeptSums, KeptNumbers)
+@dataclass(frozen=True)
+class KeptLines:
+    """Columns with levels, measured in few numbers each.
+
+    counts: of the levels of each column, with normal noise of deviation counts_sigma.
+    bases: the coordinates of the levels, by these; rows are shortened to length 1.
+    noisy: as of `KeptNumbers`.  mu: as of `KeptSums`.
+    """
+
+    n: int
+    counts: tuple[Vector, ...]
+    counts_sigma: float
+    bases: Bases
+    noisy: Vector
+    sigma: float
+    mu: float
+    squares: float
+
+    form = "lines"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return tuple(map(len, self.bases))
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """As of `KeptMoments`."""
+        return tuple(basis.shape[1] for basis in self.bases)
+
+    @property
+    def moments(self) -> Moments:
+        """The counts of each column by itself."""
+        moments = Moments(self.n, self.levels)
+        for column, counts in enumerate(self.counts):
+            moments.add_table((column,), counts, self.counts_sigma**2)
+        return moments
+
+    @property
+    def topped(self) -> bool:
+        return self.mu > 0
+
+    @property
+    def closed(self) -> KeptLines:
+        """The same, to which no further release may add."""
+        return replace(self, mu=0.0)
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are those that were measured; own_levels: as of `NumberSource`."""
+        return tuple(own_levels) == self.levels
+
+    def same_rows(self, other: KeptLines) -> KeptLines:
+        """With another release of the same rows in the same coordinates; weighed by their noise."""
+        if not all(map(np.array_equal, self.bases, other.bases)):
+            raise DataError(_OTHER_UNITS)
+        noisy, sigma, squares = _weighed(self, other, sum(self.coordinates))
+        return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
+
+    def other_rows(self, other: KeptLines) -> KeptLines:
+        """Raises DataError: each release has coordinates of its own."""
+        raise DataError(_OTHER_SITES)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "n": self.n,
+            "counts": [counts.tolist() for counts in self.counts],
+            "counts_sigma": self.counts_sigma,
+            "bases": [basis.tolist() for basis in self.bases],
+            "noisy": self.noisy.tolist(),
+            "sigma": self.sigma,
+            "mu": self.mu,
+            "squares": self.squares,
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        counts = tuple(map(_numbers, document["counts"]))
+        levels = _levels(map(len, counts))
+        bases = tuple(
+            _numbers([x for level in basis for x in level]).reshape(r, -1)
+            for r, basis in zip(levels, document["bases"], strict=True)
+        )
+        d, noisy, mu = sum(b.shape[1] for b in bases), _numbers(document["noisy"]), document["mu"]
+        _require(all(basis.shape[1] for basis in bases))
+        _require(len(noisy) == (d + 1) * (d + 2) // 2 - 1 and 0 <= _number(mu) < math.inf)
+        return cls(
+            _rows(document["n"]),
+            counts,
+            _positive(document["counts_sigma"]),
+            bases,
+            noisy,
+            _positive(document["sigma"]),
+            _number(mu),
+            _positive(document["squares"]),
+        )
+
+
+def _weighed(
+    one: KeptNumbers | KeptLines, other: KeptNumbers | KeptLines, coordinates: int
+) -> tuple[Vector, float, float]:
+    """Moments of both, each entry weighed by its noise; sigma and squares of the result."""
+    rows, columns = upper_triangle(coordinates, centred=True)
+    own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (one, other))
+    share = more / (own + more)
+    left = own * share
+    noisy = share * one.noisy + (1 - share) * other.noisy
+    return noisy, math.sqrt(left[0]), float(left[-1] / left[0])
+
+
+Kept = KeptTable | KeptSums | KeptNumbers | KeptLines
+_FORMS: dict[str, type[Kept]] = {
+    kind.form: kind for kind in (KeptTable, KeptSums, KeptNumbers, KeptLines)
 }
 
 

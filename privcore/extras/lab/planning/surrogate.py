@@ -110,7 +110,7 @@ def surrogate_model(
     if not shape.levels:
         return LinearGaussian(dag, random_weights(dag, *_WEIGHTS, model), _REACH), model
     columns = tuple(
-        Column(name, "ordinal", tuple(str(v + 1) for v in range(k)), declared=True)
+        Column(name, "nominal", tuple(str(v + 1) for v in range(k)), declared=True)
         for name, k in zip(shape.names, shape.levels, strict=True)
     )
     variables = random_tables(_small(dag, shape.levels), columns, _CONCENTRATION, model)

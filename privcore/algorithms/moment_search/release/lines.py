@@ -1,0 +1,138 @@
+"""Columns with levels, measured in few numbers each: a line, or a few groups.
+
+First the counts of each column by itself get noise, a small part of the budget.  They say how far
+apart the levels of a line are, and which levels of others are grouped.  Rows are then short lists
+of numbers, shortened to a public length, whose second moments get the rest.
+Proof: docs/proofs/moment_search.md, statement 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
+from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.arrays import Matrix, Vector
+from privcore.counts import CountSource
+from privcore.counts.source import Bases
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.privacy.mechanisms.gaussian import planned_sigma
+from privcore.privacy.mechanisms.moment_release import MEAN_SHARE, weighted_sensitivity, with_noise
+from privcore.rounding import down
+
+# Of μ², for the counts of each column.
+_COUNTS_SHARE = 0.1
+# Into how many groups levels without an order are put: the most frequent ones, and the rest.
+_GROUPS = 3
+# How long rows may be, in standard deviations of their columns, over √p.
+_RADIUS = 0.9
+
+
+@dataclass(frozen=True)
+class LinesPlan:
+    """Gaussian-DP parameters of the two releases, and what else is fixed.
+
+    n: rows.  levels, ordered: as of `CountSource`.  radius: how long rows may be, in standard
+    deviations of their columns, over √p.
+    """
+
+    n: int
+    levels: tuple[int, ...]
+    ordered: tuple[int, ...]
+    mu_counts: float
+    mu_moments: float
+    radius: float
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """How many numbers each column is measured in."""
+        return tuple(
+            1 if ordered or r <= 2 else min(r, _GROUPS) - 1
+            for r, ordered in zip(self.levels, self.ordered, strict=True)
+        )
+
+    @property
+    def longest(self) -> float:
+        """Length of a row, where each coordinate has mean 0 and variance 1."""
+        return self.radius * math.sqrt(sum(self.coordinates))
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Parts of μ² of the releases."""
+        squares = self.mu_counts**2, self.mu_moments**2
+        return tuple(square / sum(squares) for square in squares if square)
+
+    @property
+    def counts_sigma(self) -> float:
+        """A replaced record leaves one level of each column and enters another."""
+        return planned_sigma(math.sqrt(2 * len(self.levels)), self.mu_counts)
+
+    @property
+    def moments_sigma(self) -> float:
+        """Rows in the unit ball."""
+        return planned_sigma(weighted_sensitivity(1.0, self.n), self.mu_moments)
+
+    @property
+    def correlation_noise(self) -> float:
+        """Standard deviation of the noise on a correlation."""
+        return self.moments_sigma * self.longest**2
+
+
+def plan_lines(
+    n: int, levels: Sequence[int], ordered: Sequence[int], mu: float, *, radius: float | None
+) -> LinesPlan:
+    """mu: of both releases together.  radius: None for the usual one."""
+    counts, moments = (down(mu * math.sqrt(s)) for s in (_COUNTS_SHARE, 1 - _COUNTS_SHARE))
+    in_order = tuple(ordered) or (0,) * len(levels)
+    return LinesPlan(n, tuple(levels), in_order, counts, moments, radius or _RADIUS)
+
+
+def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tuple[Vector, ...]:
+    """Counts of the levels of each column."""
+    exact = [source.table([c]).astype(np.float64) for c in range(len(source.levels))]
+    noisy = noise.gaussian_array(np.concatenate(exact), sigma)
+    return tuple(np.split(noisy, np.cumsum(source.levels)[:-1]))
+
+
+def bases_of(counts: Sequence[Vector], plan: LinesPlan) -> Bases:
+    """Coordinates of the levels of each column, by noisy counts; rows of length 1 are the longest.
+
+    By the counts each coordinate has mean 0, and those of a column the variance 1 in the mean.
+    """
+    bases = []
+    for own, ordered in zip(counts, plan.ordered, strict=True):
+        # Rarer levels than noise can tell from none would be far out.
+        least = min(plan.counts_sigma / plan.n, 0.5 / len(own))
+        shares = nearest_probabilities(own, least)
+        basis = _line(shares, ordered or len(own)) if ordered or len(own) <= 2 else _groups(shares)
+        basis -= shares @ basis
+        variance = float(shares @ (basis * basis).sum(axis=1))
+        bases.append(basis * (math.sqrt(basis.shape[1] / variance) / plan.longest))
+    return tuple(bases)
+
+
+def _line(shares: Vector, ordered: int) -> Matrix:
+    """The middle of the ranks of each level; a level without a place is in the middle of all."""
+    own = shares[:ordered] / shares[:ordered].sum()
+    ranks = np.cumsum(own) - own / 2
+    return np.append(ranks, np.full(len(shares) - ordered, 0.5))[:, None]
+
+
+def _groups(shares: Vector) -> Matrix:
+    """The most frequent levels, and the rest together."""
+    m = min(len(shares), _GROUPS)
+    group = np.full(len(shares), m - 1)
+    group[np.argsort(-shares, kind="stable")[: m - 1]] = np.arange(m - 1)
+    return np.asarray(sum_zero_basis(m)[group])
+
+
+def release_lines(source: CountSource, bases: Bases, plan: LinesPlan, noise: NoiseSource) -> Vector:
+    """Noisy second moments of the coordinates, as `KeptLines` has them."""
+    exact = source.coded(bases, 1.0)
+    weight = np.ones(len(exact))
+    weight[0] = MEAN_SHARE
+    return with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise)
