@@ -10,7 +10,7 @@ from pathlib import Path
 
 from privcore.cli.data import add_unit_options, file_bytes, raw_table, take_sample
 from privcore.data.coding import column_of
-from privcore.data.discretise import usual_intervals
+from privcore.data.discretise import proposed_intervals
 from privcore.data.domain import domain_lines, domain_of
 from privcore.data.schema import ColumnSchema
 from privcore.data.schema_file import read_schema, schema_json
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> None:
     proposals = triage(raw)
     schema, unused = [p.schema for p in proposals if p.used], left_out(proposals)
     if options.kinds:
-        bins = usual_intervals(len(raw.frame), max(len(schema), 1))
+        bins = proposed_intervals(len(raw.frame), max(len(schema), 1))
         schema = [_kind_alone(column, bins) for column in schema]
     text = schema_json(schema, left_out=unused)
     if options.out is None:

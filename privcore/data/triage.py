@@ -17,7 +17,7 @@ import pandas as pd
 
 from privcore.arrays import Vector
 from privcore.data.dates import DateReading, Part, date_format
-from privcore.data.discretise import usual_intervals
+from privcore.data.discretise import proposed_intervals
 from privcore.data.model import MAX_LEVELS, Kind
 from privcore.data.reading import RawTable
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema, parse_numbers
@@ -83,7 +83,7 @@ class Proposal:
 def triage(raw: RawTable, intervals: int | None = None) -> list[Proposal]:
     """A proposal for each column, in the table's order.
 
-    intervals: for columns of numbers; None for `usual_intervals` of the columns that are used.
+    intervals: for columns of numbers; None for `proposed_intervals` of the columns that are used.
     """
     names = [str(name) for name in raw.frame.columns]
     return proposals_of(
@@ -105,7 +105,7 @@ def proposals_of(
     if intervals is not None:
         return first
     # What is left out spreads no rows and no noise.
-    parts = usual_intervals(rows, max(sum(proposal.used for proposal in first), 1))
+    parts = proposed_intervals(rows, max(sum(proposal.used for proposal in first), 1))
     return [
         proposed(proposal.name, parts)
         if any(way.schema.kind == "continuous" for way in proposal.ways)

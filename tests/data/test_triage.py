@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privcore.data import build_dataset, read_table
-from privcore.data.discretise import usual_intervals
+from privcore.data.discretise import proposed_intervals
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL
 from privcore.data.schema_file import read_schema, schema_json
 from privcore.data.triage import (
@@ -304,12 +304,12 @@ def test_rows_of_merged_levels_count_together():
 
 @pytest.mark.long
 def test_columns_that_are_left_out_do_not_count_against_intervals():
-    rows = 2_000
+    rows = 20_000
     number = np.random.default_rng(1).standard_normal(rows)
     alone = raw_of(x=number, y=number + 1, ward=["a", "b"] * (rows // 2))
     notes = {f"id{k}": [f"{k} {i}" for i in range(rows)] for k in range(15)}
     beside = raw_of(x=number, y=number + 1, ward=["a", "b"] * (rows // 2), **notes)
-    wanted = usual_intervals(rows, 3)
+    wanted = proposed_intervals(rows, 3)
     for raw in (alone, beside):
         assert [p.schema.bins for p in triage(raw)[:2]] == [wanted, wanted]
-    assert wanted > usual_intervals(rows, 18)
+    assert wanted > proposed_intervals(rows, 18)

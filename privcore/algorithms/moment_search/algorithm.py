@@ -18,10 +18,10 @@ from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_fi
 from privcore.algorithms.moment_search.lines import (
     PROOFS,
     events_of_lines,
-    planned_lines,
     run_on_lines,
     searched_lines,
 )
+from privcore.algorithms.moment_search.measuring import plan_levels
 from privcore.algorithms.moment_search.numbers import (
     events_on_numbers,
     mixed_sentence,
@@ -31,9 +31,12 @@ from privcore.algorithms.moment_search.numbers import (
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.release.kept import Kept, KeptLines, KeptNumbers, KeptTable
+from privcore.algorithms.moment_search.release.lines import LinesPlan, plan_lines
+from privcore.algorithms.moment_search.release.plan import MomentPlan, WholePlan
 from privcore.algorithms.moment_search.rounds import (
     events_before,
     events_of_rounds,
+    mu_to_spend,
     planned_rounds,
     run_in_rounds,
     searched_sums,
@@ -46,7 +49,7 @@ from privcore.algorithms.moment_search.steps import (
 )
 from privcore.algorithms.moment_search.whole import (
     events_of_whole,
-    planned_whole,
+    plan_again,
     run_on_whole_table,
     searched_whole,
 )
@@ -64,17 +67,31 @@ PROOF = "docs/proofs/moment_search.md"
 def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     if has_numbers(run.source):
         return events_on_numbers(run, run.source)
-    if planned_whole(run) is not None:
+    plan = _planned(run)
+    if isinstance(plan, WholePlan):
         return events_of_whole(run)
-    lines = planned_lines(run)
-    if lines is not None:
-        return events_of_lines(run, lines)
-    return (*events_before(run), *events_of_rounds(planned_rounds(run)))
+    if isinstance(plan, LinesPlan):
+        return events_of_lines(run, plan)
+    return (*events_before(run), *events_of_rounds(plan))
+
+
+def _planned(run: Run[MomentSearchParameters]) -> WholePlan | LinesPlan | MomentPlan:
+    """How levels are measured; after a run before, as that has measured them."""
+    before, source, parameters = run.earlier.kept, run.source, run.parameters
+    if isinstance(before, KeptTable):
+        return plan_again(run, before)
+    if isinstance(before, KeptLines):
+        levels = before.levels, before.ordered
+        lines = plan_lines(before.n, *levels, mu_to_spend(run), radius=parameters.longest_row)
+        return lines.further
+    if before is not None:
+        return planned_rounds(run)
+    return plan_levels(source.n, source.levels, source.ordered, parameters)
 
 
 def _delta(run: Run[MomentSearchParameters]) -> float:
     """The full contingency table needs none."""
-    if has_levels(run.source) and planned_whole(run) is not None:
+    if has_levels(run.source) and isinstance(_planned(run), WholePlan):
         return 0.0
     return run.parameters.delta
 
@@ -97,13 +114,12 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         told = plan.mu_shapes or (run.earlier.kept is not None and not plan.counted)
         cut = replace(on_levels.beyond, intervals=plan.intervals if told else None)
         return on_levels._replace(beyond=cut)
-    whole = planned_whole(run)
-    if whole is not None:
-        return run_on_whole_table(run, whole, recorder)
-    lines = planned_lines(run)
-    if lines is not None:
-        return run_on_lines(run, lines, recorder)
-    searched = run_in_rounds(run, planned_rounds(run), recorder)
+    levels = _planned(run)
+    if isinstance(levels, WholePlan):
+        return run_on_whole_table(run, levels, recorder)
+    if isinstance(levels, LinesPlan):
+        return run_on_lines(run, levels, recorder)
+    searched = run_in_rounds(run, levels, recorder)
     return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
 
 

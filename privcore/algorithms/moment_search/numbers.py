@@ -51,12 +51,17 @@ PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 def planned_on_numbers(run: Run[MomentSearchParameters], source: NumberSource) -> NumbersPlan:
     """After a run before, whose units stay, all that is left buys more of the same."""
     parameters, before = run.parameters, run.earlier.kept
-    radius = before.radius if isinstance(before, KeptNumbers) else parameters.longest_row
     plan = plan_numbers(
-        source.n, source.own_levels, parameters.epsilon, parameters.delta, radius=radius
+        source.n,
+        source.own_levels,
+        parameters.epsilon,
+        parameters.delta,
+        radius=parameters.longest_row,
     )
     if before is None:
         return plan
+    if isinstance(before, KeptNumbers):
+        plan = replace(plan, radius=before.radius, mean_share=before.mean_share)
     return replace(plan, mu_scales=0.0, mu_shapes=0.0, mu_rest=mu_to_spend(run))
 
 

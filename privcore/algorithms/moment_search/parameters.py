@@ -149,6 +149,22 @@ RADIUS = Parameter(
     "shortened to it. The shorter, the less noise, but the more is cut off.",
     source=_OURS,
 )
+MEASURED = Parameter(
+    name="measured",
+    advanced=True,
+    title="How columns are measured",
+    symbol="f",
+    kind="choice",
+    default=None,
+    optional=True,
+    auto_help="level by level where rows and ε allow",
+    choices=("levels", "lines"),
+    labels=(("levels", "Level by level"), ("lines", "In few numbers each")),
+    help="Level by level shows any dependence, and needs many rows. In few numbers each, ordered "
+    "levels are one line, and others two groups and the rest: that shows trends in small tables, "
+    "and no dependence that rises and falls again. Of columns of numbers it changes nothing.",
+    source=_OURS,
+)
 MAX_PARENTS = Parameter(
     name="max_parents",
     advanced=True,
@@ -181,6 +197,7 @@ class MomentSearchParameters(parameters.ProvenParameters):
     table_noise_ratio: float = TABLES.field()
     penalty: float = PENALTY.field()
     max_parents: int = MAX_PARENTS.field()
+    measured: str | None = MEASURED.field()
     longest_row: float | None = RADIUS.field()
     reference_effect: float = REFERENCE.field()
     max_order: int | None = parameters.MAX_ORDER.field()

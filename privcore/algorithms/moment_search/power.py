@@ -8,33 +8,38 @@ from math import comb, log
 
 from privcore.algorithms.moment_search.likelihood.visible import (
     Visible,
-    visible_in_numbers,
+    visible_in_lines,
     visible_in_tables,
     visible_in_whole,
 )
+from privcore.algorithms.moment_search.lines import PENALTY
+from privcore.algorithms.moment_search.measuring import plan_levels
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.release.lines import LinesPlan
 from privcore.algorithms.moment_search.release.plan import (
+    MomentPlan,
+    NumbersPlan,
+    WholePlan,
     counts_levels,
     plan_moments,
     plan_numbers,
-    plan_whole,
 )
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.graphs.knowledge import Knowledge
-from privcore.privacy.mechanisms.gaussian import planned_mu
 
 
 @dataclass(frozen=True)
 class PublicShape:
     """n: rows.  levels: of each column, 0 where it holds numbers that are cut; empty where all are
     taken as numbers.  columns: how many.  open_pairs: those that background knowledge leaves open;
-    None for all.
+    None for all.  ordered: as of `CountSource`.
     """
 
     n: int
     levels: Sequence[int]
     columns: int
     open_pairs: int | None = None
+    ordered: Sequence[int] = ()
 
     @property
     def pairs(self) -> int:
@@ -44,54 +49,54 @@ class PublicShape:
     @classmethod
     def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
         """knowledge: what is known beforehand, as the parameter's text."""
+        levels: Sequence[int] = ()
+        ordered: Sequence[int] = ()
         if isinstance(source, MixedRows):
-            levels: Sequence[int] = source.own_levels if counts_levels(source.own_levels) else ()
-        else:
-            levels = source.levels if has_levels(source) else ()
+            levels = source.own_levels if counts_levels(source.own_levels) else ()
+        elif has_levels(source):
+            levels, ordered = source.levels, source.ordered
         open_pairs = Knowledge.read(knowledge).on(source.names).open_pairs
-        return cls(source.n, levels, len(source.names), open_pairs)
+        return cls(source.n, levels, len(source.names), open_pairs, ordered)
+
+    def plan(
+        self, parameters: MomentSearchParameters
+    ) -> NumbersPlan | LinesPlan | WholePlan | MomentPlan:
+        """What a run measures; raises ParameterError for δ = 0 where that is not enough."""
+        epsilon, delta = parameters.epsilon, parameters.delta
+        levels = self.levels or (0,) * self.columns
+        if 0 not in levels:
+            return plan_levels(self.n, levels, self.ordered, parameters)
+        numbers = plan_numbers(self.n, levels, epsilon, delta, radius=parameters.longest_row)
+        if not self.levels:
+            return numbers
+        return plan_moments(
+            self.n,
+            numbers.levels,
+            numbers.mu_rest,
+            share=parameters.table_share,
+            tables=parameters.table_noise_ratio,
+        )
 
 
 def visible_effects(
     shape: PublicShape, parameters: MomentSearchParameters, pair: tuple[int, int] | None = None
 ) -> Visible:
-    """parameters: the run's, checked; raises ParameterError for δ = 0.
+    """parameters: the run's, checked; raises as `PublicShape.plan`.
 
     pair: the levels of the two columns, if not of those in the middle of all pairs.
     """
-    epsilon, delta = parameters.epsilon, parameters.delta
-    if not shape.levels:
-        plan_of_numbers = plan_numbers(
-            shape.n, (0,) * shape.columns, epsilon, delta, radius=parameters.longest_row
-        )
-        return visible_in_numbers(
-            plan_of_numbers,
-            false_edges=parameters.false_edges,
-            penalty=log(shape.n),
-            pairs=shape.pairs,
-        )
-    levels = shape.levels
-    if 0 in levels:
-        of_mixed = plan_numbers(shape.n, levels, epsilon, delta, radius=parameters.longest_row)
-        levels, mu = of_mixed.levels, of_mixed.mu_rest
-    else:
-        whole = plan_whole(shape.n, levels, epsilon, cells=parameters.whole_table)
-        if whole is not None:
-            return visible_in_whole(whole, levels, false_edges=parameters.false_edges, pair=pair)
-        mu = planned_mu(epsilon, delta)
-    plan = plan_moments(
-        shape.n,
-        levels,
-        mu,
-        share=parameters.table_share,
-        tables=parameters.table_noise_ratio,
-    )
+    plan, level = shape.plan(parameters), parameters.false_edges
+    if isinstance(plan, WholePlan):
+        return visible_in_whole(plan, shape.levels, false_edges=level, pair=pair)
+    if isinstance(plan, NumbersPlan | LinesPlan):
+        penalty = PENALTY * log(shape.n)
+        return visible_in_lines(plan, false_edges=level, penalty=penalty, pairs=shape.pairs)
     return visible_in_tables(
         plan,
         shape.n,
-        levels,
-        false_edges=parameters.false_edges,
-        candidates=parameters.level_of_candidates(len(levels)),
+        plan.levels,
+        false_edges=level,
+        candidates=parameters.level_of_candidates(shape.columns),
         penalty=parameters.penalty,
         pair=pair,
         pairs=shape.pairs,
@@ -112,7 +117,7 @@ def visible_sentence(
             f"{where} would miss even a perfect dependence of two columns more often than once in "
             "ten runs; raise ε."
         )
-    if not shape.levels:
+    if isinstance(shape.plan(parameters), NumbersPlan | LinesPlan):
         return (
             f"{where} sees a correlation of {least:.2g} or more between two columns with 90 % "
             "probability."

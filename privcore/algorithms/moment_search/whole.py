@@ -7,7 +7,6 @@ Proof: docs/proofs/moment_search.md, statement 5.
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 from math import nan
 
@@ -56,14 +55,11 @@ _NO_EDGE = 0.1
 _EVEN = 0.5
 
 
-def planned_whole(run: Run[MomentSearchParameters]) -> WholePlan | None:
-    """None where the columns have too many combinations of levels, or a run before that this one
-    adds to has counted pairs."""
-    parameters, before = run.parameters, run.earlier.kept
-    if before is not None and not isinstance(before, KeptTable):
-        return None
-    cells = parameters.whole_table if before is None else math.prod(run.source.levels)
-    return plan_whole(run.source.n, run.source.levels, parameters.epsilon, cells=cells)
+def plan_again(run: Run[MomentSearchParameters], before: KeptTable) -> WholePlan:
+    """The counts of a run before, with less noise."""
+    plan = plan_whole(before.n, before.levels, run.parameters.epsilon, cells=before.counts.size)
+    assert plan is not None
+    return plan
 
 
 def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:

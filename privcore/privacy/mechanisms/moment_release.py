@@ -25,6 +25,8 @@ from privcore.rounding import up
 
 # a, as a share of the largest norm R: the means then add a quarter to the sensitivity.
 MEAN_SHARE = 0.5
+# Where rows were moved to their middle before, so that their means are small.
+CENTRED_SHARE = 0.3
 # Variance of the noise on squares, as a multiple of that on products of two columns.
 SQUARES = 2.0
 
@@ -36,10 +38,10 @@ class NoisyMoments(NamedTuple):
     scale: float
 
 
-def weighted_sensitivity(radius: float, n: int) -> float:
+def weighted_sensitivity(radius: float, n: int, share: float = MEAN_SHARE) -> float:
     """Largest L2 change of the released numbers, squares over √2, when one of n rows of norm ≤ R is
-    replaced."""
-    a = MEAN_SHARE * radius
+    replaced; share: a over R, at most 1."""
+    a = share * radius
     return of_means((radius * radius + a * a) / n, n)
 
 

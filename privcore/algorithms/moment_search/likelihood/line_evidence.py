@@ -17,7 +17,6 @@ from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyE
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.arrays import Columns, Integers, Vector
 from privcore.independence.fisher import covariance
-from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
 from privcore.privacy.mechanisms.second_moments import positive, upper_triangle
 
 # Part of a column's variance that another explains, at most.
@@ -27,7 +26,7 @@ _MOST = 1 - 1e-9
 class KeptMoments(Protocol):
     """What `LineEvidence` asks of a release.
 
-    noisy: means over rows (weighted by `MEAN_SHARE`) and products, as the upper triangle of
+    noisy: means over rows, times mean_share, and products, as the upper triangle of
     (d + 1, d + 1) without (0, 0), each with normal noise of deviation sigma, squares with `squares`
     times its variance.
     """
@@ -45,6 +44,9 @@ class KeptMoments(Protocol):
     def squares(self) -> float: ...
 
     @property
+    def mean_share(self) -> float: ...
+
+    @property
     def coordinates(self) -> tuple[int, ...]:
         """How many each column has."""
 
@@ -59,14 +61,14 @@ class LineEvidence(FamilyEvidence):
         rows, columns = upper_triangle(int(starts[-1]) - 1, centred=True)
         moments = np.eye(int(starts[-1]))
         moments[rows, columns] = moments[columns, rows] = kept.noisy
-        self.means = moments[0, 1:] / MEAN_SHARE
+        self.means = moments[0, 1:] / kept.mean_share
         moments[0, 1:] = self.means
         self.covariance = positive(covariance(moments), kept.sigma)
         moments[0, 1:] = moments[1:, 0] = self.means
         moments[1:, 1:] = self.covariance + np.outer(self.means, self.means)
         # In counts, as the tests take them.
         noise = np.full((self._columns + 1,) * 2, (self.n * kept.sigma) ** 2)
-        noise[0] = noise[:, 0] = noise[1, 1] / MEAN_SHARE**2
+        noise[0] = noise[:, 0] = noise[1, 1] / kept.mean_share**2
         diagonal = np.arange(1, self._columns + 1)
         noise[diagonal, diagonal] *= kept.squares
         noise[0, 0] = 0.0

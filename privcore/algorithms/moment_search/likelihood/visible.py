@@ -24,6 +24,7 @@ from privcore.algorithms.moment_search.likelihood.statistic import (
     Statistic,
     chi_squared_quantile,
 )
+from privcore.algorithms.moment_search.release.lines import LinesPlan
 from privcore.algorithms.moment_search.release.plan import MomentPlan, NumbersPlan, WholePlan
 
 Levels = tuple[int, int]
@@ -127,10 +128,10 @@ def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float)
     return smallest_visible(strata * parts, threshold, table_information(n, pair, within))
 
 
-def visible_in_numbers(
-    plan: NumbersPlan, *, false_edges: float, penalty: float, pairs: int
+def visible_in_lines(
+    plan: NumbersPlan | LinesPlan, *, false_edges: float, penalty: float, pairs: int
 ) -> Visible:
-    """Visible correlations of normal numbers, in units that fit them."""
+    """Visible correlations of columns measured in one number each, as if normal."""
     n, columns = plan.n, plan.columns
     left = _shortened(columns, plan.radius)
     noise = n * (plan.correlation_noise / left.variance) ** 2

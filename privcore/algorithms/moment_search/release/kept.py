@@ -21,6 +21,7 @@ from privcore.algorithms.search.result import Keepable
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.counts.source import Bases
 from privcore.errors import DataError
+from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
 from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 
@@ -229,7 +230,7 @@ class KeptNumbers:
     half: of each column, half of its range in the units of the data, shape (p,).
     noisy: means (weighted) and products, as the upper triangle of (p + 1, p + 1) without (0, 0),
     each with normal noise of deviation sigma, squares with `squares` times its variance, which is 1
-    in files of versions before.  mu: as of `KeptSums`.
+    in files of versions before.  mean_share: weight of the means.  mu: as of `KeptSums`.
     """
 
     n: int
@@ -241,6 +242,7 @@ class KeptNumbers:
     sigma: float
     mu: float
     squares: float
+    mean_share: float
 
     form = "numbers"
 
@@ -270,7 +272,7 @@ class KeptNumbers:
         """With another release of the same rows in the same units; weighed by their noise."""
         alike = all(
             np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("centre", "scale", "radius", "half")
+            for name in ("centre", "scale", "radius", "half", "mean_share")
         )
         if not alike:
             raise DataError(_OTHER_UNITS)
@@ -293,6 +295,7 @@ class KeptNumbers:
             "sigma": self.sigma,
             "mu": self.mu,
             "squares": self.squares,
+            "mean_share": self.mean_share,
         }
 
     @classmethod
@@ -315,6 +318,7 @@ class KeptNumbers:
             _positive(document["sigma"]),
             mu,
             _positive(document.get("squares", 1.0)),
+            _positive(document.get("mean_share", MEAN_SHARE)),
         )
 
 
@@ -335,12 +339,18 @@ class KeptLines:
     sigma: float
     mu: float
     squares: float
+    mean_share: float
 
     form = "lines"
 
     @property
     def levels(self) -> tuple[int, ...]:
         return tuple(map(len, self.bases))
+
+    @property
+    def ordered(self) -> tuple[int, ...]:
+        """How many levels of each column are on a line; 0 where none are."""
+        return tuple(len(basis) if basis.shape[1] == 1 else 0 for basis in self.bases)
 
     @property
     def coordinates(self) -> tuple[int, ...]:
@@ -390,6 +400,7 @@ class KeptLines:
             "sigma": self.sigma,
             "mu": self.mu,
             "squares": self.squares,
+            "mean_share": self.mean_share,
         }
 
     @classmethod
@@ -413,6 +424,7 @@ class KeptLines:
             _positive(document["sigma"]),
             _number(mu),
             _positive(document["squares"]),
+            _positive(document["mean_share"]),
         )
 
 

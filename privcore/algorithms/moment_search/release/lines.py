@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,7 +21,11 @@ from privcore.counts import CountSource
 from privcore.counts.source import Bases
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.gaussian import planned_sigma
-from privcore.privacy.mechanisms.moment_release import MEAN_SHARE, weighted_sensitivity, with_noise
+from privcore.privacy.mechanisms.moment_release import (
+    CENTRED_SHARE,
+    weighted_sensitivity,
+    with_noise,
+)
 from privcore.rounding import down
 
 # Of μ², for the counts of each column.
@@ -48,6 +52,17 @@ class LinesPlan:
     radius: float
 
     @property
+    def further(self) -> LinesPlan:
+        """All of μ for the moments, in the coordinates of a run before."""
+        mu = down(math.hypot(self.mu_counts, self.mu_moments))
+        return replace(self, mu_counts=0.0, mu_moments=mu)
+
+    @property
+    def columns(self) -> int:
+        """How many numbers a row is."""
+        return sum(self.coordinates)
+
+    @property
     def coordinates(self) -> tuple[int, ...]:
         """How many numbers each column is measured in."""
         return tuple(
@@ -58,7 +73,7 @@ class LinesPlan:
     @property
     def longest(self) -> float:
         """Length of a row, where each coordinate has mean 0 and variance 1."""
-        return self.radius * math.sqrt(sum(self.coordinates))
+        return self.radius * math.sqrt(self.columns)
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -74,7 +89,7 @@ class LinesPlan:
     @property
     def moments_sigma(self) -> float:
         """Rows in the unit ball."""
-        return planned_sigma(weighted_sensitivity(1.0, self.n), self.mu_moments)
+        return planned_sigma(weighted_sensitivity(1.0, self.n, CENTRED_SHARE), self.mu_moments)
 
     @property
     def correlation_noise(self) -> float:
@@ -134,5 +149,5 @@ def release_lines(source: CountSource, bases: Bases, plan: LinesPlan, noise: Noi
     """Noisy second moments of the coordinates, as `KeptLines` has them."""
     exact = source.coded(bases, 1.0)
     weight = np.ones(len(exact))
-    weight[0] = MEAN_SHARE
+    weight[0] = CENTRED_SHARE
     return with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise)

@@ -17,7 +17,7 @@ from privcore.algorithms.moment_search.release.plan import NumbersPlan
 from privcore.arrays import Matrix
 from privcore.counts import NumberSource
 from privcore.privacy.mechanisms import NoiseSource
-from privcore.privacy.mechanisms.moment_release import MEAN_SHARE, SQUARES, with_noise
+from privcore.privacy.mechanisms.moment_release import SQUARES, with_noise
 
 
 def release_numbers(
@@ -35,11 +35,22 @@ def release_numbers(
     p, (centre, scale) = len(source.names), units
     exact = source.moments_about(centre, scale, plan.radius * math.sqrt(p))
     weight = np.ones(p + 1)
-    weight[0] = MEAN_SHARE
+    weight[0] = plan.mean_share
     sigma = plan.moments_sigma
     noisy = with_noise(exact * np.outer(weight, weight), sigma, noise)
     half = np.array([(high - low) / 2 for low, high in source.bounds])
-    return KeptNumbers(source.n, centre, scale, plan.radius, half, noisy, sigma, mu, SQUARES)
+    return KeptNumbers(
+        source.n,
+        centre,
+        scale,
+        plan.radius,
+        half,
+        noisy,
+        sigma,
+        mu,
+        SQUARES,
+        plan.mean_share,
+    )
 
 
 def released_scales(

@@ -17,7 +17,7 @@ from privcore.algorithms.moment_search.release.features import (
 from privcore.data.discretise import usual_intervals
 from privcore.privacy.mechanisms.column_release import columns_sensitivity
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
-from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
+from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
 from privcore.privacy.mechanisms.noise import discrete_laplace_variance
 from privcore.rounding import down, up
 
@@ -84,6 +84,7 @@ class NumbersPlan:
     own_levels: per column, how many levels it has beside the numbers; 0 for numbers.
     radius: how long rows may be, in standard deviations of their columns, over √p.
     intervals: into which numbers are cut where levels are counted.
+    mean_share: weight of the means beside the second moments.
     """
 
     n: int
@@ -93,6 +94,7 @@ class NumbersPlan:
     mu_rest: float
     radius: float
     intervals: int
+    mean_share: float
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -132,7 +134,7 @@ class NumbersPlan:
     @property
     def moments_sigma(self) -> float:
         """Rows in the unit ball."""
-        return planned_sigma(weighted_sensitivity(1.0, self.n), self.mu_rest)
+        return planned_sigma(weighted_sensitivity(1.0, self.n, self.mean_share), self.mu_rest)
 
     @property
     def correlation_noise(self) -> float:
@@ -146,7 +148,12 @@ def counts_levels(own_levels: Sequence[int]) -> bool:
 
 
 def plan_numbers(
-    n: int, own_levels: Sequence[int], epsilon: float, delta: float, *, radius: float | None
+    n: int,
+    own_levels: Sequence[int],
+    epsilon: float,
+    delta: float,
+    *,
+    radius: float | None,
 ) -> NumbersPlan:
     """own_levels: as of `NumberSource`.  radius: None for one that fits the noise."""
     mu, own_levels = planned_mu(epsilon, delta), tuple(own_levels)
@@ -158,7 +165,8 @@ def plan_numbers(
     rest_mu = down(mu * math.sqrt(1 - _SCALES_SHARE - shapes))
 
     def planned(tried: float) -> NumbersPlan:
-        return NumbersPlan(n, own_levels, scales_mu, shapes_mu, rest_mu, tried, intervals)
+        mu = scales_mu, shapes_mu, rest_mu
+        return NumbersPlan(n, own_levels, *mu, tried, intervals, CENTRED_SHARE)
 
     if radius is not None:
         return planned(radius)
@@ -177,11 +185,13 @@ _ROUNDS = 3
 
 @dataclass(frozen=True)
 class MomentPlan:
-    """mu_pairs, mu_tables: Gaussian-DP parameters of the pairs and of all tables; mu_tables is 0
-    where these are left out.  sensitivity: of the pairs' features.  cells: of a table, at most.
-    noise: variance of that on a pair, as a part of what n balanced rows vary by chance.
+    """levels: of each column.  mu_pairs, mu_tables: Gaussian-DP parameters of the pairs and of all
+    tables; mu_tables is 0 where these are left out.  sensitivity: of the pairs' features.  cells:
+    of a table, at most.  noise: variance of that on a pair, as a part of what n balanced rows vary
+    by chance.
     """
 
+    levels: tuple[int, ...]
     mu_pairs: float
     mu_tables: float
     sensitivity: float
@@ -228,10 +238,10 @@ def plan_moments(
     cells = min(tables * n * second / (2 * len(levels)), MOST_CELLS)
     sensitivity = _pairs_sensitivity(levels, n)
     if cells < LEAST_CELLS or len(levels) < 3:
-        return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
+        return MomentPlan(tuple(levels), mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
     first = mu * math.sqrt(1 - share)
     noise = sensitivity**2 / (n * first**2)
-    return MomentPlan(first, mu * math.sqrt(share), sensitivity, int(cells), noise)
+    return MomentPlan(tuple(levels), first, mu * math.sqrt(share), sensitivity, int(cells), noise)
 
 
 def plan_chosen(
@@ -239,7 +249,7 @@ def plan_chosen(
 ) -> MomentPlan:
     """All of μ for these pairs alone, without tables."""
     sensitivity = chosen_pairs_sensitivity(levels, pairs) + rounding_of_features(levels, n)
-    return MomentPlan(mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
+    return MomentPlan(tuple(levels), mu, 0.0, sensitivity, 0, sensitivity**2 / (n * mu**2))
 
 
 def _pairs_sensitivity(levels: Sequence[int], n: int) -> float:
