@@ -15,12 +15,14 @@ from privcore import kernels
 from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
-from privcore.arrays import Columns, Integers, Vector
+from privcore.arrays import Columns, Integers, Matrix, Vector
 from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.second_moments import positive, upper_triangle
 
 # Part of a column's variance that another explains, at most.
 _MOST = 1 - 1e-9
+# Where a test says nothing a family is worth so much less.
+_HUGE = 1e12
 
 
 class KeptMoments(Protocol):
@@ -82,7 +84,7 @@ class LineEvidence(FamilyEvidence):
     def row(self, column: int, parents: Columns) -> Statistics:
         key = (column, parents)
         if key not in self._rows:
-            row = self._tested(self._every, column, parents)
+            row = Statistics(*self._tested(self._every, column, parents).T)
             for other in parents:
                 others = tuple(c for c in parents if c != other)
                 row.put(other, self.test(other, column, others))
@@ -92,45 +94,45 @@ class LineEvidence(FamilyEvidence):
     def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
         key = (min(x, y), max(x, y), tuple(sorted(conditioning_set)))
         if key not in self._tests:
-            self._tests[key] = self._tested(self._every[key[0] : key[0] + 1], *key[1:]).one(0)
+            (test,) = self._tested(self._every[key[0] : key[0] + 1], *key[1:]).tolist()
+            self._tests[key] = Statistic(*test)
         return self._tests[key]
 
-    def _tested(self, xs: Integers, y: int, conditioning_set: Columns) -> Statistics:
-        """Tests of y and each of xs; of y itself and of those given nothing."""
+    def _tested(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
+        """Tests of y and each of xs (rows); of y itself and of those given nothing."""
         others = np.array(conditioning_set, np.int64)
-        return Statistics(*kernels.moment_tests.linear_tests(*self._known, xs, y, others).T)
+        return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, y, others))
 
     def gains(self, column: int, parents: frozenset[int]) -> Vector:
         """What each column would add to the score as a further cause, shape (p,)."""
         key = column, tuple(sorted(parents))
         if key not in self._gains:
-            gains = self._gain(self._tested(self._every, *key))
-            gains[[column, *parents]] = -math.inf
-            self._gains[key] = gains
+            gains = [self._gain(*test) for test in self._tested(self._every, *key).tolist()]
+            self._gains[key] = np.array(gains)
         return self._gains[key]
 
-    def _gain(self, tests: Statistics) -> Vector:
-        """The deviance of normal columns, n log 1/(1 − r²), less the penalty, both with the noise.
-
-        −∞ where a test says nothing.
-        """
-        seen = tests.second > 0
-        first, second = (np.where(seen, part, 1.0) for part in (tests.first, tests.second))
-        scale = second / first
-        shared = np.minimum(tests.value / (scale**2 * self.n), _MOST)
-        gain = -self.n * np.log1p(-shared) - self._penalty * first / scale**2
-        return np.asarray(np.round(np.where(seen, gain, -math.inf), DIGITS))
-
     def score(self, column: int, parents: frozenset[int]) -> float:
-        key = column, tuple(sorted(parents))
         if not parents:
             return 0.0
+        key = column, tuple(sorted(parents))
         if key not in self._scores:
             *before, last = key[1]
-            tests = self._tested(self._every[last : last + 1], column, tuple(before))
-            gain = float(self._gain(tests)[0])
+            (test,) = self._tested(self._every[last : last + 1], column, tuple(before)).tolist()
+            gain = max(self._gain(*test), -_HUGE)
             self._scores[key] = self.score(column, frozenset(before)) + gain
         return self._scores[key]
+
+    def _gain(self, value: float, first: float, second: float, left: float) -> float:
+        """The deviance of normal columns, n log 1/(1 − r²), less the penalty, both with the noise.
+
+        The test has the fields of `Statistic`; −∞ where it says nothing.
+        """
+        if second <= 0:
+            return -math.inf
+        scale = second / first
+        shared = min(value / (scale * scale * self.n), _MOST)
+        gain = -self.n * math.log1p(-shared) - self._penalty * first / (scale * scale)
+        return round(gain, DIGITS)
 
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         return self.test(x, y, conditioning_set)
