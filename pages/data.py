@@ -17,6 +17,8 @@ from pages.ui.frame import require_frame
 from pages.ui.layout import tabbed
 from pages.ui.messages import problem
 from pages.ui.texts import plain, protection_of
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.power import PublicShape
 from privcore.algorithms.search.parameters import MIXED_LEVELS
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network
@@ -58,7 +60,11 @@ def what_is_public(loaded: Loaded) -> str:
 
 def schema(loaded: Loaded) -> None:
     columns = loaded.dataset.columns
-    rows = []
+    usual = MomentSearchParameters.checked({}, "moment-search")
+    measured: tuple[str, ...] = ()
+    if not isinstance(loaded.source, AvailableCases):
+        measured = PublicShape.of(loaded.source).measured_as(usual)
+    rows: list[dict[str, object]] = []
     for column in columns:
         row: dict[str, object] = {"column": column.name, "kind": column.kind}
         if column.bounds is not None:
@@ -71,6 +77,8 @@ def schema(loaded: Loaded) -> None:
                 + (" …" if len(column.levels) > 12 else ""),
             }
             noun = "levels"
+        if measured:
+            row[f"measured at ε = {usual.epsilon:g} as"] = measured[len(rows)]
         row[f"{noun} are"] = "public" if column.declared else "read from the data"
         rows.append(row)
     number = st.column_config.NumberColumn(format="%.4g")

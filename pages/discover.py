@@ -25,7 +25,7 @@ from pages.ui.discover.advice import advice_panel
 from pages.ui.discover.answer import CLASS_WORDS, ReferenceKind, answer_sentence
 from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
-from pages.ui.discover.power import power_panel
+from pages.ui.discover.power import missing_sentence, power_panel
 from pages.ui.discover.runs import base_name, reference_run, run
 from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
 from pages.ui.frame import actions, require_frame
@@ -270,9 +270,10 @@ def show_run(
     classes = (*CLASSES, "unclear") if faint else CLASSES
     st.html(legend_html(current(), shown.names[kind], classes, CLASS_WORDS[kind]))
     if not result.graph.skeleton:
+        more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
         choices.info(
             "No edge is left. That is a valid result: with this noise, threshold and number of "
-            "rows, every pair was called independent."
+            f"rows, every pair was called independent. {more}".rstrip()
         )
     pins.shown(
         pins.Pin(
@@ -336,8 +337,8 @@ def details(loaded: Loaded, shown: Shown, seed: int, values: dict[str, Any]) -> 
         lines = texts.ALL_DIRECTED if form == "DAG" else texts.UNDIRECTED
         lines = linked(lines, cpdag="A line without an arrow")
         st.caption(f"{lines} {texts.NOT_PRIVATE}")
-        if result.intervals is not None:
-            st.caption(shape_sentence(result))
+        if measured := shape_sentence(result):
+            st.caption(measured)
         narrow = one_level_sentence(result)
         if narrow:
             st.caption(f":material/warning: {texts.plain(narrow)}")

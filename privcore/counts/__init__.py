@@ -6,6 +6,7 @@ from privcore.counts.mixed import MixedRows
 from privcore.counts.numeric import NumericRows
 from privcore.counts.source import (
     MAX_CELLS,
+    Bases,
     CountSource,
     MomentSource,
     NumberSource,
@@ -19,6 +20,7 @@ from privcore.counts.source import (
 __all__ = [
     "MAX_CELLS",
     "AvailableCases",
+    "Bases",
     "CountSource",
     "InMemoryCounts",
     "MixedRows",

@@ -122,8 +122,11 @@ def effects_of(
     question = stated(question, data, asked)
     if evidence is None:
         reason = (
-            "This run counted the numbers in intervals, and of intervals no effect is estimated; "
-            "cut the two columns into levels, or choose columns that have levels."
+            "This run measured each column in few numbers, of which no effect is estimated; set a "
+            "share of ε aside for a table of the columns that the question needs."
+            if result.in_lines
+            else "This run counted the numbers in intervals, and of intervals no effect is "
+            "estimated; cut the two columns into levels, or choose columns that have levels."
         )
     if evidence is None or reason:
         return Effects(question, plan.share, result, (), None, reason)
@@ -167,7 +170,8 @@ def evidence_of(
 ) -> Evidence | None:
     """What a run released, with what was released beside it.
 
-    None where the run counted intervals of a column that the question is about.
+    None where the run counted intervals of a column that the question is about, or measured
+    columns in few numbers each and nothing was released beside it.
     """
     released = result.released
     assert released is not None
@@ -175,11 +179,11 @@ def evidence_of(
     rows = data.n if result.rows is None else result.rows
     if released.moments is not None:
         return Numbers(released.moments, rows)
-    assert released.tables is not None
     columns = (data.columns[asked.cause], data.columns[asked.outcome])
     if not all(column.is_categorical for column in columns):
         return None
-    return Tables([released.tables, *more], rows)
+    tables = [table for table in (released.tables, *more) if table is not None]
+    return Tables(tables, rows) if tables else None
 
 
 def without_privacy(

@@ -9,6 +9,7 @@ from scipy.special import chdtri
 from privcore.errors import ParameterError
 from privcore.independence import frequencies, ranks
 from privcore.independence.fisher import MomentScore
+from privcore.independence.lines import LineScore
 from privcore.independence.score import EffectSize, Score, with_rounding, z_threshold
 from privcore.text import short
 
@@ -137,6 +138,17 @@ _ALL: tuple[Score, ...] = (
         scale="z",
         citation="Kalisch & Bühlmann 2007",
         help="For numeric columns: sees linear dependence. Levels are coded −1 … 1 in their order.",
+    ),
+    LineScore(
+        name="lines",
+        effect=_correlation,
+        title="Likelihood ratio of lines",
+        label="Trends",
+        scale="chi2",
+        degrees=lambda tables: 1,
+        citation="Andrews, Ramsey & Cooper 2019",
+        help="Sees trends: ordered levels are one line, others two groups and the rest. In small "
+        "tables it sees what level-by-level tests miss.",
     ),
 )
 

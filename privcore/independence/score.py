@@ -117,6 +117,11 @@ class Score:
         """Whether it is made from contingency tables, so that numbers must be cut."""
         return True
 
+    @property
+    def of_tables(self) -> bool:
+        """Whether contingency tables are all that it is made from."""
+        return self.needs_levels
+
     def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
         """The value, remembered by the source: it does not depend on any noise."""
         x, y = (x, y) if x < y else (y, x)

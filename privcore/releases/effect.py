@@ -31,7 +31,7 @@ def effect_sentence(result: Discovery, n: int) -> str:
     reference = get_algorithm(result.algorithm).reference(result.parameters)
     name = reference.get("score") or result.parameters.get("score")
     if name is None:
-        name = "fisher-z" if result.unit == "|Z|" else "g2"
+        name = "fisher-z" if result.unit == "|Z|" else "lines" if result.in_lines else "g2"
     score = get_score(name)
     blocks = 1
     if str(result.parameters.get("score")).endswith(("-votes", "-median")):
@@ -70,7 +70,14 @@ def large_delta_sentence(guarantee: Guarantee, n: int) -> str:
 
 
 def shape_sentence(result: Discovery) -> str:
-    """That a run on numbers cut them, and why; empty where what it released is not why."""
+    """How a run measured columns and what that cannot show; empty where all can be seen."""
+    if result.in_lines:
+        return (
+            "With these rows and ε each column is measured in few numbers: ordered levels as one "
+            "trend, other levels as the two most frequent and the rest. A dependence that rises "
+            "and falls again does not show, nor one between rare levels. With more rows, a larger "
+            "ε or fewer columns, levels are counted one by one."
+        )
     if result.intervals is None:
         return ""
     return (

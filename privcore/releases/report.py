@@ -30,12 +30,15 @@ def non_private_reference(
     """PC (or NOTEARS) without noise, with a run's settings: what privacy is measured against.
 
     Not private.  PC ends after 500,000 tests, and at the order from which tables of the columns
-    with the most levels would be too large; `reference_sentence` says so.
+    with the most levels would be too large; `reference_sentence` says so.  Where a run measured
+    columns in few numbers, PC tests these.
     """
     algorithm = get_algorithm(result.algorithm)
     if not algorithm.private:
         return result
     name, settings = non_private_settings(algorithm, result.parameters)
+    if result.in_lines:
+        settings["score"] = "lines"
     if name != "pc" or isinstance(source, MixedRows) or not has_levels(source):
         return discover(source, name, settings, hooks=hooks, keep_trace=False)
     orders = [

@@ -20,6 +20,7 @@ from privcore.algorithms.moment_search.likelihood.visible import Visible
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import (
     PublicShape,
+    changing_sentence,
     visible_effects,
     visible_sentence,
 )
@@ -40,6 +41,13 @@ def seen_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
     shape = PublicShape.of(loaded.source, values.knowledge)
     on_rows = _on_rows(loaded, parameters, values.epsilon)
     return plain(visible_sentence(shape, on_rows, values.epsilon))
+
+
+def missing_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:
+    """What would show a clear dependence, where none is seen; else empty."""
+    values = _checked(parameters)
+    shape = PublicShape.of(loaded.source, values.knowledge)
+    return plain(changing_sentence(shape, _on_rows(loaded, parameters, values.epsilon)))
 
 
 def gap_sentence(loaded: Loaded, parameters: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, log
 
 from privcore.algorithms.moment_search.likelihood.visible import (
@@ -26,6 +26,12 @@ from privcore.algorithms.moment_search.release.plan import (
 )
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.graphs.knowledge import Knowledge
+
+
+_YES_NO = 2
+# A dependence that anybody would want to see, and the largest ε that is proposed for it.
+_CLEAR = 0.3
+_LARGEST = 20.0
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,24 @@ class PublicShape:
             tables=parameters.table_noise_ratio,
         )
 
+    def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
+        """How a run measures each column, in a few words; raises as `plan`."""
+        plan = self.plan(parameters)
+        if isinstance(plan, NumbersPlan):
+            return ("a number",) * self.columns
+        if not isinstance(plan, LinesPlan):
+            return tuple("every level" if r else "intervals" for r in self.levels)
+        return tuple(
+            "yes or no"
+            if r <= _YES_NO
+            else "one trend"
+            if many == 1
+            else f"{many + 1} groups"
+            if r > many + 1
+            else "every level"
+            for r, many in zip(self.levels, plan.coordinates, strict=True)
+        )
+
 
 def visible_effects(
     shape: PublicShape, parameters: MomentSearchParameters, pair: tuple[int, int] | None = None
@@ -100,6 +124,38 @@ def visible_effects(
         penalty=parameters.penalty,
         pair=pair,
         pairs=shape.pairs,
+    )
+
+
+def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
+    """What would show a clear dependence where none is seen; empty where it would be seen.
+
+    Clear is a correlation, or Cramér's V, of `_CLEAR`.
+    """
+
+    def shows(tried: PublicShape, epsilon: float) -> bool:
+        least = visible_effects(tried, replace(parameters, epsilon=epsilon)).alone
+        return least is not None and least <= _CLEAR
+
+    if shows(shape, parameters.epsilon):
+        return ""
+    epsilons = [parameters.epsilon * 1.25**k for k in range(1, 30)]
+    epsilon = next((e for e in epsilons if e <= _LARGEST and shows(shape, e)), None)
+    rows = next(
+        (
+            n
+            for n in (int(shape.n * 1.25**k) for k in range(1, 40))
+            if shows(replace(shape, n=n), parameters.epsilon)
+        ),
+        None,
+    )
+    ways = [
+        *([f"ε = {epsilon:.2g} with these rows"] if epsilon else []),
+        *([f"about {float(f'{rows:.2g}'):,.0f} rows with this ε"] if rows else []),
+        "fewer columns, or coarser levels",
+    ]
+    return (
+        f"A dependence of {_CLEAR:g} would be missed here. What would show it: {'; '.join(ways)}."
     )
 
 

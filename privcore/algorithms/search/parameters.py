@@ -17,7 +17,7 @@ _PROVEN = tuple(name for name, score in SCORES.items() if score.proven)
 _PUBLISHED = tuple(name for name, score in SCORES.items() if score.published)
 _STREAM = tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *_PUBLISHED)))
 _SIEVE = tuple(dict.fromkeys((*_PROVEN, *BLOCK_SCORES, *MEDIAN_SCORES, *_PUBLISHED)))
-_TABLE_SCORES = tuple(name for name, score in SCORES.items() if score.needs_levels)
+_TABLE_SCORES = tuple(name for name, score in SCORES.items() if score.of_tables)
 
 
 _SCORE_LABELS = (

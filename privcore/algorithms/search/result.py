@@ -324,3 +324,9 @@ class Discovery:
     overruled: frozenset[tuple[int, int, int]] = frozenset()
     released: Released | None = field(default=None, compare=False, repr=False)
     rows: int | None = None
+
+    @property
+    def in_lines(self) -> bool:
+        """Whether columns with levels were measured in few numbers each."""
+        kept = self.released.kept if self.released else None
+        return kept is not None and kept.form == "lines"

@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.arrays import Matrix, Vector
-from privcore.counts import CountSource
-from privcore.counts.source import Bases
+from privcore.arrays import Vector
+from privcore.counts import Bases, CountSource
+from privcore.independence.lines import basis_of, coordinates
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.gaussian import planned_sigma
 from privcore.privacy.mechanisms.moment_release import (
@@ -30,8 +29,6 @@ from privcore.rounding import down
 
 # Of μ², for the counts of each column.
 _COUNTS_SHARE = 0.1
-# Into how many groups levels without an order are put: the most frequent ones, and the rest.
-_GROUPS = 3
 # How long rows may be, in standard deviations of their columns, over √p.
 _RADIUS = 0.9
 
@@ -65,10 +62,7 @@ class LinesPlan:
     @property
     def coordinates(self) -> tuple[int, ...]:
         """How many numbers each column is measured in."""
-        return tuple(
-            1 if ordered or r <= 2 else min(r, _GROUPS) - 1
-            for r, ordered in zip(self.levels, self.ordered, strict=True)
-        )
+        return tuple(map(coordinates, self.levels, self.ordered))
 
     @property
     def longest(self) -> float:
@@ -116,33 +110,13 @@ def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tup
 def bases_of(counts: Sequence[Vector], plan: LinesPlan) -> Bases:
     """Coordinates of the levels of each column, by noisy counts; rows of length 1 are the longest.
 
-    By the counts each coordinate has mean 0, and those of a column the variance 1 in the mean.
+    Rarer levels than noise can tell from none would be far out: none has a smaller share.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
-        # Rarer levels than noise can tell from none would be far out.
-        least = min(plan.counts_sigma / plan.n, 0.5 / len(own))
-        shares = nearest_probabilities(own, least)
-        basis = _line(shares, ordered or len(own)) if ordered or len(own) <= 2 else _groups(shares)
-        basis -= shares @ basis
-        variance = float(shares @ (basis * basis).sum(axis=1))
-        bases.append(basis * (math.sqrt(basis.shape[1] / variance) / plan.longest))
+        shares = nearest_probabilities(own, min(plan.counts_sigma / plan.n, 0.5 / len(own)))
+        bases.append(basis_of(shares, ordered) / plan.longest)
     return tuple(bases)
-
-
-def _line(shares: Vector, ordered: int) -> Matrix:
-    """The middle of the ranks of each level; a level without a place is in the middle of all."""
-    own = shares[:ordered] / shares[:ordered].sum()
-    ranks = np.cumsum(own) - own / 2
-    return np.append(ranks, np.full(len(shares) - ordered, 0.5))[:, None]
-
-
-def _groups(shares: Vector) -> Matrix:
-    """The most frequent levels, and the rest together."""
-    m = min(len(shares), _GROUPS)
-    group = np.full(len(shares), m - 1)
-    group[np.argsort(-shares, kind="stable")[: m - 1]] = np.arange(m - 1)
-    return np.asarray(sum_zero_basis(m)[group])
 
 
 def release_lines(source: CountSource, bases: Bases, plan: LinesPlan, noise: NoiseSource) -> Vector:

@@ -1,0 +1,135 @@
+"""Columns with levels as few numbers each, and tests of these that see trends.
+
+Ordered levels are a line: the middle of the ranks of each.  Levels without an order are the most
+frequent ones and the rest.  Columns of such numbers are tested as normal ones are (a degenerate
+Gaussian: Andrews, Ramsey & Cooper 2019).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy.special import chdtrc
+
+from privcore.arrays import Matrix, Vector
+from privcore.counts import Bases, CountSource
+from privcore.independence.fisher import covariance
+from privcore.independence.log_tail import SMALLEST, log_chi2_tail
+from privcore.independence.score import Score, ScoreValue
+
+# Into how many groups levels without an order are put.
+GROUPS = 3
+# What is left of a column given others counts as nothing below this share of it.
+_DETERMINED = 1e-9
+
+
+def coordinates(levels: int, ordered: int) -> int:
+    """How many numbers a column is measured in; levels, ordered: as of `CountSource`."""
+    return 1 if ordered or levels <= 2 else min(levels, GROUPS) - 1
+
+
+def basis_of(shares: Vector, ordered: int) -> Matrix:
+    """Coordinates of the levels of a column, shape (levels, coordinates).
+
+    shares: of the levels.  ordered: how many of the first levels are in an order; 0 for none.
+    By the shares each coordinate has mean 0, and they have the variance 1 in the mean.
+    """
+    basis = _line(shares, ordered or 2) if ordered or len(shares) <= 2 else _groups(shares)
+    basis = basis - shares @ basis
+    variance = float(shares @ (basis * basis).sum(axis=1))
+    return np.asarray(basis * math.sqrt(basis.shape[1] / variance) if variance > 0 else basis)
+
+
+def _line(shares: Vector, ordered: int) -> Matrix:
+    """The middle of the ranks; a level without a place is in the middle of all."""
+    own = shares[:ordered] / max(shares[:ordered].sum(), 1e-300)
+    ranks = np.cumsum(own) - own / 2
+    return np.append(ranks, np.full(len(shares) - len(own), 0.5))[:, None]
+
+
+def _groups(shares: Vector) -> Matrix:
+    """The most frequent levels, and the rest together: the corners of a simplex."""
+    groups = min(len(shares), GROUPS)
+    group = np.full(len(shares), groups - 1)
+    group[np.argsort(-shares, kind="stable")[: groups - 1]] = np.arange(groups - 1)
+    return np.asarray(np.linalg.svd(np.eye(groups) - 1 / groups)[0][:, : groups - 1][group])
+
+
+_KNOWN: WeakKeyDictionary[CountSource, tuple[Matrix, list[slice]]] = WeakKeyDictionary()
+
+
+def _measured(source: CountSource) -> tuple[Matrix, list[slice]]:
+    """Covariances of the coordinates, and those of each column."""
+    if source not in _KNOWN:
+        ordered = source.ordered or (0,) * len(source.levels)
+        shares = [source.table([c]) / source.n for c in range(len(ordered))]
+        bases: Bases = tuple(map(basis_of, shares, ordered))
+        ends = np.cumsum([0, *(basis.shape[1] for basis in bases)]).tolist()
+        spans = [slice(first, last) for first, last in pairwise(ends)]
+        _KNOWN[source] = covariance(source.coded(bases)), spans
+    return _KNOWN[source]
+
+
+@dataclass(frozen=True)
+class LineScore(Score):
+    """−(n − |S| − (a + b + 3)/2) log |1 − R²| of two blocks of a and b coordinates, R their
+    canonical correlations given the others (Bartlett 1938): χ² of a·b degrees of freedom."""
+
+    @property
+    def of_tables(self) -> bool:
+        return False
+
+    def fits(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> bool:
+        return True
+
+    def value(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
+        x, y = (x, y) if x < y else (y, x)
+        others = tuple(sorted(conditioning_set))
+        return source.remember(
+            (self.name, x, y, others), lambda: _likelihood_ratio(source, x, y, others)
+        )
+
+    def evaluate(
+        self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]
+    ) -> ScoreValue:
+        value = self.value(source, x, y, conditioning_set)
+        return ScoreValue(value, float(chdtrc(_degrees(source, x, y), value)))
+
+    def log_p(self, source: CountSource, x: int, y: int, conditioning_set: Sequence[int]) -> float:
+        value = self.evaluate(source, x, y, conditioning_set)
+        if value.p_value > SMALLEST:
+            return math.log(value.p_value)
+        degrees = np.array([_degrees(source, x, y)])
+        return float(log_chi2_tail(degrees, np.array([value.value]))[0])
+
+
+def _degrees(source: CountSource, x: int, y: int) -> int:
+    _, spans = _measured(source)
+    return math.prod(spans[c].stop - spans[c].start for c in (x, y))
+
+
+def _likelihood_ratio(source: CountSource, x: int, y: int, others: tuple[int, ...]) -> float:
+    sigma, spans = _measured(source)
+    of = [np.r_[tuple(spans[c] for c in part)] for part in ((x,), (y,), others) if part]
+    pair = np.concatenate(of[:2])
+    block = sigma[np.ix_(pair, pair)]
+    if others:
+        across = sigma[np.ix_(of[2], pair)]
+        # Least squares, so that collinear columns among those given do no harm.
+        known = np.linalg.lstsq(sigma[np.ix_(of[2], of[2])], across, rcond=_DETERMINED)[0]
+        block = block - across.T @ known
+    a = len(of[0])
+    least = _DETERMINED * np.diag(sigma)[pair]
+    if (np.diag(block) <= least).any():
+        return 0.0
+    whole, one, other = (
+        np.linalg.slogdet(part)[1] for part in (block, block[:a, :a], block[a:, a:])
+    )
+    rows = source.n - sum(spans[c].stop - spans[c].start for c in others) - (len(pair) + 3) / 2
+    shared = min(max(one + other - whole, 0.0), 50.0)
+    return max(rows, 0.0) * float(shared) if math.isfinite(shared) else 0.0
