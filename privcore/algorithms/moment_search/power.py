@@ -27,7 +27,6 @@ from privcore.algorithms.moment_search.release.plan import (
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.graphs.knowledge import Knowledge
 
-
 _YES_NO = 2
 # A dependence that anybody would want to see, and the largest ε that is proposed for it.
 _CLEAR = 0.3
