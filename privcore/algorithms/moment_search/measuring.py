@@ -36,13 +36,9 @@ _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
 def plan_levels(
     n: int, levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
 ) -> WholePlan | LinesPlan | MomentPlan:
-    """n: rows.  levels, ordered: as of `CountSource`.
-
-    Raises ParameterError for δ = 0, unless all combinations are counted.
-    """
+    """n: rows.  levels, ordered: as of `CountSource`."""
     whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
-    # Without δ nothing else can be released.
-    by_level = parameters.measured == "levels" or (whole and not parameters.delta)
+    by_level = parameters.measured == "levels"
     if whole and by_level:
         return whole
     mu = planned_mu(parameters.epsilon, parameters.delta)

@@ -66,7 +66,7 @@ class PublicShape:
     def plan(
         self, parameters: MomentSearchParameters
     ) -> NumbersPlan | LinesPlan | WholePlan | MomentPlan:
-        """What a run measures; raises ParameterError for δ = 0 where that is not enough."""
+        """What a run measures."""
         epsilon, delta = parameters.epsilon, parameters.delta
         levels = self.levels or (0,) * self.columns
         if 0 not in levels:
@@ -83,7 +83,7 @@ class PublicShape:
         )
 
     def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
-        """How a run measures each column, in a few words; raises as `plan`."""
+        """How a run measures each column, in a few words."""
         plan = self.plan(parameters)
         if isinstance(plan, NumbersPlan):
             return ("a number",) * self.columns
@@ -104,7 +104,7 @@ class PublicShape:
 def visible_effects(
     shape: PublicShape, parameters: MomentSearchParameters, pair: tuple[int, int] | None = None
 ) -> Visible:
-    """parameters: the run's, checked; raises as `PublicShape.plan`.
+    """parameters: the run's, checked.
 
     pair: the levels of the two columns, if not of those in the middle of all pairs.
     """

@@ -1,4 +1,4 @@
-"""Moments of numbers: Fisher's z without noise, a level that holds with it, scores, orders."""
+"""Moments of numbers: tests without noise, a level that holds with it, scores, orders."""
 
 import math
 from itertools import permutations
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
+from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.release.numeric_moments import (
-    NumericMoments,
     release_numbers,
     released_scales,
 )
@@ -20,7 +20,7 @@ from privcore.counts import NumericRows
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.mechanisms import SimulatedNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
-from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
+from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 from tests.examples import examples, few
 from tests.transcripts import Recorder
@@ -30,7 +30,7 @@ QUIET = 1e9
 
 def planned(n, p, mu, radius=50.0):
     """Two releases with the same mu, none of shapes; by default nothing is shortened."""
-    return NumbersPlan(n, (0,) * p, mu, 0.0, mu, radius, 2)
+    return NumbersPlan(n, (0,) * p, mu, 0.0, mu, radius, 2, CENTRED_SHARE)
 
 
 def rows(seed, n=3_000, p=5, weight=0.5, shift=0.0):
@@ -57,7 +57,7 @@ def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     plan = planned(*values.shape, mu, radius)
     source, noise = source_of(values), SimulatedNoise(seed)
     units = released_scales(source, plan.scales_sigma, noise)
-    return NumericMoments(release_numbers(source, plan, units, noise, 1.0), penalty)
+    return LineEvidence(release_numbers(source, plan, units, noise, 1.0), penalty)
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 50.0])
@@ -80,10 +80,10 @@ def left_of(values, column, given):
 
 
 @pytest.mark.parametrize("given_columns", [(), (3,), (2, 3, 4)])
-def test_without_noise_a_test_is_fisher_s_z_of_regression_residuals(given_columns):
+def test_without_noise_a_test_is_the_correlation_of_regression_residuals(given_columns):
     values = rows(1, shift=0.1)
     r = np.corrcoef(left_of(values, 0, given_columns), left_of(values, 1, given_columns))[0, 1]
-    z = math.sqrt(len(values) - len(given_columns) - 3) * math.atanh(r)
+    z = math.sqrt(len(values)) * r
     found = quiet(values).test(0, 1, given_columns)
     assert found.value == pytest.approx(z * z, rel=1e-4)
     assert found.p_value == pytest.approx(2 * norm.sf(abs(z)), rel=1e-3)
@@ -193,7 +193,7 @@ def test_whatever_the_units_a_row_moves_the_moments_by_no_more_than_claimed(draw
         source_of(np.array([shared, row])).moments_about(np.array(centre), np.array(scale), longest)
         for row in (one, other)
     ]
-    weight = np.array([MEAN_SHARE, 1, 1, 1])
+    weight = np.array([CENTRED_SHARE, 1, 1, 1])
     # Squares have √2 times the noise.
     weights = np.outer(weight, weight) / np.where(np.eye(4), math.sqrt(2), 1)
     change = ((moments[0] - moments[1]) * weights)[upper_triangle(3, centred=True)]
