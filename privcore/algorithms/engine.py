@@ -348,17 +348,35 @@ def _on_rows(
 
     if protection.plain:
         return checked, planned(checked)
+    checked = _fixed(chosen, checked, source, protection, earlier)
     delta = _delta_of(chosen, checked, source, earlier)
     return protection.row_parameters(checked, delta, planned)
 
 
+def _fixed(
+    chosen: Algorithm,
+    checked: Mapping[str, Any],
+    source: MomentSource | PublicColumns,
+    protection: Protection,
+    earlier: Earlier,
+) -> dict[str, Any]:
+    """The parameters with what has to be known before a person's budget is split."""
+    run = _public_run(chosen, checked, source, earlier)
+    private = protection.relation == ADDED
+    return {**checked, **chosen.fixed(run, protection.unit.rows, private)}
+
+
 def planned_delta(
-    algorithm: str, parameters: Mapping[str, Any], source: MomentSource | MixedRows | PublicColumns
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    source: MomentSource | MixedRows | PublicColumns,
+    before: Keepable | None = None,
 ) -> float:
     """Total δ of a proven run, from what `planned_events` uses; raises ParameterError."""
     chosen, checked = get_algorithm(algorithm), checked_parameters(algorithm, parameters)
     counts = source if isinstance(source, PublicColumns) else levelled(source, chosen, checked)
-    return _delta_of(chosen, checked, counts)
+    protection, earlier = of_source(chosen, checked, source), Earlier(before)
+    return _delta_of(chosen, _fixed(chosen, checked, counts, protection, earlier), counts, earlier)
 
 
 def _delta_of(

@@ -138,7 +138,7 @@ def check_release(
         before=kept,
         only=only,
     )
-    delta = planned_delta(algorithm, of_graph, source)
+    delta = planned_delta(algorithm, of_graph, source, kept)
     epsilon = float(checked["epsilon"])
     warnings = size_warnings(epsilon, delta, dataset.n)
     private = of_source(chosen, checked, source).relation == ADDED

@@ -474,7 +474,7 @@ def test_that_all_rows_agree_is_private(name, calibration):
 
 def public(data):
     """A table of which only the public facts exist."""
-    return PublicColumns(data.names, data.n, data.levels)
+    return PublicColumns(data.names, data.n, data.levels, ordered=data.ordered)
 
 
 @pytest.mark.parametrize(("name", "option"), settings_of(OPTIONS, PLANS, long_from=2))

@@ -110,7 +110,9 @@ def test_few_combinations_of_levels_are_counted_at_once():
 
 def test_a_small_budget_buys_one_release():
     source, _ = sampled("survey", 2_000)
-    result = discover(source, "moment-search", {"epsilon": 0.05, "whole_table": 0}, seed=1)
+    result = discover(
+        source, "moment-search", {"epsilon": 0.05, "whole_table": 0, "measured": "levels"}, seed=1
+    )
     assert result.spent.rounds == result.spent.planned_rounds == 1
     assert [step.charge for step in result.trace if step.phase == "release"] == [1.0]
 

@@ -14,7 +14,7 @@ from privcore.data import Column, Dataset
 from privcore.data.discretise import usual_intervals
 from privcore.privacy.mechanisms import SecureNoise
 from privcore.privacy.mechanisms.gaussian import gaussian_delta
-from privcore.privacy.mechanisms.moment_release import weighted_sensitivity
+from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
 from tests.examples import examples
 from tests.transcripts import Recorder
 
@@ -57,7 +57,7 @@ def planned_mu(result):
 def test_the_noise_on_counts_is_never_less_than_planned(levels, n, epsilon, delta):
     noise = Recorder(1)
     source = table(levels, n, 1)
-    asked = {"epsilon": epsilon, "delta": delta, "whole_table": 0}
+    asked = {"epsilon": epsilon, "delta": delta, "whole_table": 0, "measured": "levels"}
     result = discover(source, "moment-search", asked, noise=noise)
     assert gaussian_delta(epsilon, planned_mu(result)) <= delta
     assert {what for what, *_ in noise.calls} == {"gaussian"}
@@ -78,7 +78,7 @@ def test_the_noise_on_moments_is_never_less_than_planned(p, n, epsilon, delta):
     discover(source, "moment-search", {"epsilon": epsilon, "delta": delta}, noise=noise)
     scales, *shapes, moments, squares = (sigma for _, _, sigma, _ in noise.calls)
     assert squares >= math.sqrt(2) * moments
-    shifts = [2 * math.sqrt(p) / n / scales, weighted_sensitivity(1.0, n) / moments]
+    shifts = [2 * math.sqrt(p) / n / scales, weighted_sensitivity(1.0, n, CENTRED_SHARE) / moments]
     for sigma in shapes:
         intervals = usual_intervals(n, p, epsilon)
         shifts.append(pair_features_sensitivity((intervals,) * p) / sigma)
@@ -94,7 +94,8 @@ def test_the_noise_on_moments_is_never_less_than_planned(p, n, epsilon, delta):
 def test_the_noise_on_a_whole_table_is_never_less_than_planned(levels, epsilon):
     """One release, of which a replaced record moves two cells by 1."""
     noise, source = Recorder(1), table(levels, 500, 1)
-    result = discover(source, "moment-search", {"epsilon": epsilon}, noise=noise)
+    asked = {"epsilon": epsilon, "measured": "levels"}
+    result = discover(source, "moment-search", asked, noise=noise)
     ((what, values, scale, _),) = noise.calls
     assert (what, values.size) == ("laplace", math.prod(levels))
     assert 2 / scale <= epsilon

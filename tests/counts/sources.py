@@ -58,6 +58,7 @@ class Pieces:
 
     def __init__(self, data, ends=()):
         self.names, self.levels, self.caveats = data.names, data.levels, data.caveats
+        self.ordered = data.ordered
         cuts = [(a, b) for a, b in pairwise([0, *ends, data.n]) if a < b]
         self.sizes = tuple(b - a for a, b in cuts)
         self._codes = [tuple(v[a:b].astype(np.int64) for v in data.values) for a, b in cuts]

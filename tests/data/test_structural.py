@@ -150,7 +150,7 @@ def test_tables_are_distributions_over_two_to_five_levels(concentration):
     example = StructuralExample("random-categorical", nodes=30, concentration=concentration)
     for variable in example.model.variables:
         assert 2 <= len(variable.column.levels) <= 5
-        assert (variable.column.kind, variable.column.declared) == ("ordinal", True)
+        assert (variable.column.kind, variable.column.declared) == ("nominal", True)
         assert (variable.probabilities >= 0).all()
         assert np.allclose(variable.probabilities.sum(axis=1), 1, atol=1e-12)
     assert {len(v.column.levels) for v in example.model.variables} == {2, 3, 4, 5}

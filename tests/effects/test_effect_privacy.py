@@ -93,7 +93,8 @@ def test_neighbours_with_the_same_noise_have_the_same_answer_within_epsilon(
     one = rows_of(seed, n)
     other = one.copy()
     other[seed % n] = replacement
-    run = played_back(one, other, question, {"epsilon": epsilon}, share, seed)
+    asked = {"epsilon": epsilon, "measured": "levels"}
+    run = played_back(one, other, question, asked, share, seed)
     before, after, first, second = run
     assert_same(before, after)
     assert [what for what, *_ in first] == ["laplace"] * (2 if share else 1)

@@ -8,7 +8,8 @@ from privcore.releases.release import release
 from privcore.releases.release_file import file_text, parsed_file
 
 # So few cells are counted all at once, and with `SUMS` pair by pair.
-SUMS = {"whole_table": 0}
+LEVELS = {"measured": "levels"}
+SUMS = {"whole_table": 0, **LEVELS}
 
 
 def levels_table(rows=300, seed=1, columns=3):
@@ -39,8 +40,9 @@ def mixed_table(rows=400, seed=1):
 
 
 FORMS = {
-    "table": (levels_table, {}),
+    "table": (levels_table, LEVELS),
     "sums": (levels_table, SUMS),
+    "lines": (levels_table, {"measured": "lines"}),
     "numbers": (numbers_table, {}),
     "cut": (mixed_table, {}),
 }
@@ -54,7 +56,7 @@ def ledger_in(folder, epsilon=10.0, delta=1e-5, unit="basic"):
 
 def kept_release(ledger, data, epsilon=1.0, budget="clinic", **more):
     """A release of moment search whose numbers are kept, and its file as it is read back."""
-    parameters = {"epsilon": epsilon, **more.pop("parameters", {})}
+    parameters = {"epsilon": epsilon, **LEVELS, **more.pop("parameters", {})}
     options = {"keep_numbers": True, **more}
     made = release(data, "moment-search", parameters, ledger=ledger, budget=budget, **options)
     return made, parsed_file(file_text(made.numbers).encode())

@@ -13,7 +13,7 @@ from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import PublicShape, visible_effects
 from privcore.data import load_network
 from privcore.releases.open_pairs import _price, open_pairs
-from tests.releases.steps_of import SUMS, levels_table, mixed_table, numbers_table
+from tests.releases.steps_of import LEVELS, SUMS, levels_table, mixed_table, numbers_table
 
 FORMS = {
     "table": (partial(levels_table, rows=2_000), {}),
@@ -64,7 +64,7 @@ def test_it_costs_nothing_and_is_the_same_of_the_numbers_searched_again():
 def test_at_the_price_the_plan_sees_the_reference_size():
     """Where pairs show what the plan says, the price is where the plan reaches the size."""
     data = levels_table(rows=20_000)
-    result = discover(data, "moment-search", {"epsilon": 0.004}, seed=2)
+    result = discover(data, "moment-search", {"epsilon": 0.004, **LEVELS}, seed=2)
     kept = result.released.kept
     shape = PublicShape(kept.n, kept.levels, 3)
 

@@ -312,8 +312,6 @@ def test_another_delta_or_protection_is_refused(ledger):
     refused_before_charge(
         ledger, ParameterError, "δ = 1e-06, and this one 1e-07", data, file, **more
     )
-    # All counts at once need no δ, but they are not what was released.
-    refused_before_charge(ledger, ParameterError, "δ = 1e-06, and this one 0", data, file)
     for settings in ({"rows_per_unit": 2}, {"neighbours": "added or removed"}):
         more = {"parameters": {**SUMS, **settings}}
         refused_before_charge(ledger, ParameterError, "choose the same", data, file, **more)

@@ -96,6 +96,18 @@ def _delta(run: Run[MomentSearchParameters]) -> float:
     return run.parameters.delta
 
 
+def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[str, str]:
+    """The form of levels, which δ depends on; where the number of rows is private, not by that."""
+    parameters, source = run.parameters, run.source
+    if run.earlier.kept is not None or not has_levels(source) or parameters.measured is not None:
+        return {}
+    if private:
+        return {"measured": "levels"}
+    each = replace(parameters, epsilon=parameters.epsilon / rows)
+    plan = plan_levels(source.n, source.levels, source.ordered, each)
+    return {"measured": "lines" if isinstance(plan, LinesPlan) else "levels"}
+
+
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
     # Thousands of tests on matrices of a few rows each: more threads take twice the time.
     with one_thread():
@@ -220,6 +232,7 @@ MOMENT_SEARCH = Algorithm(
     needs="either",
     planned=_events,
     planned_delta=_delta,
+    fixed=_fixed,
     mixed=mixed_sentence,
     again=_again,
 )

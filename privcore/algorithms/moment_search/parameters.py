@@ -162,7 +162,8 @@ MEASURED = Parameter(
     labels=(("levels", "Level by level"), ("lines", "In few numbers each")),
     help="Level by level shows any dependence, and needs many rows. In few numbers each, ordered "
     "levels are one line, and others two groups and the rest: that shows trends in small tables, "
-    "and no dependence that rises and falls again. Of columns of numbers it changes nothing.",
+    "and no dependence that rises and falls again. Columns of numbers have their own form. Where "
+    "the number of rows is private, levels are counted unless this says otherwise.",
     source=_OURS,
 )
 MAX_PARENTS = Parameter(

@@ -115,6 +115,10 @@ class Outcome(NamedTuple):
     beyond: Beyond = Beyond()
 
 
+def _nothing_fixed(run: Run[Any], rows: int, private: bool) -> Mapping[str, Any]:
+    return {}
+
+
 def _no_plan(run: Run[Any]) -> tuple[Event, ...]:
     return ()
 
@@ -131,6 +135,9 @@ class Algorithm:
     planned: the steps of a proven run, from public facts alone: its parameters, number of rows,
     and columns.  planned_delta: its total δ from the same facts, where that may be less than the
     parameter δ says.
+    fixed: parameters that follow from others and from public facts, and have to be known before the
+    budget of a person is split: of a run, how many rows that person has, and whether the number of
+    all rows is private.
     needs: contingency "tables" of categorical columns, or "moments", which numeric columns have as
     well, or "either": tables where there are levels, moments of numbers.
     reference: parameters to those of the non-private algorithm that the run is compared with, PC
@@ -161,6 +168,7 @@ class Algorithm:
     published_epsilon: Literal["round", "split", "total"] = "round"
     planned: Callable[[Run[Any]], tuple[Event, ...]] = _no_plan
     planned_delta: Callable[[Run[Any]], float] | None = None
+    fixed: Callable[[Run[Any], int, bool], Mapping[str, Any]] = _nothing_fixed
     available_cases: bool = False
     mixed: Callable[[MixedRows, Mapping[str, Any]], str] | None = None
     again: Callable[[Run[Any], Any], Outcome] | None = None

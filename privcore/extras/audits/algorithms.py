@@ -195,13 +195,17 @@ _ALL = (
         {"threshold": significance(4, _N), "number_share": 0.95, "direction_share": 0.0},
     ),
     audit_of_algorithm(
-        "moment-search", _TWO_CORNERS, {"false_edges": 0.5}, runs=20_000, ci_runs=2000
+        "moment-search",
+        _TWO_CORNERS,
+        {"false_edges": 0.5, "measured": "levels"},
+        runs=20_000,
+        ci_runs=2000,
     ),
     replace(
         audit_of_algorithm(
             "moment-search",
             _TINY_TABLE,
-            {"whole_table": 0, "false_edges": 0.05},
+            {"whole_table": 0, "measured": "levels", "false_edges": 0.05},
             delta=GAUSSIAN_DELTA,
             runs=20_000,
             ci_runs=2000,
@@ -230,6 +234,7 @@ _ALL = (
             _THREE_TABLES,
             {
                 "whole_table": 0,
+                "measured": "levels",
                 "false_edges": 0.3,
                 "candidate_level": 0.9,
                 "table_share": 0.8,

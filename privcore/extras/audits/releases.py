@@ -96,11 +96,21 @@ _DIAMOND = NumericPair(
     (-1.0, -1.0),
 )
 
+_BALANCED = TablePair(
+    "1,601 records of two columns with two levels, 400 of each kind and one: (0, 0) becomes (0, "
+    "1), at right angles to it where columns are measured in one number each",
+    (2, 2),
+    tuple(((a, b), 400) for a in (0, 1) for b in (0, 1)),
+    (0, 0),
+    (0, 1),
+)
+
 _SAMPLED = replace(
     turned((False,) * 10, 2000),
     words="2,000 records of eleven columns; in every sub-sample that it is in, the record that is "
     "replaced moves every test as far as one record can",
 )
+_BY_LEVEL = {"measured": "levels"}
 _DESCENT = {"clip": 1.0, "step": 0.1, "gradients": 2, "stages": 1, "sparsity": 0.0}
 
 
@@ -124,7 +134,7 @@ _ALL = (
         "Moment search: the full contingency table",
         "moment-search",
         _TWO_COLUMNS,
-        {},
+        _BY_LEVEL,
         delta=0.0,
     ),
     AuditCase(
@@ -132,7 +142,7 @@ _ALL = (
         "Moment search and an effect: the full table, then one for the effect",
         "release",
         _TWO_COLUMNS.words,
-        OfAlgorithm("moment-search", _TWO_COLUMNS, trial=EffectTrial),
+        OfAlgorithm("moment-search", _TWO_COLUMNS, _BY_LEVEL, EffectTrial),
         delta=0.0,
         ci_runs=40_000,
     ),
@@ -141,15 +151,23 @@ _ALL = (
         "Moment search: counts of pairs",
         "moment-search",
         _TWO_COLUMNS,
-        {"whole_table": 0},
+        {"whole_table": 0, **_BY_LEVEL},
     ),
     _case(
         "moment-search-table-counts",
         "Moment search: pairs and rounds of tables",
         "moment-search",
         _THREE_COLUMNS,
-        {"whole_table": 0, "table_share": 0.8, "table_noise_ratio": 10_000.0},
+        {"whole_table": 0, **_BY_LEVEL, "table_share": 0.8, "table_noise_ratio": 10_000.0},
         paths=4,
+    ),
+    _case(
+        "moment-search-lines",
+        "Moment search: columns in few numbers each",
+        "moment-search",
+        _BALANCED,
+        {"measured": "lines"},
+        paths=10,
     ),
     _case(
         "moment-search-moments",

@@ -55,7 +55,7 @@ def numbers(sigma=0.1, seed=1):
     drawn = np.random.default_rng(seed)
     return KeptNumbers(
         *(60, np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0])),
-        *(drawn.normal(size=5), sigma, 0.3, 2.0),
+        *(drawn.normal(size=5), sigma, 0.3, 2.0, 0.3),
     )
 
 
