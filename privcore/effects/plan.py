@@ -89,8 +89,14 @@ class EffectPlan:
         return float(declared.parse((parameters or {}).get("epsilon", declared.default)))
 
     def of_graph(self, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Parameters of the run that finds the graph."""
-        return {**(parameters or {}), "epsilon": self.split(parameters)[0]}
+        """Parameters of the run that finds the graph.
+
+        Without a second release the effect is read from counts, so that levels are counted.
+        """
+        asked = {**(parameters or {}), "epsilon": self.split(parameters)[0]}
+        if self.share == 0 and asked.get("measured") is None:
+            asked["measured"] = "levels"
+        return asked
 
     def second_events(self, parameters: Mapping[str, Any] | None) -> tuple[Event, ...]:
         """Steps of the second release: a replaced record moves two counts by 1 each."""

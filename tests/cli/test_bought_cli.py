@@ -28,7 +28,7 @@ def kinds(files, capsys, confirm=True):
     csv = str(files / "t.csv")
     code, out, _ = run(capsys, "schema", "--csv", csv, "--kinds", "--out", path)
     assert code == 0
-    assert "age: continuous, cut points of 3 intervals to be bought" in out
+    assert "age: continuous, cut points of 6 intervals to be bought" in out
     if confirm:
         code, out, _ = run(capsys, "schema", "--confirm", path, "--yes")
         assert code == 0

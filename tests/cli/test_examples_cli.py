@@ -115,11 +115,11 @@ def test_a_file_of_numbers_can_stay_uncut(capsys, tmp_path):
     base = ("discover", "--csv", str(path), "--algorithm", "pc", "--json")
     uncut = json.loads(run(capsys, *base, "--intervals", "none"))
     assert uncut["nodes"] == ["a", "b", "c", "d"]
-    coarse = json.loads(run(capsys, *base, "--intervals", "2"))
+    coarse = json.loads(run(capsys, *base, "--intervals", "6"))
     default = json.loads(run(capsys, *base))
     for report in (default, coarse):
         del report["seconds"]
-    # So few rows are cut into two intervals.
+    # So few rows are cut into six intervals.
     assert default == coarse
 
 

@@ -118,7 +118,7 @@ def test_a_release_takes_confirmed_values_and_nothing_else(files, capsys):
     assert domain["sha256"] == domain_sha256(domain["columns"])
     assert [c["name"] for c in domain["columns"]] == ["seen", "stage", "age", "dose"]
     assert domain["columns"][1]["levels"] == ["I", "II", "III", "(missing)"]
-    assert len(domain["columns"][2]["cut_points"]) == 1
+    assert len(domain["columns"][2]["cut_points"]) == 5
     code, out, _ = run(capsys, "verify", str(certificate))
     assert code == 0
     assert domain["sha256"] in out

@@ -35,7 +35,8 @@ def first_release(files, capsys, *more, epsilon="0.1"):
     """The release file that the first release writes."""
     code, out, err = run(
         *(capsys, "release", *source(files), "--algorithm", "moment-search"),
-        *("--budget-name", "clinic", "--epsilon", epsilon, "--keep-numbers", *more),
+        *("--budget-name", "clinic", "--epsilon", epsilon, "--keep-numbers"),
+        *("--set", "measured=levels", *more),
     )
     assert (code, err) == (0, "")
     (path,) = [line for line in out.splitlines() if Path(line).name.startswith("release-")]

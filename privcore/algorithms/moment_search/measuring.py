@@ -28,9 +28,12 @@ from privcore.algorithms.moment_search.release.plan import (
 )
 from privcore.privacy.mechanisms.gaussian import planned_mu
 
-# The smallest Cramér's V seen level by level up to which levels are counted: where no column has
-# an order, and where one has, of which few numbers say more.  docs/experiments/lines.md.
+# The smallest Cramér's V seen level by level up to which levels are counted; and where most columns
+# of more than two levels have an order, so that few numbers say more, and rows are no more than
+# `_FEW_ROWS`: with more of them, what a line misses shows as links.  docs/experiments/lines.md.
 _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
+_FEW_ROWS = 20_000
+_YES_NO = 2
 
 
 def plan_levels(
@@ -62,7 +65,8 @@ def plan_levels(
             pairs=math.comb(len(levels), 2),
         )
     ).alone
-    in_order = any(o and r > 2 for o, r in zip(ordered, levels, strict=False))
+    many = [bool(o) for o, r in zip(ordered, levels, strict=False) if r > _YES_NO]
+    in_order = 0 < len(many) <= 2 * sum(many) and n <= _FEW_ROWS
     enough = seen is not None and seen <= (_SEEN_IN_ORDER if in_order else _SEEN)
     if enough and parameters.measured is None:
         return whole or pairs

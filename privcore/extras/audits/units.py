@@ -101,14 +101,14 @@ _ALL = (
     _case(
         "moment-search-person",
         "Moment search: the full contingency table, a person with 5 rows",
-        of_person("moment-search", of_two_columns(ROWS)),
+        of_person("moment-search", of_two_columns(ROWS), {"measured": "levels"}),
         REPLACED,
         ci_runs=40_000,
     ),
     _case(
         "moment-search-pairs-person",
         "Moment search: counts of pairs, a person with 5 rows",
-        of_person("moment-search", of_two_columns(ROWS), {"whole_table": 0}),
+        of_person("moment-search", of_two_columns(ROWS), {"whole_table": 0, "measured": "levels"}),
         REPLACED,
         delta=GAUSSIAN_DELTA,
         ci_runs=40_000,

@@ -10,14 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from privcore import fixed_point
 from privcore.algorithms import ALGORITHMS, sg_pc
 from privcore.algorithms import registry as algorithms
+from privcore.algorithms.moment_search import lines as moment_lines
+from privcore.algorithms.moment_search.release.lines import release_counts
 from privcore.counts import memory
 from privcore.data import Dataset
 from privcore.extras.audits import RELEASES, audit
-from privcore.privacy.mechanisms import SecureNoise
+from privcore.privacy.mechanisms import SecureNoise, moment_release
 from tests.algorithms import test_limits as limits
 from tests.algorithms import test_transcripts as transcripts
+from tests.algorithms.moment_search import test_lines as lines
 from tests.cli import test_schema_cli as schemas
 from tests.extras.audits import test_audit_releases as releases
 from tests.privacy.mechanisms import test_noise_laws as laws
@@ -75,6 +79,22 @@ def occurring_strata(patch):
         return len(np.unique(columns, axis=0)) * source.levels[x] * source.levels[y]
 
     patch.setattr(memory, "cells_of_test", wrong)
+
+
+def longer_rows(patch):
+    """Rows shortened to 1.3 times what the noise covers."""
+    right = fixed_point.within
+    patch.setattr(fixed_point, "within", lambda rows, radius, step: right(rows, 1.3 * radius, step))
+
+
+def exact_counts(patch):
+    """Noise drawn, and the counts without it used for the coordinates."""
+
+    def wrong(source, sigma, noise):
+        release_counts(source, sigma, noise)
+        return tuple(source.table([c]).astype(float) for c in range(len(source.levels)))
+
+    patch.setattr(moment_lines, "release_counts", wrong)
 
 
 def limits_of_neighbours():
@@ -139,6 +159,26 @@ TABLE = [
         ("all noise of moment search halved", name, half_of_moment_search, audit_of(name, 4000))
         for name in RELEASES
         if name.startswith("moment-search")
+    ),
+    (
+        "rows 1.3 times as long as the noise covers",
+        "test_no_row_is_longer_than_what_the_noise_covers",
+        longer_rows,
+        lambda: lines.test_no_row_is_longer_than_what_the_noise_covers.hypothesis.inner_test(
+            seed=1, shares=None, radius=0.3, counted=1
+        ),
+    ),
+    (
+        "squares with no more noise than products",
+        "test_squares_have_the_larger_noise",
+        lambda patch: patch.setattr(moment_release, "SQUARES", 1.0),
+        lambda: lines.test_squares_have_the_larger_noise(None),
+    ),
+    (
+        "coordinates and groups from the exact counts",
+        "test_the_map_follows_from_the_noisy_counts_alone",
+        exact_counts,
+        lines.test_the_map_follows_from_the_noisy_counts_alone,
     ),
     (
         "a size limit by occurring strata",
