@@ -45,7 +45,7 @@ def test_a_domain_is_explored_confirmed_bought_and_certified(ledger):
     assert "simulated noise at ε = 0.4" in loaded.dataset.notes[0]
     assert [column.levels for column in loaded.stated.schema] == [()] * 3
     table = next(t.value for t in app.table if "stated" in t.value)
-    assert list(table["stated"]) == ["ordinal", "ordinal", "continuous, cut into 3 intervals"]
+    assert list(table["stated"]) == ["ordinal", "ordinal", "continuous, cut into 6 intervals"]
     app.switch_page("pages/release.py").run()
     assert "not confirmed as public" in app.warning[0].value
     app.switch_page("pages/data.py").run()
@@ -80,7 +80,7 @@ def test_what_the_page_shows_before_a_release_does_not_depend_on_the_rows():
     app.switch_page("pages/release.py").run()
     button(app, "Simulate the expected quality").click().run()
     shapes = app.session_state["_surrogates"][1].shape
-    assert shapes.levels == (11, 11, 3)
+    assert shapes.levels == (11, 11, 6)
 
 
 def test_kinds_alone_are_one_sentence_where_nothing_is_bought():

@@ -159,4 +159,4 @@ def test_numbers_are_cut_unless_asked():
     assert not app.error
     public = app.table[0].value["public values"]
     assert all(text.startswith("ordinal, cut at") for text in public)
-    assert all(text.count("|") == 2 for text in public)
+    assert all(text.count("|") == 4 for text in public)

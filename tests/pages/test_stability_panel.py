@@ -90,7 +90,8 @@ def test_the_tab_has_both_frequencies_and_what_the_budget_cannot_tell():
 
 @pytest.mark.long
 def test_edges_that_halves_seldom_have_are_named():
-    app = clean(start(data="survey", rows="5000", epsilon="0.2", discover_tab="Stability"))
+    shown = {"data": "survey", "rows": "5000", "epsilon": "0.2", "measured": "levels"}
+    app = clean(start(**shown, discover_tab="Stability"))
     table = next(d.value for d in app.dataframe if "over halves" in d.value)
     seldom = table[(table["verdict"] == "edge") & (table["over halves"] < 0.5)]
     assert len(seldom)

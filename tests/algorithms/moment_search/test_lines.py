@@ -160,7 +160,7 @@ class Played(SimulatedNoise):
 
 
 def test_the_map_follows_from_the_noisy_counts_alone():
-    """Of two tables that have nothing in common, with the same outputs: groups and all else."""
+    """Two tables that have nothing in common, with the same outputs: groups and all else."""
     asked = {"epsilon": 1.0, "measured": "lines"}
     results = [
         discover(table_of(seed, shares=shares), "moment-search", asked, noise=Played(3))
