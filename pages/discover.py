@@ -251,6 +251,12 @@ def show_run(
         before = compare(base.graph, references["truth"], "truth")
     with words:
         header(result, loaded, shown.base_title, against, before, kind)
+        if not result.graph.skeleton:
+            more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
+            st.info(
+                "No edge is left. That is a valid result: every pair was called independent. "
+                f"{more}".rstrip()
+            )
         if told := known.sentence(loaded):
             st.caption(texts.plain(told))
 
@@ -269,12 +275,6 @@ def show_run(
     graphs(loaded, drawn, references[kind], selected_edge(comparisons), result, faint)
     classes = (*CLASSES, "unclear") if faint else CLASSES
     st.html(legend_html(current(), shown.names[kind], classes, CLASS_WORDS[kind]))
-    if not result.graph.skeleton:
-        more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
-        choices.info(
-            "No edge is left. That is a valid result: with this noise, threshold and number of "
-            f"rows, every pair was called independent. {more}".rstrip()
-        )
     pins.shown(
         pins.Pin(
             pin_name(loaded, result, values, seed),
