@@ -67,9 +67,6 @@ class Statistic(NamedTuple):
         return max(self.value / self.scale - self.dof, 0.0) if self.second else 0.0
 
 
-NOTHING = Statistic(0.0, 0.0, 0.0, 0.0)
-
-
 class Statistics(NamedTuple):
     """Several of them, each field of shape (tests,)."""
 
