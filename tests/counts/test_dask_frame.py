@@ -57,6 +57,7 @@ class Fatal:
 
     def __init__(self, shards, mark):
         self.names, self.levels, self.caveats = shards.names, shards.levels, shards.caveats
+        self.ordered = shards.ordered
         self.sizes, self._shards, self._mark = shards.sizes, shards, mark
 
     def map(self, function):

@@ -26,7 +26,7 @@ PROPOSED = {
     },
     "sensors": {
         "timestamp": ("date", "month of the year"),
-        "pressure": ("text among numbers", "4 intervals, even in rows"),
+        "pressure": ("text among numbers", "6 intervals, even in rows"),
     },
     "treatment": {"patient_id": ("identifier", "leave out")},
 }

@@ -316,7 +316,7 @@ def mixed(rows=600):
 
 TABLES = {
     "asia": lambda: load_network("asia").sample(800, 1),
-    "child": lambda: load_network("child").sample(300, 1),
+    "child": lambda: load_network("child").sample(3_000, 1),
     "numbers": lambda: StructuralExample("linear-gaussian", nodes=4).sample(600, 1),
     "curves": lambda: StructuralExample("nonlinear", nodes=4).sample(5_000, 1),
     "mixed": mixed,
