@@ -23,11 +23,12 @@ from pathlib import Path
 
 import privcore
 from privcore import kernels
-from privcore.algorithms import get_algorithm
+from privcore.algorithms import discover, get_algorithm
 from privcore.data import Dataset
 from privcore.graphs import PDAG
 
 _FEWEST_ROWS = 100
+_TESTS = 200_000
 
 
 def links(graph: PDAG) -> set[tuple[int, int]]:
@@ -72,7 +73,7 @@ def main() -> None:
     both: dict[str, tuple[set[tuple[int, int]], set[tuple[int, int]]]] = {}
     for name, data in read_ones.items():
         one, other = (
-            links(privcore.discover(data, "pc", score=score, test_limit=200_000).graph)
+            links(discover(data, "pc", {"score": score}, test_limit=_TESTS).graph)
             for score in ("g2", "lines")
         )
         both[name] = one & other, one | other
