@@ -15,11 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from privcore.algorithms import discover
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.effects import Asked, Effects, Question, effects
-from privcore.effects.asking import measured
+from privcore.effects.asking import effects_of, measured
 from privcore.effects.parents import ParentSet, parent_sets
+from privcore.effects.plan import EffectPlan
 from privcore.graphs import PDAG
 from privcore.graphs.constraints import Constraints
 from tests.examples import examples, few
@@ -179,3 +181,18 @@ def test_the_mass_is_that_of_the_noise() -> None:
         outputs = np.arange(-2_000, 2_001)
         mass = [math.exp(log_mass(np.array([k]), np.array([3]), scale)) for k in outputs]
         assert sum(mass) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_where_the_number_of_rows_is_private_nothing_after_the_release_reads_it(
+    question: Question,
+) -> None:
+    """The same run and question beside a table of half as many rows says the same."""
+    rows = rows_of(1, 20_000)
+    asked = {"epsilon": 5.0, "neighbours": "added or removed", "measured": "levels"}
+    result = discover(dataset_of(rows), "moment-search", asked, seed=1)
+    plan = EffectPlan(question)
+    one, other = (effects_of(result, dataset_of(r), plan, asked) for r in (rows, rows[::2]))
+    assert result.rows not in (None, len(rows))
+    assert one.interval is not None
+    assert_same(one, other)
