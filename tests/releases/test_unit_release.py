@@ -1,6 +1,7 @@
 """A release that protects several rows together, or whether they are there, and says so."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -74,9 +75,10 @@ def test_every_algorithm_is_released_and_verified(visits, ledger, name, relation
 
 
 def exact_rows(document, dataset):
-    """Whether the exact number of rows stands anywhere in a certificate."""
+    """Whether the exact number of rows stands anywhere in a certificate but in a key or a hash."""
     texts = (str(dataset.n), f"{dataset.n:,}")
-    return any(text in certificate_json(document) for text in texts)
+    said = re.sub(r"[0-9A-Za-z+/=_-]{20,}", "", certificate_json(document))
+    return any(text in said for text in texts)
 
 
 def test_a_private_number_of_rows_is_nowhere_in_the_certificate(ledger):
