@@ -43,14 +43,18 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
     """
     levels = kept.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
-    shape = PublicShape(kept.n, levels, len(result.graph.nodes), named)
-    columns = PublicColumns(result.graph.nodes, kept.n, levels)
+    in_lines = kept.form == "lines"
+    ordered = kept.ordered if in_lines else ()
+    shape = PublicShape(kept.n, levels, len(result.graph.nodes), named, ordered)
+    columns = PublicColumns(result.graph.nodes, kept.n, levels, ordered=ordered)
+    # What adds to a release measures as that has.
+    form = {"measured": "lines" if in_lines else "levels"}
     # Several releases together may have more than one run takes.
     spent = min(result.guarantee.epsilon, _LARGEST)
     wanted = float(result.parameters["reference_effect"])
 
     def visible(pair: Edge, epsilon: float) -> float | None:
-        asked = {**result.parameters, "epsilon": epsilon, "neighbours": "replaced"}
+        asked = {**result.parameters, **form, "epsilon": epsilon, "neighbours": "replaced"}
         checked = row_parameters(result.algorithm, asked, columns)
         both = (levels[pair[0]], levels[pair[1]]) if levels else None
         return visible_effects(shape, MomentSearchParameters(**checked), both).alone

@@ -380,7 +380,8 @@ class KeptLines:
 
     def same_rows(self, other: KeptLines) -> KeptLines:
         """With another release of the same rows in the same coordinates; weighed by their noise."""
-        if not all(map(np.array_equal, self.bases, other.bases)):
+        alike = all(map(np.array_equal, self.bases, other.bases))
+        if not alike or self.mean_share != other.mean_share:
             raise DataError(_OTHER_UNITS)
         noisy, sigma, squares = _weighed(self, other, sum(self.coordinates))
         return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)

@@ -3,7 +3,7 @@
 First the counts of each column by itself get noise, a small part of the budget.  They say how far
 apart the levels of a line are, and which levels of others are grouped.  Rows are then short lists
 of numbers, shortened to a public length, whose second moments get the rest.
-Proof: docs/proofs/moment_search.md, statement 6.
+Proof: docs/proofs/moment_search.md, statement 7.
 """
 
 from __future__ import annotations
