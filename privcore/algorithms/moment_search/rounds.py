@@ -14,7 +14,7 @@ from privcore.algorithms.moment_search.explaining import explaining_search, spar
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.kept import KeptLines, KeptNumbers, KeptSums, Points
+from privcore.algorithms.moment_search.release.kept import KeptSums, Points, WithMu
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
@@ -32,9 +32,6 @@ from privcore.rounding import down
 # grows with the cells of the whole: a test on few of many columns has the noise of all.
 _MANY_CELLS = 4000
 _FEW_COLUMNS = 4
-
-# What was released with Gaussian noise, whose μ later runs take off theirs.
-_WITH_MU = (KeptSums, KeptNumbers, KeptLines)
 
 
 def choose_tables(
@@ -90,7 +87,7 @@ def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
     total = planned_mu(parameters.epsilon, parameters.delta)
     if before is None:
         return total
-    assert isinstance(before, _WITH_MU)
+    assert isinstance(before, WithMu)
     if not 0 < before.mu < total:
         raise ParameterError(
             f"The release before has used all of ε = {parameters.epsilon:g} at δ = "
@@ -102,7 +99,7 @@ def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
 def events_before(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
     """What a run before has spent, as one step."""
     before = run.earlier.kept
-    return (Event("gaussian", 1 / before.mu),) if isinstance(before, _WITH_MU) else ()
+    return (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
 
 
 def rounds_within(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -114,8 +114,24 @@ class KeptTable:
         )
 
 
+class WithMu:
+    """What was released with Gaussian noise; mu as of `KeptSums`."""
+
+    mu: float
+
+    @property
+    def topped(self) -> bool:
+        """Whether a further release may add to it."""
+        return self.mu > 0
+
+    @property
+    def closed(self) -> Self:
+        """The same, to which none may."""
+        return cast(Self, replace(cast(Any, self), mu=0.0))
+
+
 @dataclass(frozen=True)
-class KeptSums:
+class KeptSums(WithMu):
     """Sums over pairs of columns, and over larger sets.
 
     moments: all that was released.  noise: as of `MomentPlan`, which says how the search begins.
@@ -134,15 +150,6 @@ class KeptSums:
     @property
     def levels(self) -> tuple[int, ...]:
         return self.moments.levels
-
-    @property
-    def topped(self) -> bool:
-        return self.mu > 0
-
-    @property
-    def closed(self) -> KeptSums:
-        """The same, to which no further release may add."""
-        return replace(self, mu=0.0)
 
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether columns are those that were counted; own_levels: as of `NumberSource`."""
@@ -223,7 +230,7 @@ class KeptSums:
 
 
 @dataclass(frozen=True)
-class KeptNumbers:
+class KeptNumbers(WithMu):
     """Second moments of numbers, in units that were released before.
 
     centre, scale: of each column, shape (p,); radius: how long rows may be in these, over √p.
@@ -253,15 +260,6 @@ class KeptNumbers:
 
     # Of columns that hold numbers there are none.
     levels: ClassVar[tuple[int, ...]] = ()
-
-    @property
-    def topped(self) -> bool:
-        return self.mu > 0
-
-    @property
-    def closed(self) -> KeptNumbers:
-        """The same, to which no further release may add."""
-        return replace(self, mu=0.0)
 
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether columns are numbers, as many; own_levels: as of `NumberSource`."""
@@ -323,7 +321,7 @@ class KeptNumbers:
 
 
 @dataclass(frozen=True)
-class KeptLines:
+class KeptLines(WithMu):
     """Columns with levels, measured in few numbers each.
 
     counts: of the levels of each column, with normal noise of deviation counts_sigma.
@@ -364,15 +362,6 @@ class KeptLines:
         for column, counts in enumerate(self.counts):
             moments.add_table((column,), counts, self.counts_sigma**2)
         return moments
-
-    @property
-    def topped(self) -> bool:
-        return self.mu > 0
-
-    @property
-    def closed(self) -> KeptLines:
-        """The same, to which no further release may add."""
-        return replace(self, mu=0.0)
 
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether columns are those that were measured; own_levels: as of `NumberSource`."""
