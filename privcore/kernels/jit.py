@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -21,3 +24,23 @@ def compiled(signature: Any = None) -> Callable[[Kernel], Kernel]:
         return kept
 
     return decorated
+
+
+def drop_stale(folder: Path) -> None:
+    """Delete what was compiled before any source in the folder changed.
+
+    numba looks at the source of a function alone, not at that of the functions it calls.
+    """
+    sources = sorted(folder.glob("*.py"))
+    mark = sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+    kept = folder / "__pycache__" / "sources.sha256"
+    with suppress(OSError):
+        if kept.exists() and kept.read_text() == mark:
+            return
+        for index in kept.parent.glob("*.nbi"):
+            index.unlink(missing_ok=True)
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(mark)
+
+
+drop_stale(Path(__file__).parent)

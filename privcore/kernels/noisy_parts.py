@@ -15,8 +15,8 @@ from privcore.arrays import Matrix, Vector
 from privcore.kernels.jit import compiled
 
 # Of so many parts the covariances of the noise are all used.
-_MOST_TOGETHER = 512
-# Up to this size loops are faster than LAPACK.
+_MOST_TOGETHER = 150
+# Up to this size loops are faster than LAPACK and BLAS.
 _SMALL = 20
 
 
@@ -55,11 +55,10 @@ def inverted(root: Matrix) -> Matrix:
 @compiled()
 def whitening(covariance: Matrix, floor: float) -> Matrix:
     """T with T C Tᵀ = 1, where eigenvalues of C are at least `floor`."""
-    if covariance.shape[0] <= _SMALL:
-        root = np.zeros(covariance.shape)
-        if factor(covariance, floor, root):
-            factor(covariance, 0.0, root)
-            return inverted(root)
+    root = np.zeros(covariance.shape)
+    if factor(covariance, floor, root):
+        factor(covariance, 0.0, root)
+        return inverted(root)
     values, vectors = np.linalg.eigh(covariance)
     return np.ascontiguousarray((vectors / np.sqrt(np.maximum(values, floor))).T)
 
@@ -91,6 +90,8 @@ def _crossed(root: Matrix) -> Matrix:
 @compiled()
 def product(one: Matrix, other: Matrix) -> Matrix:
     """one @ other.T"""
+    if one.size * other.shape[0] > _SMALL**3:
+        return np.ascontiguousarray(one) @ np.ascontiguousarray(other.T)
     made = np.empty((one.shape[0], other.shape[0]))
     for i in range(one.shape[0]):
         for j in range(other.shape[0]):

@@ -9,9 +9,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer, edges_of, total
+from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
 from privcore.algorithms.moment_search.dags.edge_selection import kept_edges
-from privcore.algorithms.moment_search.dags.obeying import obeying
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
@@ -30,10 +29,9 @@ from privcore.graphs import topological_order
 Test = Callable[[int, int, tuple[int, ...]], Statistic | None]
 # Of a column and others, those that may depend on it given these; None for any.
 Suspects = Callable[[int, tuple[int, ...]], Sequence[int]]
-# Levels at which a pair that is no candidate becomes one, and at which it gets an edge in the end:
-# what is still wrong in a model would make many more.
+# Level at which a pair that is no candidate becomes one, or gets an edge in the end: what is still
+# wrong in a model would make many more.
 _LOOKED_AT = 1e-6
-_ADDED = 1e-8
 
 
 def unexplained(
@@ -54,7 +52,6 @@ def completed(
     dag: Parents,
     candidates: Mapping[int, set[int]],
     test: Test,
-    borne_out: Callable[[Parents, int, int], bool],
     *,
     level: float,
     max_parents: int,
@@ -63,8 +60,7 @@ def completed(
     """The DAG with edges for pairs that its other edges do not explain, the clearest first.
 
     level: the FDR level.  Candidates get an edge where it would stay as the only one there is
-    (`kept_edges`), other pairs only where there is no doubt.  borne_out: of a DAG and two columns,
-    the later one last, whether anything but the test speaks for an edge.
+    (`kept_edges`), other pairs only where there is no doubt.
     """
     enough = level / comb(len(dag), 2)
     while True:
@@ -76,18 +72,12 @@ def completed(
         asked = [
             entry
             for entry in p_values
-            if entry[0] < (enough if entry[3] in candidates[entry[2]] else _ADDED)
-            and borne_out(dag, *entry[2:])
+            if entry[0] < (enough if entry[3] in candidates[entry[2]] else _LOOKED_AT)
         ]
         if not asked:
             return dag
         _, _, x, y = min(asked)
         dag = tuple(parents | {x} if c == y else parents for c, parents in enumerate(dag))
-
-
-def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
-    """The DAG with the fewest edges; of several the one with the best score, of these the first."""
-    return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
 def _apart(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]:
@@ -109,25 +99,27 @@ def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
 
 # Searches for one DAG, each with the candidates that the last one requires.
 _SEARCHES = 3
-# What an edge may cost beside its score, per row, in the searches of which the result is the
-# sparsest.
-_COSTS = (0.0, 0.003, 0.01)
+# What an edge costs beside its score, per row: what is wrong in a model grows with the rows.
+_COST = 0.003
 # How often the edges that are left are searched once more.
 _PASSES = 2
 
 
-def explaining_search(
-    run: Run[MomentSearchParameters], evidence: ModelEvidence, candidates: Around, cost: float
+def explaining_dag(
+    run: Run[MomentSearchParameters],
+    evidence: ModelEvidence,
+    seen: TableEvidence,
+    candidates: Around,
 ) -> tuple[Parents, Around]:
-    """The best DAG, and the candidates with those that it does not explain.
-
-    cost: of an edge, beside its score, per row: what is wrong in a model grows with the rows.
-    """
+    """The best DAG whose edges pass their tests and leave nothing out; and the candidates, with
+    those that came to them."""
+    parameters = run.parameters
+    around = {column: set(others) for column, others in candidates.items()}
+    cost = _COST * run.source.n
 
     def score(column: int, parents: frozenset[int]) -> float:
-        return evidence.score(column, parents) - cost * run.source.n * len(parents)
+        return evidence.score(column, parents) - cost * len(parents)
 
-    around = {column: set(others) for column, others in candidates.items()}
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, around)
         test = _allowed(run, evidence.unexplained, run.known.possible)
@@ -135,43 +127,22 @@ def explaining_search(
         if not missing:
             break
         _let_in(around, missing)
-    return dag, around
-
-
-def sparsest_dag(
-    run: Run[MomentSearchParameters],
-    evidence: ModelEvidence,
-    seen: TableEvidence,
-    candidates: Around,
-) -> tuple[Parents, Around]:
-    """The one with the fewest edges that pass their tests, of several that leave nothing out.
-
-    And the candidates, with those that came to it.
-    """
-    parameters, dags = run.parameters, []
-    around = {column: set(others) for column, others in candidates.items()}
-    for cost in _COSTS:
-        dag, near = explaining_search(run, evidence, candidates, cost)
+    dag = kept_edges(seen, dag, parameters.false_edges, run.known)
+    for _ in range(_PASSES):
+        # Without the others, another DAG of these edges may need fewer of them.
+        dag = searched_among(run, evidence.score, _around(dag), dag)
+        dag = completed(
+            dag,
+            candidates,
+            _allowed(run, evidence.surely_unexplained, run.known.allowed),
+            level=parameters.false_edges,
+            max_parents=most_parents(run),
+            suspects=evidence.suspects,
+        )
         dag = kept_edges(seen, dag, parameters.false_edges, run.known)
-        for _ in range(_PASSES):
-            # Without the others, another DAG of these edges may need fewer of them.
-            dag = searched_among(run, evidence.score, _around(dag), dag)
-            dag = completed(
-                dag,
-                candidates,
-                _allowed(run, evidence.surely_unexplained, run.known.allowed),
-                evidence.borne_out,
-                level=parameters.false_edges,
-                max_parents=most_parents(run),
-                suspects=evidence.suspects,
-            )
-            dag = kept_edges(seen, dag, parameters.false_edges, run.known)
-            dags.append(run.known.repaired(dag))
-        for column, others in near.items():
-            around[column] |= others
-    best = fewest_edges(dags, obeying(evidence.score, run.known, run.source.n))
-    _let_in(around, edges_of(best))
-    return best, around
+    dag = run.known.repaired(dag)
+    _let_in(around, edges_of(dag))
+    return dag, around
 
 
 def _around(dag: Parents) -> Around:

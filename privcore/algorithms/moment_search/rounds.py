@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
 
-from privcore.algorithms.moment_search.dags.dag_search import Parents
-from privcore.algorithms.moment_search.explaining import explaining_search, sparsest_dag
+from privcore.algorithms.moment_search.explaining import explaining_dag
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -36,7 +34,6 @@ _FEW_COLUMNS = 4
 
 def choose_tables(
     adjacent: Mapping[int, set[int]],
-    dag: Parents,
     strength: Callable[[int, int], float],
     levels: Sequence[int],
     cells: float,
@@ -44,11 +41,9 @@ def choose_tables(
     """Sets of columns to count: each column with its neighbours, the strongest first.
 
     cells: of a table, at most; sets of many columns have fewer.  What does not fit goes into
-    further tables of the same column.  Beside these, each column with its parents in the best DAG
-    so far, where that fits.  Sets within others are left out.
+    further tables of the same column.  Sets within others are left out.
     """
-    families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
-    chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
+    chosen: set[frozenset[int]] = set()
     for column, around in adjacent.items():
         left = sorted(around, key=lambda other: (-strength(column, other), other))
         while left:
@@ -66,12 +61,6 @@ def choose_tables(
             left = rest
     return sorted(tuple(sorted(t)) for t in chosen if not any(t < other for other in chosen))
 
-
-# What an edge costs beside its score between rounds, per row, against what is wrong in scores.
-_BETWEEN_ROUNDS = 0.003
-# Noise against chance up to which directions are searched for among the edges that tests on tables
-# left, and not among all candidates: with more, such tests lose more edges than they save.
-_LITTLE_NOISE = 0.02
 
 
 def planned_rounds(run: Run[MomentSearchParameters]) -> MomentPlan:
@@ -144,10 +133,8 @@ def run_in_rounds(
     while made < plan.rounds:
         evidence = ModelEvidence(moments, penalty=penalty)
         searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
-        best, _ = explaining_search(run, evidence, neighbours(searched[0]), _BETWEEN_ROUNDS)
-        chosen = choose_tables(
-            neighbours(searched[-1]), best, evidence.strength, run.source.levels, plan.cells
-        )
+        around = neighbours(searched[-1])
+        chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
         if not chosen:
             break
         made += 1
@@ -167,9 +154,8 @@ def searched_sums(
     """What all that was released shows, and nothing else: it can be searched again."""
     evidence = ModelEvidence(kept.moments, penalty=run.parameters.penalty)
     searched = _skeletons(run, evidence, kept.noise, recorder, refined=True)
-    around = neighbours(searched[-1] if kept.noise <= _LITTLE_NOISE else searched[0])
     seen = TableEvidence(evidence, run.parameters.penalty)
-    dag, around = sparsest_dag(run, evidence, seen, around)
+    dag, around = explaining_dag(run, evidence, seen, neighbours(searched[0]))
     return Found(dag, seen, around, searched, spent, "Gaussian DP", kept)
 
 

@@ -122,7 +122,7 @@ def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
 # Sets of more combinations of levels have no model.
 _MOST_CELLS = 30_000
 # Margins of more cells have no test: what their moments vary by would have a matrix of the square.
-_MOST_CODES = 1_200
+_MOST_CODES = 400
 # Level at which three columns interact.
 _SEEN = 1e-3
 _PAIRS: tuple[Axes, ...] = ((0, 1), (0, 2), (1, 2))

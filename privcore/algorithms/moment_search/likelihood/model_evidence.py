@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 from math import inf
 
-from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
@@ -52,20 +51,6 @@ class ModelEvidence(Evidence):
         if all(self.tabulated(end, *two) for two in pairs for end in (x, y)):
             return self.unexplained(x, y, conditioning_set)
         return None
-
-    def borne_out(self, dag: Parents, x: int, y: int) -> bool:
-        """Whether a table, too, covers x, y and the parents of y, or the score of x or y
-        gains by the other as a parent.
-
-        A score takes away what noise may add: where it would lose, what a test finds is more
-        likely what the model leaves out.
-        """
-        if self._counted(x, y, tuple(sorted(dag[y]))) is not None:
-            return True
-        return any(
-            self.score(effect, dag[effect] | {cause}) > self.score(effect, dag[effect])
-            for cause, effect in ((x, y), (y, x))
-        )
 
     def edge(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test with the larger p-value: the model's, or that within strata of a table."""
