@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.lines import (
     PROOFS,
@@ -41,6 +40,7 @@ from privcore.algorithms.moment_search.rounds import (
     run_in_rounds,
     searched_sums,
 )
+from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.steps import (
     Found,
     between,

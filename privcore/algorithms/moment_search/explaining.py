@@ -9,12 +9,12 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
-from privcore.algorithms.moment_search.dags.edge_selection import kept_edges
+from privcore.algorithms.moment_search.edge_selection import kept_edges
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.search import Parents, edges_of
 from privcore.algorithms.moment_search.steps import (
     Around,
     end_if_cancelled,

@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import log, sqrt
 
-from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
-from privcore.algorithms.moment_search.dags.obeying import parent_worth
-from privcore.algorithms.moment_search.dags.order_search import OrderSearch
+from privcore.algorithms.moment_search.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -24,6 +22,7 @@ from privcore.algorithms.moment_search.release.lines import (
     release_lines,
 )
 from privcore.algorithms.moment_search.rounds import events_before
+from privcore.algorithms.moment_search.search import OrderSearch, parent_worth
 from privcore.algorithms.moment_search.steps import between, record_release, released_margins
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
@@ -85,7 +84,8 @@ def searched_lines(
     evidence = LineEvidence(kept, penalty=PENALTY * log(n))
     known = run.known
     worth = parent_worth(known, n)
-    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], len(names))
+    every = [range(len(names))] * len(names)
+    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], every)
     dag = search.best(range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)
     tested = edge_p_values(evidence, dag)

@@ -62,7 +62,6 @@ def choose_tables(
     return sorted(tuple(sorted(t)) for t in chosen if not any(t < other for other in chosen))
 
 
-
 def planned_rounds(run: Run[MomentSearchParameters]) -> MomentPlan:
     return rounds_within(run, mu_to_spend(run), run.source.levels)
 

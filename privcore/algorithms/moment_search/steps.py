@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from math import nan
 from typing import NamedTuple
 
-from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
-from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
-from privcore.algorithms.moment_search.dags.obeying import first_dag, obeying
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.kept import KeptSums
 from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.search import (
+    Parents,
+    Scorer,
+    best_of_orders,
+    obeying,
+)
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
 from privcore.algorithms.search.result import Edge, Margin, Spent, Step
@@ -158,7 +161,7 @@ def searched_among(
         candidates,
         max_parents=most_parents(run),
         between=lambda moves: between(run, moves),
-        start=first_dag(run.known) if start is None else start,
+        start=start,
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import combinations
 from math import nan
 
-from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.findings import (
     as_known,
     smallest_seen,
@@ -24,6 +23,7 @@ from privcore.algorithms.moment_search.posterior.table_score import TableScore
 from privcore.algorithms.moment_search.release.kept import KeptTable
 from privcore.algorithms.moment_search.release.plan import WholePlan, plan_whole
 from privcore.algorithms.moment_search.release.releases import release_whole
+from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.steps import (
     between,
     most_parents,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.moment_search.dags.dag_orders import best_of_orders
-from privcore.algorithms.moment_search.dags.dag_search import DIGITS, search_dag
+from privcore.algorithms.moment_search.search import best_of_orders
+from privcore.algorithms.moment_search.search import DIGITS, search_dag
 from privcore.errors import DataError
 from privcore.graphs import topological_order
 from tests.examples import examples

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.moment_search.dags.dag_search import search_dag
+from privcore.algorithms.moment_search.search import search_dag
 from privcore.algorithms.moment_search.posterior.masks import parents_of
 from privcore.algorithms.moment_search.release.plan import LEAST_CELLS, plan_moments
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.dags.dag_search import Move, leads, made, search_dag, total
-from privcore.algorithms.moment_search.dags.order_search import OrderSearch
+from privcore.algorithms.moment_search.search import Move, leads, made, search_dag, total
+from privcore.algorithms.moment_search.search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.data import Column, Dataset

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import sqrt
 from typing import Protocol
 
-from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.likelihood.findings import Power
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.search import Parents
 from privcore.arrays import Columns
 
 

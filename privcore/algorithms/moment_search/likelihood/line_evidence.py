@@ -12,9 +12,9 @@ from typing import Protocol
 import numpy as np
 
 from privcore import kernels
-from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.search import DIGITS
 from privcore.arrays import Columns, Integers, Matrix, Vector
 from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.second_moments import positive, upper_triangle

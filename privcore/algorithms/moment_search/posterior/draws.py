@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore import kernels
-from privcore.algorithms.moment_search.dags.dag_search import Parents, Scorer
+from privcore.algorithms.moment_search.search import Parents, Scorer
 from privcore.arrays import Matrix
 
 Edges = NDArray[np.bool_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from privcore.algorithms.moment_search.dags.dag_search import Parents
+from privcore.algorithms.moment_search.search import Parents
 
 Masks = tuple[int, ...]
 

@@ -17,13 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
-from privcore.algorithms.moment_search.dags.obeying import obeying
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.findings import as_known
 from privcore.algorithms.moment_search.likelihood.statistic import Statistics
 from privcore.algorithms.moment_search.posterior.draws import Draws, Edges, drawn_dags
 from privcore.algorithms.moment_search.posterior.sampler import APART, doubt_of
+from privcore.algorithms.moment_search.search import Parents, edges_of, obeying
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import topological_order
 from privcore.graphs.constraints import Constraints

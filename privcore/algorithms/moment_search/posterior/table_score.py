@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from privcore import kernels
-from privcore.algorithms.moment_search.dags.obeying import parent_worth
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     CellLikelihood,
     cell_information,
@@ -36,6 +35,7 @@ from privcore.algorithms.moment_search.posterior.masks import (
     class_of,
     edges,
 )
+from privcore.algorithms.moment_search.search import parent_worth
 from privcore.arrays import Matrix, Vector
 from privcore.graphs.constraints import Constraints
 from privcore.kernels.arguments import Near

@@ -1,1 +1,0 @@
-"""Search over DAGs and orders, and how sure its edges are."""

@@ -1,0 +1,208 @@
+"""Search for the best DAG over orders of the columns (BOSS: Andrews et al. 2023).
+
+Given an order, the parents of a column grow and shrink among the columns before it; each column in
+turn goes where the sum of all scores is largest, until none moves.  Where moments say as much of
+any set of columns, this finds DAGs that searches over single edges miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import accumulate
+
+import numpy as np
+
+from privcore.arrays import Matrix, Vector
+from privcore.graphs import topological_order
+from privcore.graphs.constraints import Constraints
+
+Parents = tuple[frozenset[int], ...]
+Scorer = Callable[[int, frozenset[int]], float]
+# What adding each column to the parents of a column would gain, by column.
+Gains = Callable[[int, frozenset[int]], Mapping[int, float] | Vector]
+Between = Callable[[int], None]
+
+_TOO_SMALL = 1e-6
+# Scores are rounded to so many: those of DAGs that say the same are equal on every processor, and
+# a search meets the same DAGs on all of them.
+DIGITS = 6
+# Square roots whose multiples mix the columns: orders that have little to do with each other, and
+# are the same in every run.
+_ROOTS = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0])
+
+
+def edges_of(dag: Parents) -> set[tuple[int, int]]:
+    """All (cause, effect)."""
+    return {(cause, effect) for effect, causes in enumerate(dag) for cause in causes}
+
+
+def total(score: Scorer, dag: Parents) -> float:
+    """What the scores of all families add up to."""
+    return sum(score(column, parents) for column, parents in enumerate(dag))
+
+
+def causes_first(dag: Parents) -> list[int]:
+    """An order of the columns in which each comes after its parents."""
+    return topological_order(len(dag), edges_of(dag))
+
+
+def best_of_orders(
+    score: Scorer,
+    candidates: Mapping[int, Collection[int]],
+    *,
+    max_parents: int = 4,
+    between: Between = lambda moves: None,
+    start: Parents | None = None,
+) -> Parents:
+    """The best DAG of searches from several orders.
+
+    candidates: per column, those it may be adjacent to.  between: as of `OrderSearch.best`.
+    start: a DAG of such edges; what is found is no worse.
+    """
+    columns = len(candidates)
+
+    @cache
+    def gains(column: int, parents: frozenset[int]) -> Mapping[int, float]:
+        return _Gains(score, column, parents, full=len(parents) == max_parents)
+
+    search = OrderSearch(gains, [candidates[c] for c in range(columns)])
+    met = [] if start is None else [start]
+    orders = [*map(causes_first, met), *(_mixed(columns, root) for root in _ROOTS)]
+    dags = [*met, *(search.best(order, between) for order in orders)]
+    return max(dags, key=lambda dag: total(score, dag))
+
+
+def _mixed(columns: int, root: float) -> list[int]:
+    return [int(c) for c in np.argsort(np.arange(1, columns + 1) * root % 1.0)]
+
+
+class _Gains(dict[int, float]):
+    """What each further parent of a column gains, once it is looked up; full: none may."""
+
+    def __init__(self, score: Scorer, column: int, parents: frozenset[int], *, full: bool) -> None:
+        self._score, self._column, self._parents, self._full = score, column, parents, full
+
+    def __missing__(self, other: int) -> float:
+        more, known = self._parents | {other}, self._parents
+        gained = self._score(self._column, more) - self._score(self._column, known)
+        self[other] = -np.inf if self._full else gained
+        return self[other]
+
+
+class OrderSearch:
+    """Searches over orders, each from a first one; what one has met, the next ones know.
+
+    Sets of earlier columns are numbers, a bit for each column: millions are made in a search.
+    """
+
+    def __init__(self, gains: Gains, candidates: Sequence[Iterable[int]]) -> None:
+        """candidates: per column, those that may be its parents."""
+        self._gains = gains
+        self._near = [sorted(set(others) - {column}) for column, others in enumerate(candidates)]
+        self._bits = [sum(1 << c for c in others) for others in self._near]
+        # Per column, those that it may be a parent or a child of.
+        self._around = [set(others) for others in self._near]
+        for column, others in enumerate(self._near):
+            for other in others:
+                self._around[other].add(column)
+        self._grown: list[dict[int, tuple[frozenset[int], float]]] = [{} for _ in self._near]
+
+    def best(self, start: Sequence[int], between: Between = lambda moves: None) -> Parents:
+        """The parents of each column in the best DAG that was met.
+
+        start: the first order.  between: called before each column is moved with the number of
+        moves made; it may raise.
+        """
+        order, moves, improved = list(start), 0, True
+        while improved:
+            improved = False
+            for column in start:
+                between(moves)
+                place = self._best_place(order, column)
+                if place is not None:
+                    order.remove(column)
+                    order.insert(place, column)
+                    improved = True
+                    moves += 1
+        found, earlier = [frozenset[int]()] * len(order), 0
+        for column in order:
+            found[column] = self._parents(column, earlier)[0]
+            earlier |= 1 << column
+        return tuple(found)
+
+    def _best_place(self, order: list[int], column: int) -> int | None:
+        """The place among the others where the total is largest; None unless another one gains.
+
+        Between two columns that it may have an edge with, every place is worth the same.
+        """
+        now, itself, earlier = order.index(column), 1 << column, 0
+        places, own, adds = [0], [self._parents(column, 0)[1]], []
+        for place, other in enumerate(order[:now] + order[now + 1 :], 1):
+            if other in self._around[column]:
+                before = self._parents(other, earlier | itself)[1]
+                adds.append(before - self._parents(other, earlier)[1])
+                own.append(self._parents(column, earlier | 1 << other)[1])
+                places.append(place)
+            earlier |= 1 << other
+        # What the column adds to all that come after it.
+        after = [*list(accumulate(reversed(adds)))[::-1], 0.0]
+        totals = [one + more for one, more in zip(own, after, strict=True)]
+        best = max(range(len(totals)), key=totals.__getitem__)
+        here = sum(place <= now for place in places) - 1
+        return places[best] if totals[best] > totals[here] + _TOO_SMALL else None
+
+    def _parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:
+        """Those that grow and shrink among the columns before, and what they gain."""
+        possible, known = earlier & self._bits[column], self._grown[column]
+        if possible not in known:
+            left = [c for c in self._near[column] if possible >> c & 1]
+            known[possible] = self._grow_and_shrink(column, left)
+        return known[possible]
+
+    def _grow_and_shrink(self, column: int, left: list[int]) -> tuple[frozenset[int], float]:
+        """left: columns that may be parents, in order."""
+        chosen: frozenset[int] = frozenset()
+        worth = 0.0
+        while left:
+            gained = self._gains(column, chosen)
+            best = max(left, key=gained.__getitem__)
+            if gained[best] <= 0:
+                break
+            left.remove(best)
+            chosen, worth = chosen | {best}, worth + float(gained[best])
+        while len(chosen) > 1:
+            held = {c: self._gains(column, chosen - {c})[c] for c in sorted(chosen)}
+            least = min(held, key=held.__getitem__)
+            if held[least] >= 0:
+                break
+            chosen, worth = chosen - {least}, worth - float(held[least])
+        return chosen, worth
+
+
+def parent_worth(known: Constraints, n: int) -> Matrix:
+    """What a parent (second) of a column (first) is worth beside the data, shape (p, p).
+
+    Much less than nothing where no arrow is allowed; much more where there has to be an edge, of
+    which a DAG has one direction.  Zero where nothing is known.
+    n: rows; n of them add less than 1,000 n to a score, for columns of up to e²⁵⁰ levels.
+    """
+    much = 1e6 + 1e3 * n
+    worth = np.where(known.allowed.T, 0.0, -much)
+    for i, j in known.required:
+        for cause, effect in ((i, j), (j, i)):
+            if known.allowed[cause, effect]:
+                worth[effect, cause] = much
+    return worth
+
+
+def obeying(score: Scorer, known: Constraints, n: int) -> Scorer:
+    """The score, with what parents are worth by background knowledge; n: rows."""
+    if known.empty:
+        return score
+    worth = parent_worth(known, n)
+
+    def known_score(column: int, parents: frozenset[int]) -> float:
+        return score(column, parents) + float(worth[column, sorted(parents)].sum())
+
+    return known_score
