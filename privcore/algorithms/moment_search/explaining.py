@@ -14,7 +14,7 @@ from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvi
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.search import Parents, edges_of
+from privcore.algorithms.moment_search.search import Parents, Scorer, edges_of, obeying, total
 from privcore.algorithms.moment_search.steps import (
     Around,
     end_if_cancelled,
@@ -99,50 +99,67 @@ def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
 
 # Searches for one DAG, each with the candidates that the last one requires.
 _SEARCHES = 3
-# What an edge costs beside its score, per row: what is wrong in a model grows with the rows.
-_COST = 0.003
+# What an edge costs beside its score, per row, in the searches of which the sparsest DAG is the
+# result: what is wrong in a model grows with the rows.
+_COSTS = (0.0, 0.003, 0.01)
 # How often the edges that are left are searched once more.
 _PASSES = 2
 
 
-def explaining_dag(
+def sparsest_dag(
     run: Run[MomentSearchParameters],
     evidence: ModelEvidence,
     seen: TableEvidence,
     candidates: Around,
 ) -> tuple[Parents, Around]:
-    """The best DAG whose edges pass their tests and leave nothing out; and the candidates, with
-    those that came to them."""
-    parameters = run.parameters
+    """The one with the fewest edges, of several whose edges pass their tests and leave nothing out.
+
+    And the candidates, with those that came to them.
+    """
+    parameters, dags = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}
-    cost = _COST * run.source.n
+    for cost in _COSTS:
+        dag = _explaining(run, evidence, around, cost * run.source.n)
+        dag = kept_edges(seen, dag, parameters.false_edges, run.known)
+        for _ in range(_PASSES):
+            # Without the others, another DAG of these edges may need fewer of them.
+            dag = searched_among(run, evidence.score, _around(dag), dag)
+            dag = completed(
+                dag,
+                candidates,
+                _allowed(run, evidence.surely_unexplained, run.known.allowed),
+                level=parameters.false_edges,
+                max_parents=most_parents(run),
+                suspects=evidence.suspects,
+            )
+            dag = kept_edges(seen, dag, parameters.false_edges, run.known)
+            dags.append(run.known.repaired(dag))
+    best = fewest_edges(dags, obeying(evidence.score, run.known, run.source.n))
+    _let_in(around, edges_of(best))
+    return best, around
+
+
+def _explaining(
+    run: Run[MomentSearchParameters], evidence: ModelEvidence, around: Around, cost: float
+) -> Parents:
+    """The best DAG where each edge costs that; what it does not explain comes to the candidates."""
 
     def score(column: int, parents: frozenset[int]) -> float:
         return evidence.score(column, parents) - cost * len(parents)
 
+    test = _allowed(run, evidence.unexplained, run.known.possible)
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, around)
-        test = _allowed(run, evidence.unexplained, run.known.possible)
         missing = unexplained(dag, around, test, evidence.suspects)
         if not missing:
             break
         _let_in(around, missing)
-    dag = kept_edges(seen, dag, parameters.false_edges, run.known)
-    for _ in range(_PASSES):
-        # Without the others, another DAG of these edges may need fewer of them.
-        dag = searched_among(run, evidence.score, _around(dag), dag)
-        dag = completed(
-            dag,
-            candidates,
-            _allowed(run, evidence.surely_unexplained, run.known.allowed),
-            level=parameters.false_edges,
-            max_parents=most_parents(run),
-            suspects=evidence.suspects,
-        )
-        dag = kept_edges(seen, dag, parameters.false_edges, run.known)
-    dag = run.known.repaired(dag)
-    _let_in(around, edges_of(dag))
-    return dag, around
+    return dag
+
+
+def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:
+    """The DAG with the fewest edges; of several the one with the best score, of these the first."""
+    return min(dags, key=lambda dag: (sum(map(len, dag)), -total(score, dag)))
 
 
 def _around(dag: Parents) -> Around:

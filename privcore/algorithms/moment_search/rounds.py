@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from privcore.algorithms.moment_search.explaining import explaining_dag
+from privcore.algorithms.moment_search.explaining import sparsest_dag
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -154,7 +154,7 @@ def searched_sums(
     evidence = ModelEvidence(kept.moments, penalty=run.parameters.penalty)
     searched = _skeletons(run, evidence, kept.noise, recorder, refined=True)
     seen = TableEvidence(evidence, run.parameters.penalty)
-    dag, around = explaining_dag(run, evidence, seen, neighbours(searched[0]))
+    dag, around = sparsest_dag(run, evidence, seen, neighbours(searched[0]))
     return Found(dag, seen, around, searched, spent, "Gaussian DP", kept)
 
 
