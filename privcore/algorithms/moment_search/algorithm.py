@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
+from privcore.algorithms.moment_search.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.lines import (
     PROOFS,
     events_of_lines,

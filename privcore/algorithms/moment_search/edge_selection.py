@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import Protocol
 
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
 from privcore.algorithms.moment_search.search import Parents, edges_of
+from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.graphs import EquivalenceClass, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.edge_selection import kept_edges
-from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
-from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import Parents, Scorer, edges_of, obeying, total
+from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.algorithms.moment_search.steps import (
     Around,
     end_if_cancelled,
     most_parents,
     searched_among,
 )
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search.model import Run
 from privcore.arrays import Columns
 from privcore.graphs import topological_order
@@ -108,8 +107,7 @@ _PASSES = 2
 
 def sparsest_dag(
     run: Run[MomentSearchParameters],
-    evidence: ModelEvidence,
-    seen: TableEvidence,
+    evidence: TableEvidence,
     candidates: Around,
 ) -> tuple[Parents, Around]:
     """The one with the fewest edges, of several whose edges pass their tests and leave nothing out.
@@ -120,7 +118,7 @@ def sparsest_dag(
     around = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
         dag = _explaining(run, evidence, around, cost * run.source.n)
-        dag = kept_edges(seen, dag, parameters.false_edges, run.known)
+        dag = kept_edges(evidence, dag, parameters.false_edges, run.known)
         for _ in range(_PASSES):
             # Without the others, another DAG of these edges may need fewer of them.
             dag = searched_among(run, evidence.score, _around(dag), dag)
@@ -132,7 +130,7 @@ def sparsest_dag(
                 max_parents=most_parents(run),
                 suspects=evidence.suspects,
             )
-            dag = kept_edges(seen, dag, parameters.false_edges, run.known)
+            dag = kept_edges(evidence, dag, parameters.false_edges, run.known)
             dags.append(run.known.repaired(dag))
     best = fewest_edges(dags, obeying(evidence.score, run.known, run.source.n))
     _let_in(around, edges_of(best))
@@ -140,7 +138,7 @@ def sparsest_dag(
 
 
 def _explaining(
-    run: Run[MomentSearchParameters], evidence: ModelEvidence, around: Around, cost: float
+    run: Run[MomentSearchParameters], evidence: TableEvidence, around: Around, cost: float
 ) -> Parents:
     """The best DAG where each edge costs that; what it does not explain comes to the candidates."""
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from math import log, sqrt
 
 from privcore.algorithms.moment_search.edge_selection import edge_p_values, kept_edges
-from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
-from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.findings import Rules, pair_findings
+from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.release.kept import KeptLines, KeptNumbers

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.lines import searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.kept import KeptNumbers, KeptSums
@@ -35,6 +34,7 @@ from privcore.algorithms.moment_search.rounds import (
     rounds_within,
     run_in_rounds,
 )
+from privcore.algorithms.moment_search.shapes import even_points, in_lines
 from privcore.algorithms.moment_search.steps import Found, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run

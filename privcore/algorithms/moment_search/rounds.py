@@ -9,14 +9,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from privcore.algorithms.moment_search.explaining import sparsest_dag
-from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
-from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.kept import KeptSums, Points, WithMu
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Spent
@@ -130,7 +129,7 @@ def run_in_rounds(
     record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
     made = 0
     while made < plan.rounds:
-        evidence = ModelEvidence(moments, penalty=penalty)
+        evidence = TableEvidence(moments, penalty)
         searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
         around = neighbours(searched[-1])
         chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
@@ -151,16 +150,15 @@ def searched_sums(
     run: Run[MomentSearchParameters], kept: KeptSums, spent: Spent, recorder: common.Recorder
 ) -> Found:
     """What all that was released shows, and nothing else: it can be searched again."""
-    evidence = ModelEvidence(kept.moments, penalty=run.parameters.penalty)
+    evidence = TableEvidence(kept.moments, run.parameters.penalty)
     searched = _skeletons(run, evidence, kept.noise, recorder, refined=True)
-    seen = TableEvidence(evidence, run.parameters.penalty)
-    dag, around = sparsest_dag(run, evidence, seen, neighbours(searched[0]))
-    return Found(dag, seen, around, searched, spent, "Gaussian DP", kept)
+    dag, around = sparsest_dag(run, evidence, neighbours(searched[0]))
+    return Found(dag, evidence, around, searched, spent, "Gaussian DP", kept)
 
 
 def _skeletons(
     run: Run[MomentSearchParameters],
-    evidence: ModelEvidence,
+    evidence: TableEvidence,
     noise: float,
     recorder: common.Recorder,
     *,

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from math import nan
 from typing import NamedTuple
 
-from privcore.algorithms.moment_search.likelihood.local_score import Evidence
-from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
-from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
+from privcore.algorithms.moment_search.margins import nearest_probabilities
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.kept import KeptSums
 from privcore.algorithms.moment_search.release.moments import Moments
@@ -19,6 +17,7 @@ from privcore.algorithms.moment_search.search import (
     best_of_orders,
     obeying,
 )
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
 from privcore.algorithms.search.result import Edge, Margin, Spent, Step
@@ -62,7 +61,7 @@ class _NoiseAware(Decision):
     """
 
     def __init__(
-        self, evidence: Evidence, level: float, recorder: common.Recorder, *, tabulated: bool
+        self, evidence: TableEvidence, level: float, recorder: common.Recorder, *, tabulated: bool
     ) -> None:
         self._evidence, self._level, self._tabulated = evidence, level, tabulated
         self._recorder = recorder
@@ -120,7 +119,7 @@ def record_release(recorder: common.Recorder, sigma: float, share: float, number
 def narrowed(
     run: Run[MomentSearchParameters],
     order: int | None,
-    evidence: Evidence,
+    evidence: TableEvidence,
     recorder: common.Recorder,
     within: Skeleton | None,
 ) -> Skeleton:

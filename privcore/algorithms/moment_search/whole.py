@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import combinations
 from math import nan
 
-from privcore.algorithms.moment_search.likelihood.findings import (
+from privcore.algorithms.moment_search.findings import (
     as_known,
     smallest_seen,
     stated_finding,

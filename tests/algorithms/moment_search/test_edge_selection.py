@@ -7,7 +7,7 @@ from scipy.stats import chi2
 
 from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.edge_selection import kept_edges
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.graphs import cpdag_of_dag
 from tests.examples import few
 from tests.graphs.random_dags import names, random_dag

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_events, search_again
-from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.measuring import plan_levels
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.power import PublicShape, changing_sentence

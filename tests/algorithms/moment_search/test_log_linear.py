@@ -10,13 +10,13 @@ from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore import kernels
 from privcore.algorithms.moment_search.likelihood import margins
-from privcore.algorithms.moment_search.likelihood.log_linear import (
+from privcore.algorithms.moment_search.log_linear import (
     LogLinear,
     closed,
     codes_by_cell,
     codes_of,
 )
-from privcore.algorithms.moment_search.likelihood.margins import (
+from privcore.algorithms.moment_search.margins import (
     fitted,
     layout_of,
     nearest_probabilities,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.algorithms import discover
-from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
+from privcore.algorithms.moment_search.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from privcore.kernels import noisy_parts

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
 from privcore.algorithms.moment_search.search import OrderSearch
-from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.release.numeric_moments import (
     release_numbers,
     released_scales,

@@ -11,13 +11,13 @@ from scipy.stats import binom, chi2, ncx2
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
-from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
+from privcore.algorithms.moment_search.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.power import (
     POWER,
     smallest_visible,
     table_information,
 )
-from privcore.algorithms.moment_search.likelihood.statistic import (
+from privcore.algorithms.moment_search.statistic import (
     Statistic,
     chi_squared_quantile,
 )

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.posterior import pairs
 from privcore.algorithms.moment_search.posterior.draws import drawn_dags
 from privcore.algorithms.moment_search.posterior.masks import parents_of

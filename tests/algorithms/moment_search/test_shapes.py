@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import planned_events
-from privcore.algorithms.moment_search.likelihood.shapes import (
+from privcore.algorithms.moment_search.shapes import (
     even_points,
     in_lines,
     normal_tables,

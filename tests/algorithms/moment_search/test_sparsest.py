@@ -1,7 +1,7 @@
 """DAGs with the edges that tests require: what is added, in which order, and what is not."""
 
 from privcore.algorithms.moment_search.explaining import completed, fewest_edges, unexplained
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.statistic import Statistic
 
 NONE = frozenset()
 CHAIN = (NONE, frozenset({0}), frozenset({1}), NONE)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2_contingency, kstest
 
-from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
+from privcore.algorithms.moment_search.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
 from privcore.algorithms.moment_search.release.releases import release_tables

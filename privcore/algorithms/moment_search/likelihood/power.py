@@ -16,7 +16,7 @@ import math
 
 from scipy.special import chndtrinc, gammaln
 
-from privcore.algorithms.moment_search.likelihood.statistic import Statistic
+from privcore.algorithms.moment_search.statistic import Statistic
 
 POWER = 0.9
 

@@ -20,12 +20,12 @@ from privcore.algorithms.moment_search.likelihood.power import (
     smallest_visible,
     table_information,
 )
-from privcore.algorithms.moment_search.likelihood.statistic import (
+from privcore.algorithms.moment_search.release.lines import LinesPlan
+from privcore.algorithms.moment_search.release.plan import MomentPlan, NumbersPlan, WholePlan
+from privcore.algorithms.moment_search.statistic import (
     Statistic,
     chi_squared_quantile,
 )
-from privcore.algorithms.moment_search.release.lines import LinesPlan
-from privcore.algorithms.moment_search.release.plan import MomentPlan, NumbersPlan, WholePlan
 
 Levels = tuple[int, int]
 

@@ -7,8 +7,8 @@ from math import prod, sqrt
 
 import numpy as np
 
+from privcore.algorithms.moment_search.evidence import Power
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
-from privcore.algorithms.moment_search.likelihood.findings import Power
 from privcore.algorithms.moment_search.likelihood.power import probable_from
 from privcore.arrays import Columns, Matrix, Vector
 

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
-from privcore.algorithms.moment_search.likelihood.findings import as_known
-from privcore.algorithms.moment_search.likelihood.statistic import Statistics
+from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.findings import as_known
 from privcore.algorithms.moment_search.posterior.draws import Draws, Edges, drawn_dags
 from privcore.algorithms.moment_search.posterior.sampler import APART, doubt_of
 from privcore.algorithms.moment_search.search import Parents, edges_of, obeying
+from privcore.algorithms.moment_search.statistic import Statistics
 from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import topological_order
 from privcore.graphs.constraints import Constraints
@@ -57,7 +57,7 @@ class PairPosterior(NamedTuple):
 
 
 def of_pairs(
-    evidence: FamilyEvidence,
+    evidence: Evidence,
     n: int,
     dag: Parents,
     compelled: frozenset[tuple[int, int]],

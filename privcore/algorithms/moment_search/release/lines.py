@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
+from privcore.algorithms.moment_search.margins import nearest_probabilities
 from privcore.arrays import Vector
 from privcore.counts import Bases, CountSource
 from privcore.independence.lines import basis_of, coordinates

@@ -12,9 +12,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from privcore.algorithms.moment_search.evidence import Power
 from privcore.algorithms.moment_search.likelihood.power import smallest_visible
-from privcore.algorithms.moment_search.likelihood.statistic import chi_squared_quantile
 from privcore.algorithms.moment_search.search import Parents, edges_of
+from privcore.algorithms.moment_search.statistic import chi_squared_quantile
 from privcore.algorithms.search.result import PairFinding, Verdict
 from privcore.arrays import Columns, Matrix
 from privcore.graphs.constraints import Constraints
@@ -22,29 +23,12 @@ from privcore.graphs.constraints import Constraints
 Pair = tuple[int, int]
 
 
-class Power(NamedTuple):
-    """What a test of a pair could see.
-
-    dof: its degrees of freedom.  asked: χ² that a search wants before it adds the edge.
-    information: noncentrality for a dependence of size 1.  among: see `Statistic`.
-    """
-
-    dof: float
-    asked: float
-    information: float
-    among: int = 1
-
-
 class Powers(Protocol):
-    """What is asked of a release about a pair without an edge."""
+    """What is asked of a release about a pair; see `Evidence`."""
 
-    def effect(self, x: int, y: int) -> float:
-        """Size of the dependence of a pair given nothing, noise taken off."""
-        ...
+    def effect(self, x: int, y: int) -> float: ...
 
-    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
-        """Power of the test that an edge between x and y has to pass; None without any."""
-        ...
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None: ...
 
 
 class Rules(NamedTuple):
@@ -151,7 +135,7 @@ def smallest_seen(
         power = evidence.power(x, y, conditioning_set)
         if power is None:
             return None
-        threshold = chi_squared_quantile(power.dof, tested_at / power.among)
+        threshold = chi_squared_quantile(power.dof, tested_at)
         threshold = max(threshold, power.asked)
         least = smallest_visible(power.dof, threshold, power.information)
         if least is None:

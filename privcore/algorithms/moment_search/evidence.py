@@ -1,0 +1,69 @@
+"""What the search, the posterior and the findings ask of a release."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple, Protocol
+
+from privcore.algorithms.moment_search.search import Parents
+from privcore.algorithms.moment_search.statistic import Statistic, Statistics
+from privcore.arrays import Columns
+
+
+class Power(NamedTuple):
+    """What a test of a pair could see.
+
+    dof: its degrees of freedom.  asked: χ² that a search wants before it adds the edge.
+    information: noncentrality for a dependence of size 1.
+    """
+
+    dof: float
+    asked: float
+    information: float
+
+
+class Evidence(Protocol):
+    """Tests and scores of a column given others, each of which knows its noise.
+
+    penalty: what a score subtracts for each degree of freedom.
+    """
+
+    penalty: float
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        """How well the parents explain the column, in units of deviance; 0 without any."""
+        ...
+
+    def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        """The test of independence that decides on edges."""
+        ...
+
+    def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        """The linear test, on the moments of pairs, which are known of all columns."""
+        ...
+
+    def row(self, column: int, parents: Columns) -> Statistics:
+        """Tests of a column with each other one, given its other parents."""
+        ...
+
+    def information(self, x: int, y: int, statistic: Statistic) -> float:
+        """Noncentrality of such a test for a dependence of size 1."""
+        ...
+
+    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
+        """The test of one edge of a DAG, as if all others were right."""
+        return self.test(cause, effect, tuple(sorted(dag[effect] - {cause})))
+
+    def effect(self, x: int, y: int) -> float:
+        """Size of the dependence of a pair given nothing, noise taken off."""
+        statistic = self.first(x, y, ())
+        information = self.information(x, y, statistic)
+        return min(sqrt(statistic.noncentrality / information), 1.0) if information > 0 else 0.0
+
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
+        """Power of the test that an edge between x and y has to pass; None without any."""
+        statistic = self.first(x, y, conditioning_set)
+        if not statistic.second:
+            return None
+        asked = self.penalty * statistic.dof
+        return Power(statistic.dof, asked, self.information(x, y, statistic))

@@ -1,0 +1,93 @@
+"""Tests and scores of columns measured in few numbers each, from noisy second moments of these."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.linear_tests import LinearTests
+from privcore.algorithms.moment_search.statistic import Statistic, Statistics
+from privcore.arrays import Columns, Vector
+from privcore.independence.fisher import covariance
+from privcore.privacy.mechanisms.second_moments import positive, upper_triangle
+
+# Where a test says nothing a family is worth so much less.
+_HUGE = 1e12
+
+
+class KeptMoments(Protocol):
+    """What `LineEvidence` asks of a release.
+
+    noisy: means over rows, times mean_share, and products, as the upper triangle of
+    (d + 1, d + 1) without (0, 0), each with normal noise of deviation sigma, squares with `squares`
+    times its variance.
+    """
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def noisy(self) -> Vector: ...
+
+    @property
+    def sigma(self) -> float: ...
+
+    @property
+    def squares(self) -> float: ...
+
+    @property
+    def mean_share(self) -> float: ...
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """How many each column has."""
+
+
+class LineEvidence(LinearTests, Evidence):
+    """penalty: what a score subtracts for each coordinate of a parent in one of the column."""
+
+    def __init__(self, kept: KeptMoments, penalty: float) -> None:
+        d, columns = sum(kept.coordinates), len(kept.coordinates)
+        moments = np.eye(d + 1)
+        places = upper_triangle(d, centred=True)
+        moments[places] = moments[places[::-1]] = kept.noisy
+        self.means = moments[0, 1:] / kept.mean_share
+        moments[0, 1:] = self.means
+        self.covariance = positive(covariance(moments), kept.sigma)
+        moments[0, 1:] = moments[1:, 0] = self.means
+        moments[1:, 1:] = self.covariance + np.outer(self.means, self.means)
+        # In counts, as the tests take them.
+        noise = np.full((columns + 1,) * 2, (kept.n * kept.sigma) ** 2)
+        noise[0] = noise[:, 0] = noise[1, 1] / kept.mean_share**2
+        diagonal = np.arange(1, columns + 1)
+        noise[diagonal, diagonal] *= kept.squares
+        noise[0, 0] = 0.0
+        super().__init__(moments, kept.coordinates, noise, kept.n, penalty)
+        self._scores: dict[tuple[int, Columns], float] = {}
+
+    def row(self, column: int, parents: Columns) -> Statistics:
+        key = (column, parents)
+        known = key in self._rows
+        row = super().row(column, parents)
+        for other in parents if not known else ():
+            row.put(other, self.test(other, column, tuple(c for c in parents if c != other)))
+        return row
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        if not parents:
+            return 0.0
+        key = column, tuple(sorted(parents))
+        if key not in self._scores:
+            *before, last = key[1]
+            gain = max(self.gain(column, tuple(before), last), -_HUGE)
+            self._scores[key] = self.score(column, frozenset(before)) + gain
+        return self._scores[key]
+
+    def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        return self.test(x, y, conditioning_set)
+
+    def information(self, x: int, y: int, statistic: Statistic) -> float:
+        """Noncentrality of a test for a correlation of 1, as n r²: a little low for large r."""
+        return self.n * statistic.scale if statistic.second else 0.0

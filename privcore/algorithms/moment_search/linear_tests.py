@@ -1,0 +1,158 @@
+"""Linear tests of independence on noisy second moments.
+
+What a test knows of x, y and S are their first two moments, so it sees the linear part of a
+dependence given S.  A column is a block of coordinates, and a dependence of two is one of their
+blocks (a degenerate Gaussian: Andrews, Ramsey & Cooper 2019).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from privcore import kernels
+from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.search import DIGITS
+from privcore.algorithms.moment_search.statistic import Statistic, Statistics
+from privcore.arrays import Columns, Integers, Matrix, Vector
+
+# Part of a column's variance that another explains, at most.
+_MOST = 1 - 1e-9
+
+
+class LinearTests:
+    """moments: means over rows of (1, u)(1, u)ᵀ, u the coordinates of all columns.  coordinates:
+    how many each column has.  variances: of the noise on the sums of 1 and each column (row) with 1
+    and each (column).  n: rows.  penalty: of a gain, for each coordinate of a parent in one of the
+    column.  together: columns whose tests with one are made together, where not all are.
+    """
+
+    def __init__(
+        self,
+        moments: Matrix,
+        coordinates: Sequence[int],
+        variances: Matrix,
+        n: int,
+        penalty: float,
+        together: Integers | None = None,
+    ) -> None:
+        self.n, self.columns, self.penalty = n, len(coordinates), penalty
+        starts = 1 + np.cumsum([0, *coordinates])
+        self._known = moments, starts, variances, float(n)
+        self._every = np.arange(self.columns)
+        self.together = self._every if together is None else together
+        self._tests: dict[tuple[int, int, Columns], Statistic] = {}
+        self._rows: dict[tuple[int, Columns], Statistics] = {}
+        self._gains: dict[tuple[int, Columns], Vector] = {}
+
+    def test(self, x: int, y: int, conditioning_set: Columns = ()) -> Statistic:
+        """The test of x and y after linear regression on the conditioning set."""
+        key = (min(x, y), max(x, y), tuple(sorted(conditioning_set)))
+        if key not in self._tests:
+            (test,) = self._made(self._every[key[0] : key[0] + 1], *key[1:]).tolist()
+            self._tests[key] = Statistic(*test)
+        return self._tests[key]
+
+    def row(self, y: int, conditioning_set: Columns) -> Statistics:
+        """The tests of y and each column of `together`; of others and of those given nothing."""
+        key = (y, tuple(sorted(conditioning_set)))
+        if key not in self._rows:
+            tests = np.zeros((self.columns, 4))
+            tests[self.together] = self._made(self.together, *key)
+            self._rows[key] = Statistics(*tests.T)
+        return self._rows[key]
+
+    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+        """Tests of x and y given others, as many for each."""
+        xs, ys = (np.array([test[k] for test in asked], np.int64) for k in range(2))
+        others = np.array([test[2] for test in asked], np.int64).reshape(len(asked), -1)
+        return Statistics(*kernels.moment_tests.linear_tests_each(*self._known, xs, ys, others).T)
+
+    def gains(self, column: int, parents: frozenset[int]) -> Vector:
+        """What each column would explain as a further parent, shape (p,); −∞ where nothing is said.
+
+        The deviance of normal columns, n log 1/(1 − r²), less the penalty, both with the noise.
+        """
+        key = column, tuple(sorted(parents))
+        if key not in self._gains:
+            self._gains[key] = self._gained(self.row(*key))
+        return self._gains[key]
+
+    def gain(self, column: int, parents: Columns, other: int) -> float:
+        """One of `gains`."""
+        tests = self._made(self._every[other : other + 1], column, parents)
+        return float(self._gained(Statistics(*tests.T))[0])
+
+    def _gained(self, tests: Statistics) -> Vector:
+        says = tests.second > 0
+        value, first, second = (np.where(says, f, 1.0) for f in tests[:3])
+        scale = second / first
+        shared = np.minimum(value / (scale * scale * self.n), _MOST)
+        gains = -self.n * np.log1p(-shared) - self.penalty * first / (scale * scale)
+        return np.where(says, np.round(gains, DIGITS), -np.inf)
+
+    def _made(self, xs: Integers, y: int, conditioning_set: Columns) -> Matrix:
+        """Tests of y and each of xs (rows); of y itself and of those given nothing."""
+        others = np.array(conditioning_set, np.int64)
+        return np.asarray(kernels.moment_tests.linear_tests(*self._known, xs, y, others))
+
+
+# Levels of a column up to which its tests with all others are made together.
+_FEW_LEVELS = 32
+
+
+class LevelTests(LinearTests):
+    """On columns with levels: each level is a variable, and levels do not interact."""
+
+    def __init__(self, moments: Moments, penalty: float = 0.0) -> None:
+        self._released, self.levels = moments, moments.levels
+        self._shares = [self._cleaned(c) for c in range(len(self.levels))]
+        few = np.flatnonzero(np.array(self.levels) <= _FEW_LEVELS)
+        coordinates = [r - 1 for r in self.levels]
+        means, variances = self._means(), self._variances()
+        super().__init__(means, coordinates, variances, moments.n, penalty, few)
+
+    def probabilities(self, column: int) -> Matrix:
+        """Probabilities of the levels of a column, shape (levels,), sum 1."""
+        return self._shares[column]
+
+    def _cleaned(self, column: int) -> Matrix:
+        """Shares of the levels, no smaller than the noise can tell from 0."""
+        r, n = self.levels[column], self._released.n
+        share = sum_zero_basis(r) @ self._released.sums(column) / n + 1 / r
+        floor = max(2 * math.sqrt(self._released.variance(column)), 1.0) / n
+        share = np.maximum(share, floor)
+        return np.asarray(share / share.sum())
+
+    def _variances(self) -> Matrix:
+        variances = np.zeros((len(self.levels) + 1,) * 2)
+        for c in range(len(self.levels)):
+            alone = self._released.variance(c)
+            variances[c + 1, c + 1] = variances[c + 1, 0] = variances[0, c + 1] = alone
+        for c, d in combinations(range(len(self.levels)), 2):
+            variances[c + 1, d + 1] = variances[d + 1, c + 1] = self._released.variance(c, d)
+        return variances
+
+    def _means(self) -> Matrix:
+        """Codes of a column have the covariance of its cleaned shares, but the released mean.
+
+        Released products of two columns have the noise of that: beside any other means it would
+        pass for a dependence.
+        """
+        n, sums = self._released.n, self._released.sums
+        ends = 1 + np.cumsum([0, *(r - 1 for r in self.levels)])
+        spans = [slice(a, b) for a, b in pairwise(ends)]
+        means = np.eye(int(ends[-1]))
+        for c, (span, share) in enumerate(zip(spans, self._shares, strict=True)):
+            basis, mean = sum_zero_basis(self.levels[c]), sums(c) / n
+            codes = basis - share @ basis + mean
+            means[0, span] = means[span, 0] = mean
+            means[span, span] = codes.T @ (share[:, None] * codes)
+        for c, d in combinations(range(len(spans)), 2):
+            means[spans[c], spans[d]] = sums(c, d) / n
+            means[spans[d], spans[c]] = sums(c, d).T / n
+        return means

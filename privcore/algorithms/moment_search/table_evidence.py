@@ -1,0 +1,175 @@
+"""Tests and scores from counts of all pairs of columns and of some larger tables.
+
+Each is made on the best counts that were released for it.  Families without a table have a
+log-linear model all the same; in those with one it is less at the mercy of the noise on single
+cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import inf, sqrt
+
+import numpy as np
+
+from privcore import kernels
+from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.likelihood.power import table_information
+from privcore.algorithms.moment_search.linear_tests import LevelTests
+from privcore.algorithms.moment_search.log_linear import LogLinear
+from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.search import DIGITS, Parents
+from privcore.algorithms.moment_search.statistic import Statistic, Statistics
+from privcore.arrays import Columns
+
+# Level of the linear test: a model's test has to reach one of 10⁻⁶ or less to be of consequence.
+_SUSPECT = 0.01
+
+
+class TableEvidence(Evidence):
+    """moments: all that was released.  penalty: of a score, for each degree of freedom."""
+
+    def __init__(self, moments: Moments, penalty: float) -> None:
+        self.moments, self.penalty = moments, penalty
+        self.pairs = LevelTests(moments, penalty)
+        self._models = LogLinear(moments, self.pairs.probabilities)
+        self._strata: dict[tuple[int, int, Columns], Statistic | None] = {}
+        self._scores: dict[tuple[int, frozenset[int]], float] = {}
+
+    def tabulated(self, *columns: int) -> bool:
+        return self.moments.covers(columns)
+
+    def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        return self.pairs.test(x, y, conditioning_set)
+
+    def strength(self, x: int, y: int) -> float:
+        """How significant the marginal dependence of a pair is."""
+        statistic = self.pairs.test(x, y)
+        return statistic.value / statistic.dof**0.5 if statistic.second else 0.0
+
+    def test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        """On a table that covers the columns, its strata clear of noise; else linear, on pairs."""
+        within = self.within_strata(x, y, conditioning_set)
+        return within or self.pairs.test(x, y, conditioning_set)
+
+    def tests(self, asked: Sequence[tuple[int, int, Columns]]) -> Statistics:
+        """As `test`, all of them given as many columns."""
+        made = Statistics(*np.empty((4, len(asked))))
+        within = [self.within_strata(*each) for each in asked]
+        left = np.array([k for k, statistic in enumerate(within) if statistic is None], np.int64)
+        if left.size:
+            for field, part in zip(made, self.pairs.tests([asked[k] for k in left]), strict=True):
+                field[left] = part
+        for k, statistic in enumerate(within):
+            if statistic is not None:
+                made.put(k, statistic)
+        return made
+
+    def within_strata(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
+        """The test within the strata of a table that covers all these.
+
+        None without one, or if strata that matter may be lost in the noise: without them, the test
+        could miss a dependence that shows in rare strata only.
+        """
+        key = (min(x, y), max(x, y), tuple(sorted(conditioning_set)))
+        if key not in self._strata:
+            counted = conditioning_set and self.tabulated(x, y, *conditioning_set)
+            self._strata[key] = self._within(*key) if counted else None
+        return self._strata[key]
+
+    def _within(self, x: int, y: int, others: Columns) -> Statistic | None:
+        levels, columns = self.moments.levels, [*others, x, y]
+        tables = self.moments.table(columns).reshape(-1, levels[x], levels[y])
+        variances = self.moments.variances(columns).reshape(-1, 4)
+        said, *statistic = kernels.table_tests.strata_test(
+            np.ascontiguousarray(tables),
+            np.array([levels[c] for c in others], np.int64),
+            np.ascontiguousarray(variances.T[::-1]),
+            float(self.moments.n),
+            sum_zero_basis(levels[x]),
+            sum_zero_basis(levels[y]),
+        )
+        return Statistic(*statistic) if said else None
+
+    def family_test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        """The test with the larger p-value: a model's, or that within strata of a table."""
+        modelled = self._models.test(x, y, conditioning_set)
+        within = self.within_strata(x, y, conditioning_set)
+        if modelled is None:
+            return within or self.pairs.test(x, y, conditioning_set)
+        return modelled if within is None or within.p_value <= modelled.p_value else within
+
+    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
+        return self.family_test(cause, effect, tuple(sorted(dag[effect] - {cause})))
+
+    def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
+        """The test of two columns without an edge; None where they are too many for a model."""
+        modelled = self._models.test(x, y, conditioning_set)
+        return None if modelled is None else self.family_test(x, y, conditioning_set)
+
+    def surely_unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
+        """The same; None, too, where the model may lack an interaction that no table shows.
+
+        What that says of x or of y would pass for a dependence of the two.
+        """
+        pairs = combinations(conditioning_set, 2)
+        if all(self.tabulated(end, *two) for two in pairs for end in (x, y)):
+            return self.unexplained(x, y, conditioning_set)
+        return None
+
+    def suspects(self, column: int, conditioning_set: Columns) -> list[int]:
+        """Columns that a test might find dependent on this one: all but those of which the linear
+        test, made of all columns together, finds next to nothing."""
+        suspicious = self.pairs.row(column, conditioning_set).p_values < _SUSPECT
+        if column in self.pairs.together:
+            # Columns whose tests are not made together are always looked at.
+            alone = np.ones_like(suspicious)
+            alone[self.pairs.together] = False
+            return np.flatnonzero(suspicious | alone).tolist()
+        return list(range(self.pairs.columns))
+
+    def row(self, column: int, parents: Columns) -> Statistics:
+        """Linear, but of parents and of columns that may depend on this one."""
+        row = Statistics(*(field.copy() for field in self.pairs.row(column, parents)))
+        for other in {*self.suspects(column, parents), *parents} - {column}:
+            others = tuple(c for c in parents if c != other)
+            tested = self.unexplained(other, column, others)
+            row.put(other, tested or self.pairs.test(other, column, others))
+        return row
+
+    def information(self, x: int, y: int, statistic: Statistic) -> float:
+        levels = self.moments.levels
+        return table_information(self.moments.n, (levels[x], levels[y]), statistic)
+
+    def score(self, column: int, parents: frozenset[int]) -> float:
+        """Deviance that the parents explain, less its expectation from noise and a penalty."""
+        key = (column, parents)
+        if key not in self._scores:
+            score = self._family_score(column, parents) if parents else 0.0
+            self._scores[key] = round(score, DIGITS)
+        return self._scores[key]
+
+    def _family_score(self, column: int, parents: frozenset[int]) -> float:
+        """The larger of what a model and what a table, if one holds the family, explain."""
+        score, listed = -inf, sorted(parents)
+        explained = self._models.explained(column, parents)
+        if explained is not None:
+            score = explained.deviance - self.penalty * explained.dof
+        if self.tabulated(column, *listed):
+            score = max(score, self.tabulated_score(column, listed))
+        return score
+
+    def tabulated_score(self, column: int, parents: list[int]) -> float:
+        """Deviance of the column's counts by its parents' levels; see `kernels.table_tests`."""
+        counts = self.moments.table([*parents, column])
+        return float(
+            kernels.table_tests.family_score(
+                np.ascontiguousarray(counts).reshape(-1, self.moments.levels[column]),
+                self.pairs.probabilities(column),
+                sqrt(self.moments.cell_variance(parents)),
+                self.moments.cell_variance([*parents, column], of=column),
+                self.penalty,
+            )
+        )
