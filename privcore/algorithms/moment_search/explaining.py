@@ -11,17 +11,26 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.edge_selection import kept_edges
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.search import Parents, Scorer, edges_of, obeying, total
+from privcore.algorithms.moment_search.search import (
+    OrderSearch,
+    Parents,
+    Scorer,
+    edges_of,
+    obeying,
+    parent_worth,
+    total,
+)
 from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.algorithms.moment_search.steps import (
     Around,
+    between,
     end_if_cancelled,
     most_parents,
     searched_among,
 )
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search.model import Run
-from privcore.arrays import Columns
+from privcore.arrays import Columns, Vector
 from privcore.graphs import topological_order
 
 # Of two columns given others; None where nothing can be said.
@@ -135,6 +144,20 @@ def sparsest_dag(
     best = fewest_edges(dags, obeying(evidence.score, run.known, run.source.n))
     _let_in(around, edges_of(best))
     return best, around
+
+
+def linear_dag(
+    run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Around
+) -> Parents:
+    """The best DAG by linear tests on pairs alone, which are quick: a first guess at families."""
+    worth = parent_worth(run.known, run.source.n) - _COSTS[1] * run.source.n
+
+    def gains(column: int, parents: frozenset[int]) -> Vector:
+        return evidence.pairs.gains(column, parents) + worth[column]
+
+    columns = range(len(candidates))
+    search = OrderSearch(gains, [candidates[c] for c in columns])
+    return search.best(columns, lambda moves: between(run, moves))
 
 
 def _explaining(

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 
-from privcore.algorithms.moment_search.explaining import sparsest_dag
+from privcore.algorithms.moment_search.explaining import linear_dag, sparsest_dag
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.release.kept import KeptSums, Points, WithMu
 from privcore.algorithms.moment_search.release.moments import Moments
 from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
 from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.algorithms.moment_search.search import Parents
 from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search import common
@@ -33,6 +35,7 @@ _FEW_COLUMNS = 4
 
 def choose_tables(
     adjacent: Mapping[int, set[int]],
+    dag: Parents,
     strength: Callable[[int, int], float],
     levels: Sequence[int],
     cells: float,
@@ -40,9 +43,11 @@ def choose_tables(
     """Sets of columns to count: each column with its neighbours, the strongest first.
 
     cells: of a table, at most; sets of many columns have fewer.  What does not fit goes into
-    further tables of the same column.  Sets within others are left out.
+    further tables of the same column.  Beside these, each column with its parents in the best DAG
+    so far, where that fits.  Sets within others are left out.
     """
-    chosen: set[frozenset[int]] = set()
+    families = (frozenset({column, *causes}) for column, causes in enumerate(dag) if causes)
+    chosen = {family for family in families if prod(levels[c] for c in family) <= cells}
     for column, around in adjacent.items():
         left = sorted(around, key=lambda other: (-strength(column, other), other))
         while left:
@@ -131,8 +136,9 @@ def run_in_rounds(
     while made < plan.rounds:
         evidence = TableEvidence(moments, penalty)
         searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
+        dag = linear_dag(run, evidence, neighbours(searched[0]))
         around = neighbours(searched[-1])
-        chosen = choose_tables(around, evidence.strength, run.source.levels, plan.cells)
+        chosen = choose_tables(around, dag, evidence.strength, run.source.levels, plan.cells)
         if not chosen:
             break
         made += 1
