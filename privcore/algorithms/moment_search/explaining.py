@@ -153,7 +153,7 @@ def linear_dag(
     worth = parent_worth(run.known, run.source.n) - _COSTS[1] * run.source.n
 
     def gains(column: int, parents: frozenset[int]) -> Vector:
-        return evidence.pairs.gains(column, parents) + worth[column]
+        return np.asarray(evidence.pairs.gains(column, parents) + worth[column])
 
     columns = range(len(candidates))
     search = OrderSearch(gains, [candidates[c] for c in columns])
