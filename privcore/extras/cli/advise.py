@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from dataclasses import asdict
 
 from privcore.algorithms import ALGORITHMS
@@ -14,12 +15,20 @@ from privcore.algorithms.moment_search.power import (
     visible_effects,
     visible_sentence,
 )
+from privcore.algorithms.search.model import NoHooks
 from privcore.algorithms.search.parameters import DELTA, EPSILON
 from privcore.cli.data import whole
 from privcore.cli.run_options import add_knowledge_options, knowledge_of
 from privcore.data.sampling import MAX_ROWS
 from privcore.errors import ParameterError
-from privcore.extras.lab.planning.adviser import Advice, advise, enough, settings
+from privcore.extras.lab.planning.adviser import (
+    SECONDS,
+    Advice,
+    Candidate,
+    advise,
+    enough,
+    settings,
+)
 from privcore.extras.lab.planning.optimality_gap import OptimalityGap, optimality_gap
 from privcore.extras.lab.planning.surrogate import Shape, Spread, Surrogates
 from privcore.extras.lab.planning.worth import worth_of
@@ -44,6 +53,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--algorithms", default="", help="comma-separated; all if left out")
     command.add_argument("--f1", help="also: the smallest epsilon for this skeleton F1")
     command.add_argument("--runs", default="5", help="surrogates (5)")
+    command.add_argument("--seconds", default=f"{SECONDS:.0f}", help=f"for all ({SECONDS:.0f})")
     add_knowledge_options(command)
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_run)
@@ -52,12 +62,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> None:
     shape = _shape(options)
     runs = _between(options.runs, "runs", 1, 100)
+    seconds = _between(options.seconds, "seconds", 1, 86_400)
     epsilon, delta = EPSILON.parse(options.epsilon), DELTA.parse(options.delta)
     wanted = None if options.f1 is None else _share(options.f1)
     known = knowledge_of(options)
     surrogates = Surrogates(shape, range(1, runs + 1), known)
     names = [name for name in options.algorithms.split(",") if name]
-    advice = advise(surrogates, epsilon, delta, names)
+    told = _Told()
+    advice = advise(surrogates, epsilon, delta, names, told.watch, seconds=seconds, tell=told.row)
     best = advice.best
     reached = None
     if wanted is not None and best is not None:
@@ -105,6 +117,20 @@ def _run(options: argparse.Namespace) -> None:
     print(visible_sentence(public, parameters))
     if gap is not None:
         print(f"{gap.verdict} {gap.reason}")
+
+
+class _Told:
+    """Says on standard error which run it is at, and what is known of each algorithm."""
+
+    def watch(self, done: int) -> NoHooks:
+        if sys.stderr.isatty():
+            print(f"\rRun {done + 1} …", end="", file=sys.stderr, flush=True)
+        return NoHooks()
+
+    def row(self, candidate: Candidate) -> None:
+        text = candidate.refused or f"skeleton F1 {_text(candidate.skeleton)}"
+        start = "\r" if sys.stderr.isatty() else ""
+        print(f"{start}{candidate.algorithm}: {text}", file=sys.stderr, flush=True)
 
 
 def _shape(options: argparse.Namespace) -> Shape:

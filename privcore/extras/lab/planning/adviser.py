@@ -7,17 +7,21 @@ Every private algorithm that fits the columns runs once on each of a few surroga
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from privcore.algorithms import ALGORITHMS
-from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks
+from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Progress
 from privcore.errors import ParameterError
 from privcore.extras.lab.planning.quality_target import epsilon_for_quality
 from privcore.extras.lab.planning.surrogate import Quality, Shape, Spread, Surrogates
 from privcore.extras.lab.planning.targets import Reached
 from privcore.text import short
+
+# For all algorithms together, unless more is allowed.
+SECONDS = 20.0
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,18 @@ def advise(
     delta: float,
     algorithms: Sequence[str] = (),
     watch: Callable[[int], Hooks] = lambda done: NoHooks(),
+    *,
+    seconds: float = SECONDS,
+    tell: Callable[[Candidate], None] = lambda candidate: None,
 ) -> Advice:
     """Skeleton and CPDAG F1 of each algorithm on surrogates, against their true graphs.
 
     algorithms: by name, all that fit if empty.  watch: gives the hooks of the next run, told how
-    many are done.  Raises ParameterError for an unknown algorithm, or where none fits, and
-    Cancelled.
+    many are done.  seconds: for all of them; each may take half of what is left, and one that has
+    no answer then counts as refused.  tell: called with each once it is known.
+    Raises ParameterError for an unknown algorithm, or where none fits, and Cancelled.
     """
+    end = time.monotonic() + seconds
     fitting = {a.name: a for a in candidates(surrogates.shape)}
     for name in algorithms:
         if name not in fitting:
@@ -86,8 +95,10 @@ def advise(
     for done, name in enumerate(algorithms or fitting):
         before = done * len(surrogates.seeds)
         parameters = settings(fitting[name], epsilon, delta, surrogates.knowledge)
-        quality = surrogates.quality(name, parameters, _from(watch, before))
-        tried.append(_candidate(name, quality))
+        now = time.monotonic()
+        timed = _timed(_from(watch, before), now + (end - now) / 2)
+        tried.append(_candidate(name, surrogates.quality(name, parameters, timed)))
+        tell(tried[-1])
     tried.sort(key=lambda c: (bool(c.refused), -_known(c.skeleton.mean)))
     return Advice(tuple(tried), len(surrogates.seeds))
 
@@ -117,6 +128,25 @@ def enough(
 
 def _from(watch: Callable[[int], Hooks], before: int) -> Callable[[int], Hooks]:
     return lambda done: watch(before + done)
+
+
+class _Timed:
+    """Hooks of a run that may last until `end`, by the monotonic clock."""
+
+    def __init__(self, hooks: Hooks, end: float) -> None:
+        self._hooks, self._end = hooks, end
+
+    def progress(self, progress: Progress) -> None:
+        if time.monotonic() > self._end:
+            raise ParameterError("No answer in the time it had; allow more seconds for all.")
+        self._hooks.progress(progress)
+
+    def cancelled(self) -> bool:
+        return self._hooks.cancelled()
+
+
+def _timed(watch: Callable[[int], Hooks], end: float) -> Callable[[int], Hooks]:
+    return lambda done: _Timed(watch(done), end)
 
 
 def _candidate(name: str, quality: Quality) -> Candidate:
