@@ -1,41 +1,30 @@
 """Moment search on columns that are measured in few numbers each, by their second moments.
 
-A search over orders of the columns, and a choice of edges that keeps false ones to a level.  See
-`release.lines` for columns with levels, and `numbers` for numbers.
+A search over orders of the columns, and a choice of edges that keeps false ones to a level.  Also
+what `numbers` are searched by.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import log, sqrt
+from typing import Any, cast
 
+from privcore.algorithms.moment_search.budget import LinesPlan, RowsPlan, total_mu
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.dags.obeying import parent_worth
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
-from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.measure import bases_of, release_counts, release_lines
+from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
-from privcore.algorithms.moment_search.release.kept import KeptLines, KeptNumbers
-from privcore.algorithms.moment_search.release.lines import (
-    LinesPlan,
-    bases_of,
-    release_counts,
-    release_lines,
-)
-from privcore.algorithms.moment_search.rounds import events_before
+from privcore.algorithms.moment_search.released import KeptLines, KeptNumbers
 from privcore.algorithms.moment_search.steps import between, record_release, released_margins
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Beyond, NoisyMoments, Released, Spent, Step
 from privcore.graphs import cpdag_of_dag
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.mechanisms.gaussian import planned_mu
-from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, SQUARES
-
-# Of a score, for each coordinate of a parent in one of its column, over BIC's log n: rows that are
-# neither normal nor linear show weak links that no column causes.  docs/experiments/lines.md.
-PENALTY = 1.5
 
 MEASURED = (
     "each column is measured in few numbers: ordered levels as one trend, other levels as the two "
@@ -44,31 +33,31 @@ MEASURED = (
 PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
-def events_of_lines(run: Run[MomentSearchParameters], plan: LinesPlan) -> tuple[Event, ...]:
-    steps = (plan.mu_counts, plan.mu_moments)
-    return (*events_before(run), *(Event("gaussian", 1 / mu) for mu in steps if mu))
-
-
 def run_on_lines(
     run: Run[MomentSearchParameters], plan: LinesPlan, recorder: common.Recorder
 ) -> Outcome:
     """Releases what the plan allows, and searches it."""
     before = run.earlier.kept
     if isinstance(before, KeptLines):
-        counts, counts_sigma, bases = before.counts, before.counts_sigma, before.bases
+        known = before.counts, before.counts_sigma, before.bases
     else:
-        counts_sigma = plan.counts_sigma
-        counts = release_counts(run.source, counts_sigma, run.noise)
-        record_release(recorder, counts_sigma, plan.shares[0], 1)
-        bases = bases_of(counts, plan)
-    noisy = release_lines(run.source, bases, plan, run.noise)
-    mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
-    kept = KeptLines(
-        plan.n, counts, counts_sigma, bases, noisy, plan.moments_sigma, mu, SQUARES, CENTRED_SHARE
-    )
-    if isinstance(before, KeptLines):
-        kept = replace(before.same_rows(kept), mu=mu)
-    releases = len(plan.shares)
+        counts = release_counts(run.source, plan.counts_sigma, run.noise)
+        record_release(recorder, plan.counts_sigma, plan.shares[0], 1)
+        known = counts, plan.counts_sigma, bases_of(counts, plan)
+    kept = release_lines(run.source, plan, known, run.noise, total_mu(run))
+    return searched_with_before(run, plan, kept, recorder)
+
+
+def searched_with_before(
+    run: Run[MomentSearchParameters],
+    plan: RowsPlan,
+    kept: KeptNumbers | KeptLines,
+    recorder: common.Recorder,
+) -> Outcome:
+    """What was just released, after the plan's releases before, with what a run before has."""
+    before, releases = run.earlier.kept, len(plan.shares)
+    if before is not None:
+        kept = replace(cast(Any, before).same_rows(kept), mu=kept.mu)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
     return searched_lines(run, kept, spent, recorder)
@@ -82,7 +71,7 @@ def searched_lines(
 ) -> Outcome:
     """What the noisy moments show, and nothing else: they can be searched again."""
     parameters, names, n = run.parameters, run.source.names, kept.n
-    evidence = LineEvidence(kept, penalty=PENALTY * log(n))
+    evidence = LineEvidence(kept, penalty=LINE_PENALTY * log(n))
     known = run.known
     worth = parent_worth(known, n)
     search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], len(names))

@@ -13,9 +13,9 @@ from privcore.algorithms.moment_search.dags.obeying import first_dag, obeying
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.likelihood.table_evidence import TableEvidence
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.kept import KeptSums
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.released import KeptSums
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run
 from privcore.algorithms.search.result import Edge, Margin, Spent, Step

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import search_again
-from privcore.algorithms.moment_search.release.kept import (
+from privcore.algorithms.moment_search.measure import release_pairs, release_tables
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.released import (
     KeptNumbers,
     KeptSums,
     KeptTable,
@@ -20,8 +22,6 @@ from privcore.algorithms.moment_search.release.kept import (
     read_kept,
     together,
 )
-from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import DataError, ParameterError

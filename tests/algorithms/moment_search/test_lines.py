@@ -10,19 +10,22 @@ from scipy.stats import binom
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_events, search_again
-from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
-from privcore.algorithms.moment_search.measuring import plan_levels
-from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import PublicShape, changing_sentence
-from privcore.algorithms.moment_search.release.kept import KeptLines, kept_as_dict, read_kept
-from privcore.algorithms.moment_search.release.lines import (
+from privcore.algorithms.moment_search.budget import (
     LinesPlan,
-    bases_of,
+    MomentPlan,
+    WholePlan,
+    plan_levels,
     plan_lines,
+)
+from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.measure import (
+    bases_of,
     release_counts,
     release_lines,
 )
-from privcore.algorithms.moment_search.release.plan import MomentPlan, WholePlan
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.released import kept_as_dict, read_kept
+from privcore.algorithms.moment_search.visible import PublicShape, changing_sentence
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.errors import DataError
@@ -132,7 +135,7 @@ def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, count
         assert np.trace(moments[1:, 1:]) <= 1 + 1e-9
     change = ((exact[0] - exact[1]) * weight)[upper_triangle(rows.shape[1], centred=True)]
     assert np.linalg.norm(change) <= weighted_sensitivity(1.0, 1, CENTRED_SHARE) + 1e-9
-    assert plan.moments_sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.mu_moments
+    assert plan.moments_sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.mus[1]
 
 
 @pytest.mark.parametrize("shares", [None, 0.97])
@@ -142,10 +145,11 @@ def test_squares_have_the_larger_noise(shares):
         Recorder(1),
         source_of(2, shares=shares),
     )
-    release_lines(source, bases_of(release_counts(source, 1.0, noise), plan), plan, noise)
-    (_, counts, _, _), (_, products, sigma, _), (_, squares, more, _) = noise.calls
-    assert counts.sum() == len(KINDS) * 400
-    assert len(squares) == sum(plan.coordinates)
+    counts = release_counts(source, 1.0, noise)
+    release_lines(source, plan, (counts, 1.0, bases_of(counts, plan)), noise, 1.0)
+    (_, drawn, _, _), (_, products, sigma, _), (_, squares, more, _) = noise.calls
+    assert drawn.sum() == len(KINDS) * 400
+    assert len(squares) == plan.columns
     assert len(products) == 7 * 8 // 2
     assert sigma == plan.moments_sigma
     assert more >= math.sqrt(SQUARES) * sigma
@@ -181,12 +185,12 @@ def test_the_map_follows_from_the_noisy_counts_alone():
 )
 def test_both_releases_together_are_the_total(p, n, epsilon, delta):
     plan = plan_lines(n, (5,) * p, (5,) * p, planned_mu(epsilon, delta), radius=None)
-    together = math.hypot(plan.mu_counts, plan.mu_moments)
+    together = math.hypot(*plan.mus)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
-    assert plan.counts_sigma >= math.sqrt(2 * p) / plan.mu_counts
-    assert plan.further.mu_counts == 0
-    assert plan.further.mu_moments <= together
+    assert plan.counts_sigma >= math.sqrt(2 * p) / plan.mus[0]
+    assert plan.further.mus[0] == 0
+    assert plan.further.mus[1] <= together
 
 
 def test_the_form_follows_from_public_facts():
@@ -226,19 +230,8 @@ def test_the_level_holds_when_the_noise_is_large(conditioning_set):
     for seed in range(500):
         source, noise = source_of(seed, shares=0.5), SimulatedNoise(seed)
         counts = release_counts(source, plan.counts_sigma, noise)
-        bases = bases_of(counts, plan)
-        noisy = release_lines(source, bases, plan, noise)
-        kept = KeptLines(
-            400,
-            counts,
-            plan.counts_sigma,
-            bases,
-            noisy,
-            plan.moments_sigma,
-            0.5,
-            SQUARES,
-            CENTRED_SHARE,
-        )
+        known = counts, plan.counts_sigma, bases_of(counts, plan)
+        kept = release_lines(source, plan, known, noise, 0.5)
         false += LineEvidence(kept, 5.0).test(0, 3, conditioning_set).p_value < 0.05
     assert binom.sf(false - 1, 500, 0.05) > 1e-6
 

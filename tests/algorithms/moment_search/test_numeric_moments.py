@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
+from privcore.algorithms.moment_search.budget import NumbersPlan, plan_numbers
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
-from privcore.algorithms.moment_search.release.numeric_moments import (
+from privcore.algorithms.moment_search.measure import (
     release_numbers,
-    released_scales,
+    release_scales,
 )
-from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.counts import NumericRows
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -30,7 +31,9 @@ QUIET = 1e9
 
 def planned(n, p, mu, radius=50.0):
     """Two releases with the same mu, none of shapes; by default nothing is shortened."""
-    return NumbersPlan(n, (0,) * p, mu, 0.0, mu, radius, 2, CENTRED_SHARE)
+    return NumbersPlan(
+        n=n, levels=(0,) * p, mus=(mu, 0.0, mu), columns=p, radius=radius, intervals=2
+    )
 
 
 def rows(seed, n=3_000, p=5, weight=0.5, shift=0.0):
@@ -56,7 +59,7 @@ def quiet(values, penalty=5.0):
 def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     plan = planned(*values.shape, mu, radius)
     source, noise = source_of(values), SimulatedNoise(seed)
-    units = released_scales(source, plan.scales_sigma, noise)
+    units = release_scales(source, plan, noise)
     return LineEvidence(release_numbers(source, plan, units, noise, 1.0), penalty)
 
 
@@ -211,6 +214,11 @@ def test_rows_in_other_units_are_those_counted():
     assert found == pytest.approx(expected, abs=1e-6)
 
 
+def planned_for(n, p, epsilon, delta=1e-6, radius=None):
+    parameters = MomentSearchParameters(epsilon=epsilon, delta=delta, longest_row=radius)
+    return plan_numbers(n, (0,) * p, parameters)
+
+
 @settings(max_examples=examples(100), deadline=None)
 @given(
     p=st.integers(2, 100),
@@ -220,22 +228,22 @@ def test_rows_in_other_units_are_those_counted():
     radius=st.sampled_from([None, 0.5, 4.0]),
 )
 def test_all_releases_together_are_the_total(p, n, epsilon, delta, radius):
-    plan = plan_numbers(n, (0,) * p, epsilon, delta, radius=radius)
-    together = math.hypot(plan.mu_scales, plan.mu_shapes, plan.mu_rest)
+    plan = planned_for(n, p, epsilon, delta, radius)
+    together = math.hypot(*plan.mus)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
     assert math.fsum(plan.shares) == pytest.approx(1)
-    assert len(plan.shares) == (3 if plan.mu_shapes else 2)
+    assert len(plan.shares) == (3 if plan.mus[1] else 2)
     assert plan.radius == radius or radius is None
-    assert 1 <= plan_numbers(n, (0,) * p, epsilon, delta, radius=None).radius <= 3
+    assert 1 <= planned_for(n, p, epsilon, delta).radius <= 3
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(p=st.integers(2, 100), n=st.integers(100, 10**7), epsilon=st.floats(0.01, 50))
 def test_the_less_noise_the_longer_rows_may_be(p, n, epsilon):
-    radius = plan_numbers(n, (0,) * p, epsilon, 1e-6, radius=None).radius
-    assert radius <= plan_numbers(10 * n, (0,) * p, epsilon, 1e-6, radius=None).radius
-    assert radius <= plan_numbers(n, (0,) * p, 2 * epsilon, 1e-6, radius=None).radius
+    radius = planned_for(n, p, epsilon).radius
+    assert radius <= planned_for(10 * n, p, epsilon).radius
+    assert radius <= planned_for(n, p, 2 * epsilon).radius
 
 
 def test_units_do_not_matter_where_there_is_little_noise():

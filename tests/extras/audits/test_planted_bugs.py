@@ -14,7 +14,7 @@ from privcore import fixed_point
 from privcore.algorithms import ALGORITHMS, sg_pc
 from privcore.algorithms import registry as algorithms
 from privcore.algorithms.moment_search import lines as moment_lines
-from privcore.algorithms.moment_search.release.lines import release_counts
+from privcore.algorithms.moment_search.measure import release_counts
 from privcore.counts import memory
 from privcore.data import Dataset
 from privcore.extras.audits import RELEASES, audit

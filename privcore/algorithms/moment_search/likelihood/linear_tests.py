@@ -13,9 +13,9 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from privcore import kernels
+from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.arrays import Columns, Integers, Matrix
 
 # Levels of a column up to which its tests with all others are made together.

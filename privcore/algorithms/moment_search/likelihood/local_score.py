@@ -12,7 +12,7 @@ from privcore.algorithms.moment_search.dags.dag_search import DIGITS
 from privcore.algorithms.moment_search.likelihood.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.arrays import Columns
 
 

@@ -9,7 +9,7 @@ from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.log_linear import LogLinear
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.arrays import Columns
 
 # Level of the linear test: a model's test has to reach one of 10⁻⁶ or less to be of consequence.

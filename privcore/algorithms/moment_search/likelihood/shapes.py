@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.features import sum_zero_basis
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.arrays import Matrix, Vector
 
 # Part of the dependence that may be missed by moments before levels see more, although levels

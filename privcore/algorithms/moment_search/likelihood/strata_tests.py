@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from privcore import kernels
+from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.arrays import Columns
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from privcore.algorithms.moment_search.dags.dag_search import Parents
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
-from privcore.algorithms.moment_search.likelihood.power import table_information
 from privcore.algorithms.moment_search.likelihood.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.visible import table_information
 from privcore.arrays import Columns
 
 
