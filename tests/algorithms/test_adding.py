@@ -152,14 +152,14 @@ def test_units_of_numbers_stay(total):
         data, "moment-search", {**asked, "epsilon": total}, noise=noise, before=first
     ).released.kept
     for name in ("centre", "scale", "half"):
-        assert (getattr(second, name) == getattr(first, name)).all()
-    assert second.radius == first.radius
+        assert (getattr(second.units, name) == getattr(first.units, name)).all()
+    assert second.units.radius == first.units.radius
     (_, _, sigma, _), _ = noise.calls
     assert 1 / second.sigma**2 == pytest.approx(1 / first.sigma**2 + 1 / sigma**2)
     assert second.mu > first.mu
     if total > 100:
         alone = discover(data, "moment-search", {**asked, "epsilon": total}, seed=2)
-        assert alone.released.kept.radius > first.radius
+        assert alone.released.kept.units.radius > first.units.radius
 
 
 def test_points_of_numbers_that_were_cut_stay():

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from privcore.algorithms.moment_search.budget import (
-    LinesPlan,
     MomentPlan,
+    RowsPlan,
     WholePlan,
     events,
     plan_levels,
@@ -23,14 +23,14 @@ from privcore.algorithms.moment_search.budget import (
 )
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
-from privcore.algorithms.moment_search.lines import PROOFS, run_on_lines, searched_lines
-from privcore.algorithms.moment_search.numbers import mixed_sentence, run_on_numbers
+from privcore.algorithms.moment_search.lines import PROOFS, searched_lines
+from privcore.algorithms.moment_search.numbers import mixed_sentence, run_on_rows
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.released import (
     Kept,
+    KeptRows,
     KeptTable,
-    SecondMoments,
     counts_levels,
 )
 from privcore.algorithms.moment_search.rounds import run_in_rounds, searched_sums
@@ -39,7 +39,7 @@ from privcore.algorithms.moment_search.whole import run_on_whole_table, searched
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Beyond, Released, Spent
-from privcore.counts import has_levels, has_numbers
+from privcore.counts import has_levels
 from privcore.graphs import cpdag_of_dag
 from privcore.threads import one_thread
 
@@ -62,7 +62,7 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
         return {"measured": "levels"}
     each = replace(parameters, epsilon=parameters.epsilon / rows)
     plan = plan_levels(source.n, source.levels, source.ordered, each)
-    return {"measured": "lines" if isinstance(plan, LinesPlan) else "levels"}
+    return {"measured": "lines" if isinstance(plan, RowsPlan) else "levels"}
 
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
@@ -76,13 +76,10 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     plan = planned(run)
     if isinstance(plan, WholePlan):
         return run_on_whole_table(run, plan, recorder)
-    if isinstance(plan, LinesPlan):
-        return run_on_lines(run, plan, recorder)
     if isinstance(plan, MomentPlan):
         searched = run_in_rounds(run, plan, recorder)
         return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
-    assert has_numbers(run.source)
-    result = run_on_numbers(run, run.source, plan, recorder)
+    result = run_on_rows(run, plan, recorder)
     if isinstance(result, Outcome):
         return result
     run, searched = result
@@ -162,7 +159,7 @@ def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
         if isinstance(kept, KeptTable):
             return searched_whole(run, kept, recorder)
         spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
-        if isinstance(kept, SecondMoments):
+        if isinstance(kept, KeptRows):
             return searched_lines(run, kept, spent, recorder)
         searched = searched_sums(run, kept, spent, recorder)
         return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)

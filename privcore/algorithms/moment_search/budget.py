@@ -17,8 +17,7 @@ from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_in
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import (
     YES_NO,
-    KeptLines,
-    KeptNumbers,
+    KeptRows,
     KeptTable,
     WithMu,
     counts_levels,
@@ -145,40 +144,21 @@ class MomentPlan(GaussianPlan):
 
 @dataclass(frozen=True, kw_only=True)
 class RowsPlan(GaussianPlan):
-    """Second moments of rows, the last release; what is before says in which units.
+    """Second moments of rows, which are numbers, or levels in few numbers each.
 
+    mus: of what says in which units, the numbers' middle and spread, or the counts of each column;
+    of the pairs that show whether numbers depend on each other in lines, 0 where that is taken for
+    granted, or levels are counted anyway; and of the moments, or of all that is counted instead.
     columns: how many numbers a row is.  radius: how long it may be, in standard deviations of
-    these, over √columns.  mean_share: weight of the means beside the second moments.
+    these, over √columns.  intervals: into which numbers are cut where levels are counted; 0 of
+    levels alone.  ordered: as of `CountSource`.  mean_share: weight of the means.
     """
 
     columns: int
     radius: float
+    intervals: int = 0
+    ordered: tuple[int, ...] = ()
     mean_share: float = CENTRED_SHARE
-
-    @property
-    def longest(self) -> float:
-        """Length of a row, where each number has mean 0 and variance 1."""
-        return self.radius * math.sqrt(self.columns)
-
-    @property
-    def moments_sigma(self) -> float:
-        """Noise on products and on means; rows in the unit ball."""
-        return planned_sigma(weighted_sensitivity(1.0, self.n, self.mean_share), self.mus[-1])
-
-    @property
-    def correlation_noise(self) -> float:
-        """Standard deviation of the noise on a correlation, where the units fit."""
-        return self.moments_sigma * self.radius**2 * self.columns
-
-
-@dataclass(frozen=True, kw_only=True)
-class NumbersPlan(RowsPlan):
-    """mus: of the columns' middle and spread; of the pairs that show whether numbers depend on each
-    other in lines, 0 where that is taken for granted, or levels are counted anyway; and of the
-    moments, or of all that is counted in their place.  intervals: into which numbers are cut then.
-    """
-
-    intervals: int
 
     @property
     def cut(self) -> tuple[int, ...]:
@@ -192,37 +172,35 @@ class NumbersPlan(RowsPlan):
         return tuple(c for c, r in enumerate(self.levels) if not (r and counted))
 
     @property
-    def scales_sigma(self) -> float:
-        """A mean and a mean square of a number in [−1, 1] move together by 2/n at most."""
-        return planned_sigma(columns_sensitivity(len(self.scaled), self.n), self.mus[0])
+    def longest(self) -> float:
+        """Length of a row, where each number has mean 0 and variance 1."""
+        return self.radius * math.sqrt(self.columns)
+
+    @property
+    def units_sigma(self) -> float:
+        """A mean and a mean square of a number in [−1, 1] move together by 2/n at most; of a
+        column's levels, one has a row less and another a row more."""
+        if self.intervals:
+            return planned_sigma(columns_sensitivity(len(self.scaled), self.n), self.mus[0])
+        return planned_sigma(math.sqrt(2 * len(self.levels)), self.mus[0])
 
     @property
     def shapes_sigma(self) -> float:
         """Noise on the sums of each pair's features; there must be such a release."""
         return planned_sigma(sensitivity(self.cut, self.n), self.mus[1])
 
-
-@dataclass(frozen=True, kw_only=True)
-class LinesPlan(RowsPlan):
-    """mus: of the counts of each column by itself, and of the moments.
-
-    ordered: as of `CountSource`.
-    """
-
-    ordered: tuple[int, ...]
+    @property
+    def moments_sigma(self) -> float:
+        """Noise on products and on means; rows in the unit ball."""
+        return planned_sigma(weighted_sensitivity(1.0, self.n, self.mean_share), self.mus[2])
 
     @property
-    def further(self) -> LinesPlan:
-        """All of μ for the moments, in the coordinates of a run before."""
-        return replace(self, mus=(0.0, down(math.hypot(*self.mus))))
-
-    @property
-    def counts_sigma(self) -> float:
-        """A replaced record leaves one level of each column and enters another."""
-        return planned_sigma(math.sqrt(2 * len(self.levels)), self.mus[0])
+    def correlation_noise(self) -> float:
+        """Standard deviation of the noise on a correlation, where the units fit."""
+        return self.moments_sigma * self.radius**2 * self.columns
 
 
-Plan = WholePlan | MomentPlan | NumbersPlan | LinesPlan
+Plan = WholePlan | MomentPlan | RowsPlan
 
 
 def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> WholePlan | None:
@@ -248,16 +226,14 @@ def plan_moments(
     return MomentPlan(n=n, levels=tuple(levels), mus=mus, cells=int(cells))
 
 
-def plan_numbers(
-    n: int, own_levels: Sequence[int], parameters: MomentSearchParameters
-) -> NumbersPlan:
+def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> RowsPlan:
     """own_levels: as of `NumberSource`.  Rows are as long as fits the noise, or as is set."""
     columns, epsilon = len(own_levels), parameters.epsilon
     intervals = usual_intervals(n, columns, epsilon)
     looked = intervals >= _LEAST_INTERVALS and columns > 1 and not counts_levels(own_levels)
     shapes = _FIRST if looked else 0.0
     mu = planned_mu(epsilon, parameters.delta)
-    plan = NumbersPlan(
+    plan = RowsPlan(
         n=n,
         levels=tuple(own_levels),
         mus=tuple(down(mu * math.sqrt(s)) for s in (_FIRST, shapes, 1 - _FIRST - shapes)),
@@ -272,23 +248,27 @@ def plan_numbers(
 
 
 def plan_lines(
-    n: int, levels: Sequence[int], ordered: Sequence[int], mu: float, *, radius: float | None
-) -> LinesPlan:
-    """mu: of both releases together.  radius: None for the usual one."""
+    n: int,
+    levels: Sequence[int],
+    ordered: Sequence[int],
+    mu: float,
+    parameters: MomentSearchParameters,
+) -> RowsPlan:
+    """mu: of both releases together."""
     in_order = tuple(ordered) or (0,) * len(levels)
-    return LinesPlan(
+    return RowsPlan(
         n=n,
         levels=tuple(levels),
-        mus=tuple(down(mu * math.sqrt(share)) for share in (_FIRST, 1 - _FIRST)),
+        mus=(down(mu * math.sqrt(_FIRST)), 0.0, down(mu * math.sqrt(1 - _FIRST))),
         columns=sum(map(coordinates, levels, in_order)),
-        radius=radius or _RADIUS,
+        radius=parameters.longest_row or _RADIUS,
         ordered=in_order,
     )
 
 
 def plan_levels(
     n: int, levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
-) -> WholePlan | LinesPlan | MomentPlan:
+) -> Plan:
     """In what form columns with levels are measured; levels, ordered: as of `CountSource`.
 
     All combinations of levels, where there are few; otherwise pairs of columns, level by level, and
@@ -311,7 +291,7 @@ def plan_levels(
         in_order = 0 < len(many) <= 2 * sum(many) and n <= _FEW_ROWS
         if seen is not None and seen <= (_SEEN_IN_ORDER if in_order else _SEEN):
             return counted
-    return plan_lines(n, levels, ordered, mu, radius=parameters.longest_row)
+    return plan_lines(n, levels, ordered, mu, parameters)
 
 
 def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
@@ -330,17 +310,17 @@ def planned(run: Run[MomentSearchParameters]) -> Plan:
     source, parameters, before = run.source, run.parameters, run.earlier.kept
     if has_numbers(source):
         plan = plan_numbers(source.n, source.own_levels, parameters)
-        if isinstance(before, KeptNumbers):
-            plan = replace(plan, radius=before.radius, mean_share=before.mean_share)
+        if isinstance(before, KeptRows):
+            plan = replace(plan, mean_share=before.mean_share)
         return plan if before is None else replace(plan, mus=(0.0, 0.0, mu_to_spend(run)))
     if before is None:
         return plan_levels(source.n, source.levels, source.ordered, parameters)
     if isinstance(before, KeptTable):
         return WholePlan(before.n, before.levels, parameters.epsilon)
     mu = mu_to_spend(run)
-    if isinstance(before, KeptLines):
-        radius = parameters.longest_row
-        return plan_lines(before.n, before.levels, before.ordered, mu, radius=radius).further
+    if isinstance(before, KeptRows):
+        plan = plan_lines(source.n, source.levels, source.ordered, mu, parameters)
+        return replace(plan, mus=(0.0, 0.0, down(math.hypot(*plan.mus))))
     return plan_rounds(run, mu, source.levels)
 
 

@@ -1,26 +1,22 @@
 """Moment search on columns that are measured in few numbers each, by their second moments.
 
-A search over orders of the columns, and a choice of edges that keeps false ones to a level.  Also
-what `numbers` are searched by.
+A search over orders of the columns, and a choice of edges that keeps false ones to a level.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from math import log, sqrt
-from typing import Any, cast
 
-from privcore.algorithms.moment_search.budget import LinesPlan, RowsPlan, total_mu
 from privcore.algorithms.moment_search.dags.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.dags.obeying import parent_worth
 from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
-from privcore.algorithms.moment_search.measure import bases_of, release_counts, release_lines
 from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
-from privcore.algorithms.moment_search.released import KeptLines, KeptNumbers
-from privcore.algorithms.moment_search.steps import between, record_release, released_margins
+from privcore.algorithms.moment_search.released import KeptRows, LineUnits
+from privcore.algorithms.moment_search.steps import between, released_margins
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Beyond, NoisyMoments, Released, Spent, Step
@@ -33,39 +29,9 @@ MEASURED = (
 PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
-def run_on_lines(
-    run: Run[MomentSearchParameters], plan: LinesPlan, recorder: common.Recorder
-) -> Outcome:
-    """Releases what the plan allows, and searches it."""
-    before = run.earlier.kept
-    if isinstance(before, KeptLines):
-        known = before.counts, before.counts_sigma, before.bases
-    else:
-        counts = release_counts(run.source, plan.counts_sigma, run.noise)
-        record_release(recorder, plan.counts_sigma, plan.shares[0], 1)
-        known = counts, plan.counts_sigma, bases_of(counts, plan)
-    kept = release_lines(run.source, plan, known, run.noise, total_mu(run))
-    return searched_with_before(run, plan, kept, recorder)
-
-
-def searched_with_before(
-    run: Run[MomentSearchParameters],
-    plan: RowsPlan,
-    kept: KeptNumbers | KeptLines,
-    recorder: common.Recorder,
-) -> Outcome:
-    """What was just released, after the plan's releases before, with what a run before has."""
-    before, releases = run.earlier.kept, len(plan.shares)
-    if before is not None:
-        kept = replace(cast(Any, before).same_rows(kept), mu=kept.mu)
-    record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
-    spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
-    return searched_lines(run, kept, spent, recorder)
-
-
 def searched_lines(
     run: Run[MomentSearchParameters],
-    kept: KeptNumbers | KeptLines,
+    kept: KeptRows,
     spent: Spent,
     recorder: common.Recorder,
 ) -> Outcome:
@@ -96,7 +62,7 @@ def searched_lines(
         known,
     )
     guarantee = common.proven_guarantee(run, "Gaussian DP", PROOFS, parameters.delta)
-    if isinstance(kept, KeptLines):
+    if isinstance(kept.units, LineUnits):
         guarantee = replace(guarantee, public=(*guarantee.public, MEASURED))
     return Outcome(
         graph=graph,
@@ -110,18 +76,19 @@ def searched_lines(
         unit="p-value",
         beyond=Beyond(
             pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
-            released_margins(kept.moments) if isinstance(kept, KeptLines) else (),
+            released_margins(kept.units.moments(n)) if isinstance(kept.units, LineUnits) else (),
             settled=posterior.settled,
             released=Released(posterior.dags, moments=_in_units(kept, evidence), kept=kept),
         ),
     )
 
 
-def _in_units(kept: KeptNumbers | KeptLines, evidence: LineEvidence) -> NoisyMoments | None:
+def _in_units(kept: KeptRows, evidence: LineEvidence) -> NoisyMoments | None:
     """The moments of numbers in the units of a release; coordinates of levels have none."""
-    if isinstance(kept, KeptLines):
+    if isinstance(kept.units, LineUnits):
         return None
-    unit = kept.scale * kept.radius * sqrt(len(kept.scale)) * kept.half
+    _, scale, radius, half = kept.units
+    unit = scale * radius * sqrt(len(scale)) * half
     return NoisyMoments(
         evidence.means, evidence.covariance, kept.sigma, kept.mean_share, unit, kept.squares
     )

@@ -12,19 +12,30 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.moment_search.budget import LinesPlan, NumbersPlan, RowsPlan, WholePlan
+from privcore.algorithms.moment_search.budget import RowsPlan, WholePlan
 from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.likelihood.margins import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
-from privcore.algorithms.moment_search.released import KeptLines, KeptNumbers, KeptTable
+from privcore.algorithms.moment_search.released import (
+    KeptRows,
+    KeptTable,
+    LineUnits,
+    NumberUnits,
+)
 from privcore.algorithms.search.result import Edge
-from privcore.arrays import Columns, Matrix, Vector
-from privcore.counts import Bases, CountSource, NumberSource
+from privcore.arrays import Columns, Vector
+from privcore.counts import (
+    Bases,
+    CountSource,
+    MomentSource,
+    NumberSource,
+    has_levels,
+    has_numbers,
+)
 from privcore.independence.lines import basis_of
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.moment_release import SQUARES, with_noise
@@ -87,11 +98,26 @@ def release_whole(
     return KeptTable(plan.n, noisy.reshape(source.levels).astype(np.float64), plan.scale)
 
 
+def release_units(
+    source: MomentSource, plan: RowsPlan, noise: NoiseSource
+) -> NumberUnits | LineUnits:
+    """What says in which units rows are measured."""
+    if has_numbers(source):
+        return NumberUnits(*release_scales(source, plan, noise), plan.radius, _half(source))
+    assert has_levels(source)
+    counts = release_counts(source, plan.units_sigma, noise)
+    return LineUnits(counts, plan.units_sigma, bases_of(counts, plan))
+
+
+def _half(source: NumberSource) -> Vector:
+    return np.array([(high - low) / 2 for low, high in source.bounds])
+
+
 def release_scales(
-    source: NumberSource, plan: NumbersPlan, noise: NoiseSource
+    source: NumberSource, plan: RowsPlan, noise: NoiseSource
 ) -> tuple[Vector, Vector]:
     """Middle and spread of each column, from noisy means and mean squares; 0 and 1 of others."""
-    columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.scales_sigma
+    columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.units_sigma
     exact = source.moments(math.sqrt(plan.columns))
     means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
     means, squares = np.split(noise.gaussian_array(means_and_squares, sigma), 2)
@@ -105,21 +131,6 @@ def release_scales(
     return middle, spread
 
 
-def release_numbers(
-    source: NumberSource,
-    plan: NumbersPlan,
-    units: tuple[Vector, Vector],
-    noise: NoiseSource,
-    mu: float,
-) -> KeptNumbers:
-    """units: middle and spread of the columns.  mu: of all releases so far."""
-    centre, scale = units
-    exact = source.moments_about(centre, scale, plan.longest)
-    half = np.array([(high - low) / 2 for low, high in source.bounds])
-    noisy = _noisy_moments(exact, plan, noise, mu)
-    return KeptNumbers(centre=centre, scale=scale, radius=plan.radius, half=half, **noisy)
-
-
 def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tuple[Vector, ...]:
     """Counts of the levels of each column."""
     exact = [source.table([c]).astype(np.float64) for c in range(len(source.levels))]
@@ -127,41 +138,36 @@ def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tup
     return tuple(np.split(noisy, np.cumsum(source.levels)[:-1]))
 
 
-def bases_of(counts: Sequence[Vector], plan: LinesPlan) -> Bases:
+def bases_of(counts: Sequence[Vector], plan: RowsPlan) -> Bases:
     """Coordinates of the levels of each column, by noisy counts; rows of length 1 are the longest.
 
     Rarer levels than noise can tell from none would be far out: none has a smaller share.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
-        shares = nearest_probabilities(own, min(plan.counts_sigma / plan.n, 0.5 / len(own)))
+        shares = nearest_probabilities(own, min(plan.units_sigma / plan.n, 0.5 / len(own)))
         bases.append(basis_of(shares, ordered) / plan.longest)
     return tuple(bases)
 
 
-def release_lines(
-    source: CountSource,
-    plan: LinesPlan,
-    known: tuple[tuple[Vector, ...], float, Bases],
+def release_rows(
+    source: MomentSource,
+    plan: RowsPlan,
+    units: NumberUnits | LineUnits,
     noise: NoiseSource,
     mu: float,
-) -> KeptLines:
-    """known: noisy counts of each column, their noise, and the coordinates that follow from them.
-    mu: of all releases so far."""
-    counts, sigma, bases = known
-    noisy = _noisy_moments(source.coded(bases, 1.0), plan, noise, mu)
-    return KeptLines(counts=counts, counts_sigma=sigma, bases=bases, **noisy)
-
-
-def _noisy_moments(exact: Matrix, plan: RowsPlan, noise: NoiseSource, mu: float) -> dict[str, Any]:
-    """Fields of `SecondMoments`; exact: mean of (1, u)(1, u)ᵀ of rows u in the unit ball."""
+) -> KeptRows:
+    """Second moments of rows in the unit ball; mu: of all releases so far."""
+    if isinstance(units, NumberUnits):
+        assert has_numbers(source)
+        # A run before may have had other bounds, and so other units.
+        units = units._replace(half=_half(source))
+        longest = units.radius * math.sqrt(plan.columns)
+        exact = source.moments_about(units.centre, units.scale, longest)
+    else:
+        assert has_levels(source)
+        exact = source.coded(units.bases, 1.0)
     weight = np.ones(len(exact))
     weight[0] = plan.mean_share
-    return {
-        "n": plan.n,
-        "noisy": with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise),
-        "sigma": plan.moments_sigma,
-        "mu": mu,
-        "squares": SQUARES,
-        "mean_share": plan.mean_share,
-    }
+    noisy = with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise)
+    return KeptRows(plan.n, units, noisy, plan.moments_sigma, mu, SQUARES, plan.mean_share)

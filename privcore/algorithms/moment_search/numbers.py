@@ -1,14 +1,12 @@
-"""Moment search on numbers: by second moments where these see the dependence, else by levels.
+"""Moment search on rows of numbers, and of levels in few numbers each: by their second moments.
 
-First the middle and spread of each column are released, and then, where there are rows enough to
-see more than lines, all pairs of columns cut evenly by these.  What the pairs show decides what the
-rest of the budget buys: second moments in units that fit, followed by a search over orders of the
-columns, or counts of the cut columns, as of any others with levels.  Everything after the releases
-is post-processing.
-
-Yes/no columns beside numbers count as −1 and 1.  Where a column has more levels, middle and spread
-of the numbers are released, and the rest buys counts.
-Proof: docs/proofs/moment_search.md, statement 4.
+First it is released in which units rows are measured: the middle and spread of numbers, or the
+counts of each column by itself.  Of numbers, where there are rows enough to see more than lines,
+all pairs of columns follow, cut evenly by these, and what they show decides what the rest of the
+budget buys: second moments in units that fit, or counts of the cut columns, as of any others with
+levels.  Yes/no columns beside numbers count as −1 and 1; where a column has more levels, the rest
+buys counts.  Everything after the releases is post-processing.
+Proof: docs/proofs/moment_search.md, statements 4 and 7.
 """
 
 from __future__ import annotations
@@ -20,25 +18,28 @@ from typing import Any
 import numpy as np
 
 from privcore.algorithms.moment_search.budget import (
-    NumbersPlan,
+    RowsPlan,
     plan_numbers,
     plan_rounds,
     total_mu,
 )
 from privcore.algorithms.moment_search.likelihood.shapes import even_points, in_lines
-from privcore.algorithms.moment_search.lines import searched_with_before
-from privcore.algorithms.moment_search.measure import (
-    release_numbers,
-    release_pairs,
-    release_scales,
-)
+from privcore.algorithms.moment_search.lines import searched_lines
+from privcore.algorithms.moment_search.measure import release_pairs, release_rows, release_units
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.released import KeptNumbers, KeptSums, counts_levels
+from privcore.algorithms.moment_search.released import (
+    KeptRows,
+    KeptSums,
+    NumberUnits,
+    counts_levels,
+)
 from privcore.algorithms.moment_search.rounds import run_in_rounds
 from privcore.algorithms.moment_search.steps import Found, record_release
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
-from privcore.counts import MixedRows, NumberSource
+from privcore.algorithms.search.result import Spent
+from privcore.arrays import Vector
+from privcore.counts import MixedRows, has_numbers
 from privcore.counts.cutting import cut_numbers
 
 
@@ -52,34 +53,39 @@ def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
     )
 
 
-def run_on_numbers(
-    run: Run[MomentSearchParameters],
-    source: NumberSource,
-    plan: NumbersPlan,
-    recorder: common.Recorder,
+def run_on_rows(
+    run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
 ) -> Outcome | tuple[Run[MomentSearchParameters], Found]:
-    """The result by moments, or what was found on levels, with the run on these."""
-    before, rest = run.earlier.kept, plan.mus[-1]
+    """The result by moments, or what was found on numbers that were cut, with the run on these."""
+    source, before = run.source, run.earlier.kept
     if isinstance(before, KeptSums):
-        points = [np.array(ends) for ends in before.points or ()]
-        on_levels = replace(run, source=cut_numbers(source, points))
-        rounds = plan_rounds(on_levels, rest, before.levels)
+        on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])
+        rounds = plan_rounds(on_levels, plan.mus[2], before.levels)
         return on_levels, run_in_rounds(on_levels, rounds, recorder, points=before.points)
-    if isinstance(before, KeptNumbers):
-        units = before.centre, before.scale
+    if isinstance(before, KeptRows):
+        units = before.units
     else:
-        units = release_scales(source, plan, run.noise)
-        record_release(recorder, plan.scales_sigma, plan.shares[0], 1)
-        looked, counted = plan.mus[1] > 0, counts_levels(plan.levels)
-        if looked or counted:
-            points = even_points(*units, plan.intervals, plan.levels)
-            on_levels, pairs = replace(run, source=cut_numbers(source, points)), None
-            if looked:
+        units = release_units(source, plan, run.noise)
+        record_release(recorder, plan.units_sigma, plan.shares[0], 1)
+        if isinstance(units, NumberUnits) and (plan.mus[1] or counts_levels(plan.levels)):
+            points = even_points(units.centre, units.scale, plan.intervals, plan.levels)
+            on_levels, pairs = _cut(run, points), None
+            if plan.mus[1]:
                 pairs = release_pairs(on_levels.source, plan.shapes_sigma, run.noise)
                 record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
             if pairs is None or not in_lines(pairs):
-                rounds = plan_rounds(on_levels, rest, plan.cut)
-                kept = tuple(tuple(ends.tolist()) for ends in points)
-                return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, kept)
-    released = release_numbers(source, plan, units, run.noise, total_mu(run))
-    return searched_with_before(run, plan, released, recorder)
+                rounds = plan_rounds(on_levels, plan.mus[2], plan.cut)
+                known = tuple(tuple(ends.tolist()) for ends in points)
+                return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, known)
+    kept = release_rows(source, plan, units, run.noise, total_mu(run))
+    if isinstance(before, KeptRows):
+        kept = replace(before.same_rows(kept), mu=kept.mu)
+    releases = len(plan.shares)
+    record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
+    spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
+    return searched_lines(run, kept, spent, recorder)
+
+
+def _cut(run: Run[MomentSearchParameters], points: list[Vector]) -> Run[MomentSearchParameters]:
+    assert has_numbers(run.source)
+    return replace(run, source=cut_numbers(run.source, points))

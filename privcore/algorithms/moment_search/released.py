@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, ClassVar, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from privcore.privacy.mechanisms.second_moments import upper_triangle
 # Levels of a column that is a number as well: yes/no as −1 and 1.
 YES_NO = 2
 _MOST_CELLS = 10**8
+_Readers = Mapping[str, Callable[[Any], Any]]
 # Per column, where it is cut, increasing.
 Points = tuple[tuple[float, ...], ...]
 
@@ -80,9 +81,8 @@ def _points(values: Any) -> Points | None:
     return points
 
 
-def _read(by: Callable[[Any], Any]) -> Any:
-    """A field that files have as it is, with what reads it."""
-    return field(metadata={"read": by})
+def _checked(document: Mapping[str, Any], readers: _Readers) -> dict[str, Any]:
+    return {name: reader(document[name]) for name, reader in readers.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -150,9 +150,10 @@ class KeptTable:
     @classmethod
     def read(cls, document: Mapping[str, Any]) -> Self:
         """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
-        counts = _numbers(document["counts"]).reshape(_levels(document["levels"]))
-        scale, topped = _positive(document["scale"]), document["topped"] is True
-        return cls(_rows(document["n"]), counts, scale, topped)
+        readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
+        values, topped = _checked(document, readers), document["topped"] is True
+        counts = values["counts"].reshape(values["levels"])
+        return cls(values["n"], counts, values["scale"], topped)
 
 
 class WithMu:
@@ -264,132 +265,32 @@ class KeptSums(WithMu):
         return cls(n, moments, _positive(document["noise"]), _size(document["mu"]), points)
 
 
-class SecondMoments(WithMu):
-    """Second moments of rows, in units that were released before.
+class NumberUnits(NamedTuple):
+    """centre, scale: of each column, shape (p,).  radius: how long rows may be in these, over √p.
+    half: of each column, half of its range in the units of the data, shape (p,)."""
 
-    noisy: means (weighted) and products, as the upper triangle of (d + 1, d + 1) without (0, 0),
-    each with normal noise of deviation sigma, squares with `squares` times its variance.
-    mean_share: weight of the means.
-    """
-
-    n: int
-    noisy: Vector
-    sigma: float
-    squares: float
-    mean_share: float
-
-    # What files of versions before leave out; which fields say in which units.
-    older: ClassVar[Mapping[str, float]] = {}
-    units: ClassVar[tuple[str, ...]]
+    centre: Vector
+    scale: Vector
+    radius: float
+    half: Vector
 
     @property
-    def coordinates(self) -> tuple[int, ...]:
-        """How many numbers each column has."""
-        raise NotImplementedError
-
-    def same_rows(self, other: Self) -> Self:
-        """With another release of the same rows in the same units; weighed by their noise."""
-        one, two = self.as_dict(), other.as_dict()
-        if any(one[name] != two[name] for name in self.units):
-            raise DataError(
-                "The files hold moments in different units, which each release chose by itself; "
-                "only a release that tops up another has its units."
-            )
-        rows, columns = upper_triangle(sum(self.coordinates), centred=True)
-        own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
-        share = more / (own + more)
-        left = own * share
-        noisy = share * self.noisy + (1 - share) * other.noisy
-        sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
-        weighed = replace(cast(Any, self), noisy=noisy, sigma=sigma, squares=squares)
-        return cast(Self, weighed.closed)
-
-    def other_rows(self, other: Self) -> Self:
-        """Raises DataError: each release has units of its own."""
-        raise DataError(
-            "Moments are in units that each site's release chose by itself, and cannot be added; "
-            "cut numbers into levels at public points before the releases, and count these."
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(cast(Any, self))}
-
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Self:
-        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
-        values, known = {**cls.older, **document}, fields(cast(Any, cls))
-        kept = cls(**{each.name: each.metadata["read"](values[each.name]) for each in known})
-        _require(kept.whole)
-        numbers = sum(kept.coordinates) + 1
-        _require(len(kept.noisy) == numbers * (numbers + 1) // 2 - 1)
-        return kept
-
-    @property
-    def whole(self) -> bool:
-        """Whether the units are of as many columns."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class KeptNumbers(SecondMoments):
-    """Second moments of numbers.
-
-    centre, scale: of each column, shape (p,); radius: how long rows may be in these, over √p.
-    half: of each column, half of its range in the units of the data, shape (p,).
-    """
-
-    n: int = _read(_rows)
-    centre: Vector = _read(_numbers)
-    scale: Vector = _read(_numbers)
-    radius: float = _read(_positive)
-    half: Vector = _read(_numbers)
-    noisy: Vector = _read(_numbers)
-    sigma: float = _read(_positive)
-    mu: float = _read(_size)
-    squares: float = _read(_positive)
-    mean_share: float = _read(_positive)
-
-    form = "numbers"
-    older: ClassVar = {"squares": 1.0, "mean_share": MEAN_SHARE}
-    units = ("centre", "scale", "radius", "half", "mean_share")
-    # Of columns that hold numbers there are none.
-    levels: ClassVar[tuple[int, ...]] = ()
+    def levels(self) -> tuple[int, ...]:
+        """Numbers have none."""
+        return ()
 
     @property
     def coordinates(self) -> tuple[int, ...]:
         return (1,) * len(self.centre)
 
-    def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether columns are numbers, as many; own_levels: as of `NumberSource`."""
-        as_numbers = 0 in own_levels and not counts_levels(own_levels)
-        return as_numbers and len(own_levels) == len(self.centre)
 
-    @property
-    def whole(self) -> bool:
-        return 2 <= len(self.centre) == len(self.scale) == len(self.half)
+class LineUnits(NamedTuple):
+    """counts: of the levels of each column, with normal noise of deviation counts_sigma.
+    bases: the coordinates of the levels, by these; rows are shortened to length 1."""
 
-
-@dataclass(frozen=True)
-class KeptLines(SecondMoments):
-    """Second moments of columns with levels, measured in few numbers each.
-
-    counts: of the levels of each column, with normal noise of deviation counts_sigma.
-    bases: the coordinates of the levels, by these; rows are shortened to length 1.
-    """
-
-    n: int = _read(_rows)
-    counts: tuple[Vector, ...] = _read(lambda values: tuple(map(_numbers, values)))
-    counts_sigma: float = _read(_positive)
-    bases: Bases = _read(lambda values: tuple(_numbers(basis, 2) for basis in values))
-    noisy: Vector = _read(_numbers)
-    sigma: float = _read(_positive)
-    mu: float = _read(_size)
-    squares: float = _read(_positive)
-    mean_share: float = _read(_positive)
-
-    form = "lines"
-    units = ("bases", "mean_share")
+    counts: tuple[Vector, ...]
+    counts_sigma: float
+    bases: Bases
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -404,26 +305,116 @@ class KeptLines(SecondMoments):
     def coordinates(self) -> tuple[int, ...]:
         return tuple(basis.shape[1] for basis in self.bases)
 
-    @property
-    def moments(self) -> Moments:
-        """The counts of each column by itself."""
-        moments = Moments(self.n, self.levels)
+    def moments(self, n: int) -> Moments:
+        """The counts of each column by itself, of n rows."""
+        moments = Moments(n, self.levels)
         for column, counts in enumerate(self.counts):
             moments.add_table((column,), counts, self.counts_sigma**2)
         return moments
 
-    def fits(self, own_levels: Sequence[int]) -> bool:
-        """Whether columns are those that were measured; own_levels: as of `NumberSource`."""
-        return tuple(own_levels) == self.levels
+
+@dataclass(frozen=True)
+class KeptRows(WithMu):
+    """Second moments of rows: of numbers, or of columns with levels in few numbers each.
+
+    units: what was released before, and which coordinates of a row follow from it.
+    noisy: means, times mean_share, and products, as the upper triangle of (d + 1, d + 1) without
+    (0, 0), each with normal noise of deviation sigma, squares with `squares` times its variance.
+    """
+
+    n: int
+    units: NumberUnits | LineUnits
+    noisy: Vector
+    sigma: float
+    mu: float
+    squares: float
+    mean_share: float
 
     @property
-    def whole(self) -> bool:
-        return _levels(map(len, self.counts)) == self.levels and min(self.coordinates) > 0
+    def form(self) -> str:
+        return "lines" if isinstance(self.units, LineUnits) else "numbers"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return self.units.levels
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """How many numbers each column is measured in."""
+        return self.units.coordinates
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are those that were measured; own_levels: as of `NumberSource`."""
+        if isinstance(self.units, LineUnits):
+            return tuple(own_levels) == self.levels
+        as_numbers = 0 in own_levels and not counts_levels(own_levels)
+        return as_numbers and len(own_levels) == len(self.coordinates)
+
+    def same_rows(self, other: KeptRows) -> KeptRows:
+        """With another release of the same rows in the same units; weighed by their noise."""
+        if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
+            raise DataError(
+                "The files hold moments in different units, which each release chose by itself; "
+                "only a release that tops up another has its units."
+            )
+        rows, columns = upper_triangle(sum(self.coordinates), centred=True)
+        own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
+        share = more / (own + more)
+        left = own * share
+        noisy = share * self.noisy + (1 - share) * other.noisy
+        sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
+        return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
+
+    def other_rows(self, other: KeptRows) -> KeptRows:
+        """Raises DataError: each release has units of its own."""
+        raise DataError(
+            "Moments are in units that each site's release chose by itself, and cannot be added; "
+            "cut numbers into levels at public points before the releases, and count these."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        own = {name: getattr(self, name) for name in _MOMENTS}
+        parts = {"n": self.n, **self.units._asdict(), **own}
+        return {name: _plain(value) for name, value in parts.items()}
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        units: NumberUnits | LineUnits
+        if document["form"] == "lines":
+            units = LineUnits(**_checked(document, _LINES))
+            _require(_levels(map(len, units.counts)) == units.levels and min(units.coordinates) > 0)
+        else:
+            units = NumberUnits(**_checked(document, _NUMBERS))
+            _require(2 <= len(units.centre) == len(units.scale) == len(units.half))
+            # Files of versions before leave these out.
+            document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
+        kept = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))
+        d = sum(units.coordinates)
+        _require(len(kept.noisy) == (d + 1) * (d + 2) // 2 - 1)
+        return kept
 
 
-Kept = KeptTable | KeptSums | KeptNumbers | KeptLines
+_NUMBERS: _Readers = {"centre": _numbers, "scale": _numbers, "radius": _positive, "half": _numbers}
+_LINES: _Readers = {
+    "counts": lambda values: tuple(map(_numbers, values)),
+    "counts_sigma": _positive,
+    "bases": lambda values: tuple(_numbers(basis, 2) for basis in values),
+}
+_MOMENTS: _Readers = {
+    "noisy": _numbers,
+    "sigma": _positive,
+    "mu": _size,
+    "squares": _positive,
+    "mean_share": _positive,
+}
+Kept = KeptTable | KeptSums | KeptRows
 _FORMS: dict[str, type[Kept]] = {
-    kind.form: kind for kind in (KeptTable, KeptSums, KeptNumbers, KeptLines)
+    "table": KeptTable,
+    "sums": KeptSums,
+    "numbers": KeptRows,
+    "lines": KeptRows,
 }
 
 

@@ -24,9 +24,7 @@ from typing import NamedTuple
 from scipy.special import chdtrc, chndtrinc, gammainc, gammaln
 
 from privcore.algorithms.moment_search.budget import (
-    LinesPlan,
     MomentPlan,
-    NumbersPlan,
     Plan,
     RowsPlan,
     WholePlan,
@@ -128,8 +126,8 @@ def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float)
 
 
 def _in_rows(plan: RowsPlan, level: float) -> float | None:
-    """A correlation of columns measured in one number each, as if normal, of variance 1, in rows
-    no longer than R = radius · √p.
+    """The correlation of two of p independent columns, each measured in one number, as if normal of
+    variance 1, in rows no longer than R = radius · √p.
 
     With g = min(1, R²/|x|²) and |x|² a χ² of p degrees of freedom, E g x² = E g|x|²/p,
     E g x²y² = E g|x|⁴/(p(p + 2)), and so with g².
@@ -229,10 +227,10 @@ class PublicShape:
     def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
         """How a run measures each column, in a few words."""
         plan = self.plan(parameters)
-        if isinstance(plan, NumbersPlan):
-            return ("a number",) * self.columns
-        if not isinstance(plan, LinesPlan):
+        if not isinstance(plan, RowsPlan):
             return tuple("every level" if r else "intervals" for r in self.levels)
+        if plan.intervals:
+            return ("a number",) * self.columns
         parts = zip(self.levels, map(coordinates, plan.levels, plan.ordered), strict=True)
         return tuple(
             "yes or no"

@@ -11,8 +11,8 @@ from scipy.stats import binom
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_events, search_again
 from privcore.algorithms.moment_search.budget import (
-    LinesPlan,
     MomentPlan,
+    RowsPlan,
     WholePlan,
     plan_levels,
     plan_lines,
@@ -21,7 +21,8 @@ from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvide
 from privcore.algorithms.moment_search.measure import (
     bases_of,
     release_counts,
-    release_lines,
+    release_rows,
+    release_units,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import kept_as_dict, read_kept
@@ -108,6 +109,10 @@ def test_groups_are_the_most_frequent_levels_and_the_rest():
     assert len({tuple(row) for row in basis.round(9)}) == 3
 
 
+def plan_of(n, mu, radius=None):
+    return plan_lines(n, LEVELS, ORDERED, mu, MomentSearchParameters(longest_row=radius))
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 500),
@@ -117,7 +122,7 @@ def test_groups_are_the_most_frequent_levels_and_the_rest():
 )
 def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, counted):
     """Whatever noise on the counts makes of the map, two rows move by what is planned for."""
-    plan = plan_lines(2, LEVELS, ORDERED, 1.0, radius=radius)
+    plan = plan_of(2, 1.0, radius)
     source = source_of(seed, n=2, shares=shares)
     bases = bases_of(release_counts(source, 10.0, SimulatedNoise(counted)), plan)
     rows = np.concatenate([b[c] for b, c in zip(bases, source.unique()[0], strict=True)], axis=1)
@@ -135,18 +140,17 @@ def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, count
         assert np.trace(moments[1:, 1:]) <= 1 + 1e-9
     change = ((exact[0] - exact[1]) * weight)[upper_triangle(rows.shape[1], centred=True)]
     assert np.linalg.norm(change) <= weighted_sensitivity(1.0, 1, CENTRED_SHARE) + 1e-9
-    assert plan.moments_sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.mus[1]
+    assert plan.moments_sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.mus[2]
 
 
 @pytest.mark.parametrize("shares", [None, 0.97])
 def test_squares_have_the_larger_noise(shares):
     plan, noise, source = (
-        plan_lines(400, LEVELS, ORDERED, 1.0, radius=None),
+        plan_of(400, 1.0),
         Recorder(1),
         source_of(2, shares=shares),
     )
-    counts = release_counts(source, 1.0, noise)
-    release_lines(source, plan, (counts, 1.0, bases_of(counts, plan)), noise, 1.0)
+    release_rows(source, plan, release_units(source, plan, noise), noise, 1.0)
     (_, drawn, _, _), (_, products, sigma, _), (_, squares, more, _) = noise.calls
     assert drawn.sum() == len(KINDS) * 400
     assert len(squares) == plan.columns
@@ -171,7 +175,7 @@ def test_the_map_follows_from_the_noisy_counts_alone():
         for seed, shares in ((1, None), (2, 0.9))
     ]
     one, other = (result.released.kept for result in results)
-    assert all(map(np.array_equal, one.bases, other.bases))
+    assert all(map(np.array_equal, one.units.bases, other.units.bases))
     assert results[0].graph == results[1].graph
     assert results[0].findings == results[1].findings
 
@@ -184,13 +188,12 @@ def test_the_map_follows_from_the_noisy_counts_alone():
     delta=st.sampled_from([1e-9, 1e-6, 1e-3]),
 )
 def test_both_releases_together_are_the_total(p, n, epsilon, delta):
-    plan = plan_lines(n, (5,) * p, (5,) * p, planned_mu(epsilon, delta), radius=None)
+    plan = plan_lines(n, (5,) * p, (5,) * p, planned_mu(epsilon, delta), MomentSearchParameters())
     together = math.hypot(*plan.mus)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
-    assert plan.counts_sigma >= math.sqrt(2 * p) / plan.mus[0]
-    assert plan.further.mus[0] == 0
-    assert plan.further.mus[1] <= together
+    assert plan.units_sigma >= math.sqrt(2 * p) / plan.mus[0]
+    assert plan.mus[1] == 0
 
 
 def test_the_form_follows_from_public_facts():
@@ -199,13 +202,13 @@ def test_the_form_follows_from_public_facts():
     def form(n, r, p, ordered):
         return type(plan_levels(n, (r,) * p, (r if ordered else 0,) * p, parameters))
 
-    assert form(1_000, 5, 12, True) is LinesPlan
-    assert form(1_000, 5, 12, False) is LinesPlan
+    assert form(1_000, 5, 12, True) is RowsPlan
+    assert form(1_000, 5, 12, False) is RowsPlan
     assert form(200_000, 5, 12, True) is MomentPlan
     assert form(10_000, 5, 12, False) is MomentPlan
-    assert form(10_000, 5, 12, True) is LinesPlan
+    assert form(10_000, 5, 12, True) is RowsPlan
     assert form(10_000, 2, 6, True) is WholePlan
-    for measured, plan in (("levels", MomentPlan), ("lines", LinesPlan)):
+    for measured, plan in (("levels", MomentPlan), ("lines", RowsPlan)):
         asked = MomentSearchParameters.checked({"measured": measured}, "moment-search")
         assert type(plan_levels(1_000, (5,) * 12, (5,) * 12, asked)) is plan
 
@@ -226,12 +229,10 @@ def test_a_run_keeps_to_its_plan_and_finds_the_chain():
 @pytest.mark.parametrize("conditioning_set", [(), (2,), (2, 4)])
 def test_the_level_holds_when_the_noise_is_large(conditioning_set):
     """Independent columns, unequal levels; fails by chance less than once in a million runs."""
-    false, plan = 0, plan_lines(400, LEVELS, ORDERED, 0.5, radius=None)
+    false, plan = 0, plan_of(400, 0.5)
     for seed in range(500):
         source, noise = source_of(seed, shares=0.5), SimulatedNoise(seed)
-        counts = release_counts(source, plan.counts_sigma, noise)
-        known = counts, plan.counts_sigma, bases_of(counts, plan)
-        kept = release_lines(source, plan, known, noise, 0.5)
+        kept = release_rows(source, plan, release_units(source, plan, noise), noise, 0.5)
         false += LineEvidence(kept, 5.0).test(0, 3, conditioning_set).p_value < 0.05
     assert binom.sf(false - 1, 500, 0.05) > 1e-6
 
@@ -255,7 +256,7 @@ def test_a_further_release_keeps_the_map_and_has_less_noise():
     first = discover(data, "moment-search", {"epsilon": 1.0}, seed=3)
     more = discover(data, "moment-search", {"epsilon": 2.0}, seed=4, before=first.released.kept)
     one, two = first.released.kept, more.released.kept
-    assert all(map(np.array_equal, one.bases, two.bases))
+    assert all(map(np.array_equal, one.units.bases, two.units.bases))
     assert two.sigma < one.sigma
     assert len(more.planned) == 2
     closed = one.same_rows(discover(data, "moment-search", {}, seed=3).released.kept)
