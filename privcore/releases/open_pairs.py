@@ -44,7 +44,7 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
     levels = kept.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs
     in_lines = kept.form == "lines"
-    ordered = kept.units.ordered if in_lines else ()
+    ordered = kept.ordered if in_lines else ()
     shape = PublicShape(kept.n, levels, len(result.graph.nodes), named, ordered)
     columns = PublicColumns(result.graph.nodes, kept.n, levels, ordered=ordered)
     # What adds to a release measures as that has.

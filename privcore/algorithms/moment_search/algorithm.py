@@ -23,8 +23,7 @@ from privcore.algorithms.moment_search.budget import (
 )
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
-from privcore.algorithms.moment_search.lines import PROOFS, searched_lines
-from privcore.algorithms.moment_search.numbers import mixed_sentence, run_on_rows
+from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.released import (
@@ -35,6 +34,7 @@ from privcore.algorithms.moment_search.released import (
 )
 from privcore.algorithms.moment_search.rounds import run_in_rounds, searched_sums
 from privcore.algorithms.moment_search.steps import Found, between, most_parents, released_margins
+from privcore.algorithms.moment_search.visible import mixed_sentence
 from privcore.algorithms.moment_search.whole import run_on_whole_table, searched_whole
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run

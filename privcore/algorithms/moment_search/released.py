@@ -274,15 +274,6 @@ class NumberUnits(NamedTuple):
     radius: float
     half: Vector
 
-    @property
-    def levels(self) -> tuple[int, ...]:
-        """Numbers have none."""
-        return ()
-
-    @property
-    def coordinates(self) -> tuple[int, ...]:
-        return (1,) * len(self.centre)
-
 
 class LineUnits(NamedTuple):
     """counts: of the levels of each column, with normal noise of deviation counts_sigma.
@@ -291,26 +282,6 @@ class LineUnits(NamedTuple):
     counts: tuple[Vector, ...]
     counts_sigma: float
     bases: Bases
-
-    @property
-    def levels(self) -> tuple[int, ...]:
-        return tuple(map(len, self.bases))
-
-    @property
-    def ordered(self) -> tuple[int, ...]:
-        """How many levels of each column are on a line; 0 where none are."""
-        return tuple(len(basis) if basis.shape[1] == 1 else 0 for basis in self.bases)
-
-    @property
-    def coordinates(self) -> tuple[int, ...]:
-        return tuple(basis.shape[1] for basis in self.bases)
-
-    def moments(self, n: int) -> Moments:
-        """The counts of each column by itself, of n rows."""
-        moments = Moments(n, self.levels)
-        for column, counts in enumerate(self.counts):
-            moments.add_table((column,), counts, self.counts_sigma**2)
-        return moments
 
 
 @dataclass(frozen=True)
@@ -335,17 +306,37 @@ class KeptRows(WithMu):
         return "lines" if isinstance(self.units, LineUnits) else "numbers"
 
     @property
+    def bases(self) -> Bases:
+        """Of columns with levels; numbers have none."""
+        return self.units.bases if isinstance(self.units, LineUnits) else ()
+
+    @property
     def levels(self) -> tuple[int, ...]:
-        return self.units.levels
+        return tuple(map(len, self.bases))
+
+    @property
+    def ordered(self) -> tuple[int, ...]:
+        """How many levels of each column are on a line; 0 where none are."""
+        return tuple(len(basis) if basis.shape[1] == 1 else 0 for basis in self.bases)
 
     @property
     def coordinates(self) -> tuple[int, ...]:
         """How many numbers each column is measured in."""
-        return self.units.coordinates
+        numbers = len(self.units.centre) if isinstance(self.units, NumberUnits) else 0
+        return tuple(basis.shape[1] for basis in self.bases) or (1,) * numbers
+
+    @property
+    def moments(self) -> Moments:
+        """The counts of each column by itself; none of numbers."""
+        moments = Moments(self.n, self.levels)
+        if isinstance(self.units, LineUnits):
+            for column, counts in enumerate(self.units.counts):
+                moments.add_table((column,), counts, self.units.counts_sigma**2)
+        return moments
 
     def fits(self, own_levels: Sequence[int]) -> bool:
         """Whether columns are those that were measured; own_levels: as of `NumberSource`."""
-        if isinstance(self.units, LineUnits):
+        if self.bases:
             return tuple(own_levels) == self.levels
         as_numbers = 0 in own_levels and not counts_levels(own_levels)
         return as_numbers and len(own_levels) == len(self.coordinates)
@@ -384,14 +375,15 @@ class KeptRows(WithMu):
         units: NumberUnits | LineUnits
         if document["form"] == "lines":
             units = LineUnits(**_checked(document, _LINES))
-            _require(_levels(map(len, units.counts)) == units.levels and min(units.coordinates) > 0)
+            levels = _levels(map(len, units.counts))
+            _require(levels == tuple(map(len, units.bases)) and all(b.size for b in units.bases))
         else:
             units = NumberUnits(**_checked(document, _NUMBERS))
             _require(2 <= len(units.centre) == len(units.scale) == len(units.half))
             # Files of versions before leave these out.
             document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
         kept = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))
-        d = sum(units.coordinates)
+        d = sum(kept.coordinates)
         _require(len(kept.noisy) == (d + 1) * (d + 2) // 2 - 1)
         return kept
 

@@ -15,11 +15,11 @@ unexplained.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import median_low
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scipy.special import chdtrc, chndtrinc, gammainc, gammaln
 
@@ -120,9 +120,8 @@ def _in_whole(plan: WholePlan, pair: Levels, others: int, level: float) -> float
 
 def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float) -> float | None:
     """weight: of each part of the statistic.  threshold: of χ²."""
-    parts = (pair[0] - 1) * (pair[1] - 1)
-    within = Statistic(0.0, parts * weight, parts * weight * weight)
-    return smallest_visible(strata * parts, threshold, table_information(n, pair, within))
+    dof = strata * (pair[0] - 1) * (pair[1] - 1)
+    return smallest_visible(dof, threshold, n * (min(pair) - 1) * weight)
 
 
 def _in_rows(plan: RowsPlan, level: float) -> float | None:
@@ -302,4 +301,14 @@ def visible_sentence(
         f"{where} sees a dependence of Cramér's V {least:.2g} or more between two columns with "
         "at least 90 % probability: between balanced yes/no columns, a difference of "
         f"{100 * least:.1f} percentage points."
+    )
+
+
+def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
+    """What is done with numbers beside levels, from public facts; checked: the parameters."""
+    if not counts_levels(source.own_levels):
+        return "columns with two levels count as −1 and 1"
+    plan = plan_numbers(source.n, source.own_levels, MomentSearchParameters(**checked))
+    return (
+        f"{source.cut_words} cut into {plan.intervals} levels by their released middle and spread"
     )

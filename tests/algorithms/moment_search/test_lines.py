@@ -175,7 +175,7 @@ def test_the_map_follows_from_the_noisy_counts_alone():
         for seed, shares in ((1, None), (2, 0.9))
     ]
     one, other = (result.released.kept for result in results)
-    assert all(map(np.array_equal, one.units.bases, other.units.bases))
+    assert all(map(np.array_equal, one.bases, other.bases))
     assert results[0].graph == results[1].graph
     assert results[0].findings == results[1].findings
 
@@ -256,7 +256,7 @@ def test_a_further_release_keeps_the_map_and_has_less_noise():
     first = discover(data, "moment-search", {"epsilon": 1.0}, seed=3)
     more = discover(data, "moment-search", {"epsilon": 2.0}, seed=4, before=first.released.kept)
     one, two = first.released.kept, more.released.kept
-    assert all(map(np.array_equal, one.units.bases, two.units.bases))
+    assert all(map(np.array_equal, one.bases, two.bases))
     assert two.sigma < one.sigma
     assert len(more.planned) == 2
     closed = one.same_rows(discover(data, "moment-search", {}, seed=3).released.kept)
