@@ -1,7 +1,7 @@
 """How a total (ε, δ) is split over the releases, from public facts alone.
 
 A plan for each form: all combinations of levels at once; pairs of columns and rounds of larger
-tables; second moments of numbers; and second moments of columns with levels, in few numbers each.
+tables; and second moments of rows, which are numbers, or levels in few numbers each.
 """
 
 from __future__ import annotations

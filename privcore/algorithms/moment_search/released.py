@@ -1,7 +1,7 @@
 """What a run released, as a value: it can be kept, searched again, topped up and pooled.
 
 A form for each kind of release: counts of all combinations of levels, sums over pairs and larger
-sets of columns, and second moments of numbers, or of levels in few numbers each.
+sets of columns, and second moments of rows: of numbers, or of levels in few numbers each.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ class KeptRows(WithMu):
 
     @property
     def bases(self) -> Bases:
-        """Of columns with levels; numbers have none."""
+        """Coordinates of the levels of each column; numbers have none."""
         return self.units.bases if isinstance(self.units, LineUnits) else ()
 
     @property
