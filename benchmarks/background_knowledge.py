@@ -26,7 +26,7 @@ from statistics import mean
 import numpy as np
 
 from privcore.algorithms import ALGORITHMS, count, discover
-from privcore.algorithms.moment_search.release.features import pair_features_sensitivity
+from privcore.algorithms.moment_search.features import pair_features_sensitivity
 from privcore.data import Dataset, load_network
 from privcore.data.network_tiers import TIERS
 from privcore.errors import PrivcoreError

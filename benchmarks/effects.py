@@ -31,9 +31,8 @@ import numpy as np
 
 from benchmarks.random_networks import networks_from, random_network
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.plan import plan_whole
-from privcore.algorithms.moment_search.release.releases import release_whole
+from privcore.algorithms.moment_search.budget import plan_whole
+from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.search.result import NoisyTables
 from privcore.counts import InMemoryCounts
 from privcore.data import load_network
@@ -145,12 +144,7 @@ def tried(task: Task) -> list[Tried]:
                                 spent = epsilon * (task.share or 0.5)
                                 release = measured(source, asked, [only], spent, noise)
                             else:
-                                release = Moments(rows, source.levels)
-                                release.add_table(
-                                    tuple(range(len(names))),
-                                    release_whole(source, all_at_once, noise),
-                                    all_at_once.variance,
-                                )
+                                release = release_whole(source, all_at_once, noise).moments
                             evidence = Tables([release], rows)
                             others = min(
                                 (*ways.minimal, ways.efficient, ways.parents),

@@ -20,7 +20,7 @@ from typing import Any
 
 from privcore import load_network
 from privcore.algorithms.engine import count, discover, search_again
-from privcore.algorithms.moment_search.release.kept import together
+from privcore.algorithms.moment_search.released import together
 from privcore.algorithms.search.result import Discovery
 from privcore.data import Dataset
 from privcore.graphs import cpdag_of_dag

@@ -18,7 +18,7 @@ from pages.ui.layout import tabbed
 from pages.ui.messages import problem
 from pages.ui.texts import plain, protection_of
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import PublicShape
+from privcore.algorithms.moment_search.visible import PublicShape
 from privcore.algorithms.search.parameters import MIXED_LEVELS
 from privcore.counts import AvailableCases, InMemoryCounts, MixedRows, NumericRows
 from privcore.data import Dataset, load_network

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from privcore.algorithms.engine import row_parameters
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import PublicShape, visible_effects
+from privcore.algorithms.moment_search.visible import PublicShape, visible_effects
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.algorithms.search.result import Discovery, Edge
 from privcore.counts import PublicColumns
@@ -39,7 +39,7 @@ def open_pairs(result: Discovery, kept: Any) -> list[OpenPair]:
     result: of a run of moment search; kept: what it released (`Released.kept`).
 
     The price supposes that the smallest visible dependence of the pair falls with ε as that of two
-    columns of its levels does, by the plan (`power`).
+    columns of its levels does, by the plan (`visible_effects`).
     """
     levels = kept.levels
     named = Knowledge.read(result.parameters["knowledge"]).on(result.graph.nodes).open_pairs

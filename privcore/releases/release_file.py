@@ -17,7 +17,7 @@ from typing import Any
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.engine import search_again
-from privcore.algorithms.moment_search.release.kept import (
+from privcore.algorithms.moment_search.released import (
     Kept,
     kept_as_dict,
     read_kept,

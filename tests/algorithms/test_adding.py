@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import planned_events, source_of
-from privcore.algorithms.moment_search.release.features import (
+from privcore.algorithms.moment_search.budget import MomentPlan
+from privcore.algorithms.moment_search.features import (
     chosen_pairs_sensitivity,
     pair_features_sensitivity,
     sum_zero_basis,
 )
-from privcore.algorithms.moment_search.release.kept import kept_as_dict, together
-from privcore.algorithms.moment_search.release.plan import plan_chosen
+from privcore.algorithms.moment_search.released import kept_as_dict, together
 from privcore.counts import PublicColumns
 from privcore.errors import DataError, ParameterError
 from privcore.privacy.accounting.accountants import side_by_side
@@ -152,14 +152,14 @@ def test_units_of_numbers_stay(total):
         data, "moment-search", {**asked, "epsilon": total}, noise=noise, before=first
     ).released.kept
     for name in ("centre", "scale", "half"):
-        assert (getattr(second, name) == getattr(first, name)).all()
-    assert second.radius == first.radius
+        assert (getattr(second.units, name) == getattr(first.units, name)).all()
+    assert second.units.radius == first.units.radius
     (_, _, sigma, _), _ = noise.calls
     assert 1 / second.sigma**2 == pytest.approx(1 / first.sigma**2 + 1 / sigma**2)
     assert second.mu > first.mu
     if total > 100:
         alone = discover(data, "moment-search", {**asked, "epsilon": total}, seed=2)
-        assert alone.released.kept.radius > first.radius
+        assert alone.released.kept.units.radius > first.units.radius
 
 
 def test_points_of_numbers_that_were_cut_stay():
@@ -268,7 +268,7 @@ def test_the_bound_holds_for_records_drawn_at_random(levels, seed):
     pairs = [pair for pair in every if drawn.random() < 0.5] or every
     one, other = drawn.integers(0, levels, (2, len(levels)))
     assert change(levels, pairs, one, other) <= chosen_pairs_sensitivity(levels, pairs) + 1e-12
-    plan = plan_chosen(100, levels, 0.5, pairs)
+    plan = MomentPlan(n=100, levels=tuple(levels), mus=(0.5, 0.0), only=pairs)
     assert plan.pairs_sigma * 0.5 >= chosen_pairs_sensitivity(levels, pairs)
     assert plan.rounds == 0
 

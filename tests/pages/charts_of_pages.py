@@ -37,7 +37,7 @@ from pages.ui.papers import charts as papers
 from pages.ui.release import panels as release
 from pages.ui.tradeoff import charts as tradeoff
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.likelihood.visible import Visible
+from privcore.algorithms.moment_search.visible import Visible
 from privcore.algorithms.search.result import Iteration
 from privcore.data import load_network
 from privcore.extras.audits import MECHANISMS, AuditResult

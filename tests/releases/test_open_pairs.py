@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from privcore.algorithms import discover
 from privcore.algorithms.engine import search_again
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import PublicShape, visible_effects
+from privcore.algorithms.moment_search.visible import PublicShape, visible_effects
 from privcore.data import load_network
 from privcore.releases.open_pairs import _price, open_pairs
 from tests.releases.steps_of import LEVELS, SUMS, levels_table, mixed_table, numbers_table

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.moment_search.release.kept import kept_as_dict
+from privcore.algorithms.moment_search.released import kept_as_dict
 from privcore.data import Column, Dataset
 from privcore.data.domain import domain_of
 from privcore.effects import EffectPlan, Question

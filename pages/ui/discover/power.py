@@ -16,10 +16,10 @@ from pages.ui.expectation import surrogates
 from pages.ui.texts import plain, protection_of
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms.engine import row_parameters
-from privcore.algorithms.moment_search.likelihood.visible import Visible
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import (
+from privcore.algorithms.moment_search.visible import (
     PublicShape,
+    Visible,
     changing_sentence,
     visible_effects,
     visible_sentence,

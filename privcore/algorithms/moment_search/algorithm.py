@@ -13,85 +13,42 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from privcore.algorithms.moment_search.budget import (
+    MomentPlan,
+    RowsPlan,
+    WholePlan,
+    events,
+    plan_levels,
+    planned,
+)
 from privcore.algorithms.moment_search.findings import Rules, pair_findings
-from privcore.algorithms.moment_search.lines import (
-    PROOFS,
-    events_of_lines,
-    run_on_lines,
-    searched_lines,
-)
-from privcore.algorithms.moment_search.measuring import plan_levels
-from privcore.algorithms.moment_search.numbers import (
-    events_on_numbers,
-    mixed_sentence,
-    planned_on_numbers,
-    run_on_numbers,
-)
+from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
-from privcore.algorithms.moment_search.release.kept import Kept, KeptLines, KeptNumbers, KeptTable
-from privcore.algorithms.moment_search.release.lines import LinesPlan, plan_lines
-from privcore.algorithms.moment_search.release.plan import MomentPlan, WholePlan
-from privcore.algorithms.moment_search.rounds import (
-    events_before,
-    events_of_rounds,
-    mu_to_spend,
-    planned_rounds,
-    run_in_rounds,
-    searched_sums,
+from privcore.algorithms.moment_search.released import (
+    Kept,
+    KeptRows,
+    KeptTable,
+    counts_levels,
 )
+from privcore.algorithms.moment_search.rounds import run_in_rounds, searched_sums
 from privcore.algorithms.moment_search.search import edges_of
-from privcore.algorithms.moment_search.steps import (
-    Found,
-    between,
-    most_parents,
-    released_margins,
-)
-from privcore.algorithms.moment_search.whole import (
-    events_of_whole,
-    plan_again,
-    run_on_whole_table,
-    searched_whole,
-)
+from privcore.algorithms.moment_search.steps import Found, between, most_parents, released_margins
+from privcore.algorithms.moment_search.visible import mixed_sentence
+from privcore.algorithms.moment_search.whole import run_on_whole_table, searched_whole
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Beyond, Released, Spent
-from privcore.counts import has_levels, has_numbers
+from privcore.counts import has_levels
 from privcore.graphs import cpdag_of_dag
-from privcore.privacy.accounting.events import Event
 from privcore.threads import one_thread
 
 PROOF = "docs/proofs/moment_search.md"
 
 
-def _events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    if has_numbers(run.source):
-        return events_on_numbers(run, run.source)
-    plan = _planned(run)
-    if isinstance(plan, WholePlan):
-        return events_of_whole(run)
-    if isinstance(plan, LinesPlan):
-        return events_of_lines(run, plan)
-    return (*events_before(run), *events_of_rounds(plan))
-
-
-def _planned(run: Run[MomentSearchParameters]) -> WholePlan | LinesPlan | MomentPlan:
-    """How levels are measured; after a run before, as that has measured them."""
-    before, source, parameters = run.earlier.kept, run.source, run.parameters
-    if isinstance(before, KeptTable):
-        return plan_again(run, before)
-    if isinstance(before, KeptLines):
-        levels = before.levels, before.ordered
-        lines = plan_lines(before.n, *levels, mu_to_spend(run), radius=parameters.longest_row)
-        return lines.further
-    if before is not None:
-        return planned_rounds(run)
-    return plan_levels(source.n, source.levels, source.ordered, parameters)
-
-
 def _delta(run: Run[MomentSearchParameters]) -> float:
     """The full contingency table needs none."""
-    if has_levels(run.source) and isinstance(_planned(run), WholePlan):
+    if has_levels(run.source) and isinstance(planned(run), WholePlan):
         return 0.0
     return run.parameters.delta
 
@@ -105,7 +62,7 @@ def _fixed(run: Run[MomentSearchParameters], rows: int, private: bool) -> dict[s
         return {"measured": "levels"}
     each = replace(parameters, epsilon=parameters.epsilon / rows)
     plan = plan_levels(source.n, source.levels, source.ordered, each)
-    return {"measured": "lines" if isinstance(plan, LinesPlan) else "levels"}
+    return {"measured": "lines" if isinstance(plan, RowsPlan) else "levels"}
 
 
 def _run(run: Run[MomentSearchParameters]) -> Outcome:
@@ -116,23 +73,20 @@ def _run(run: Run[MomentSearchParameters]) -> Outcome:
 
 def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     recorder = common.Recorder(run.keep_trace)
-    if has_numbers(run.source):
-        plan = planned_on_numbers(run, run.source)
-        result = run_on_numbers(run, run.source, recorder)
-        if isinstance(result, Outcome):
-            return result
-        run, searched = result
-        on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
-        told = plan.mu_shapes or (run.earlier.kept is not None and not plan.counted)
-        cut = replace(on_levels.beyond, intervals=plan.intervals if told else None)
-        return on_levels._replace(beyond=cut)
-    levels = _planned(run)
-    if isinstance(levels, WholePlan):
-        return run_on_whole_table(run, levels, recorder)
-    if isinstance(levels, LinesPlan):
-        return run_on_lines(run, levels, recorder)
-    searched = run_in_rounds(run, levels, recorder)
-    return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
+    plan = planned(run)
+    if isinstance(plan, WholePlan):
+        return run_on_whole_table(run, plan, recorder)
+    if isinstance(plan, MomentPlan):
+        searched = run_in_rounds(run, plan, recorder)
+        return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
+    result = run_on_rows(run, plan, recorder)
+    if isinstance(result, Outcome):
+        return result
+    run, searched = result
+    on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
+    topped = run.earlier.kept is not None and not counts_levels(plan.levels)
+    cut = replace(on_levels.beyond, intervals=plan.intervals if plan.mus[1] or topped else None)
+    return on_levels._replace(beyond=cut)
 
 
 def _outcome(
@@ -205,7 +159,7 @@ def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
         if isinstance(kept, KeptTable):
             return searched_whole(run, kept, recorder)
         spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
-        if isinstance(kept, KeptNumbers | KeptLines):
+        if isinstance(kept, KeptRows):
             return searched_lines(run, kept, spent, recorder)
         searched = searched_sums(run, kept, spent, recorder)
         return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
@@ -230,7 +184,7 @@ MOMENT_SEARCH = Algorithm(
     run=_run,
     reference=_reference,
     needs="either",
-    planned=_events,
+    planned=events,
     planned_delta=_delta,
     fixed=_fixed,
     mixed=mixed_sentence,

@@ -13,9 +13,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from privcore.algorithms.moment_search.evidence import Power
-from privcore.algorithms.moment_search.likelihood.power import smallest_visible
 from privcore.algorithms.moment_search.search import Parents, edges_of
 from privcore.algorithms.moment_search.statistic import chi_squared_quantile
+from privcore.algorithms.moment_search.visible import smallest_visible
 from privcore.algorithms.search.result import PairFinding, Verdict
 from privcore.arrays import Columns, Matrix
 from privcore.graphs.constraints import Constraints

@@ -14,8 +14,8 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from privcore import kernels
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.features import sum_zero_basis
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.search import DIGITS
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.arrays import Columns, Integers, Matrix, Vector

@@ -1,7 +1,12 @@
-"""Moment search on columns that are measured in few numbers each, by their second moments.
+"""Moment search on rows of numbers, or of levels in few numbers each: by their second moments.
 
-A search over orders of the columns, and a choice of edges that keeps false ones to a level.  See
-`release.lines` for columns with levels, and `numbers` for numbers.
+First it is released in which units rows are measured: the middle and spread of numbers, or the
+counts of each column by itself.  Of numbers, where there are rows enough to see more than lines,
+all pairs of columns follow, cut evenly by these, and what they show decides what the rest of the
+budget buys: second moments in units that fit, or counts of the cut columns, as of any others with
+levels.  Yes/no columns beside numbers count as −1 and 1; where a column has more levels, the rest
+buys counts.  By second moments, a search over orders of the columns follows, and a choice of edges
+that keeps false ones to a level.  Proof: docs/proofs/moment_search.md, statements 4 and 7.
 """
 
 from __future__ import annotations
@@ -9,32 +14,33 @@ from __future__ import annotations
 from dataclasses import replace
 from math import log, sqrt
 
+import numpy as np
+
+from privcore.algorithms.moment_search.budget import RowsPlan, plan_rounds, total_mu
 from privcore.algorithms.moment_search.edge_selection import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
-from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.measure import release_pairs, release_rows, release_units
+from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
-from privcore.algorithms.moment_search.release.kept import KeptLines, KeptNumbers
-from privcore.algorithms.moment_search.release.lines import (
-    LinesPlan,
-    bases_of,
-    release_counts,
-    release_lines,
+from privcore.algorithms.moment_search.released import (
+    KeptRows,
+    KeptSums,
+    LineUnits,
+    NumberUnits,
+    counts_levels,
 )
-from privcore.algorithms.moment_search.rounds import events_before
+from privcore.algorithms.moment_search.rounds import run_in_rounds
 from privcore.algorithms.moment_search.search import OrderSearch, parent_worth
-from privcore.algorithms.moment_search.steps import between, record_release, released_margins
+from privcore.algorithms.moment_search.shapes import even_points, in_lines
+from privcore.algorithms.moment_search.steps import Found, between, record_release, released_margins
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import Beyond, NoisyMoments, Released, Spent, Step
+from privcore.arrays import Vector
+from privcore.counts import has_numbers
+from privcore.counts.cutting import cut_numbers
 from privcore.graphs import cpdag_of_dag
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.mechanisms.gaussian import planned_mu
-from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, SQUARES
-
-# Of a score, for each coordinate of a parent in one of its column, over BIC's log n: rows that are
-# neither normal nor linear show weak links that no column causes.  docs/experiments/lines.md.
-PENALTY = 1.5
 
 MEASURED = (
     "each column is measured in few numbers: ordered levels as one trend, other levels as the two "
@@ -43,45 +49,53 @@ MEASURED = (
 PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
-def events_of_lines(run: Run[MomentSearchParameters], plan: LinesPlan) -> tuple[Event, ...]:
-    steps = (plan.mu_counts, plan.mu_moments)
-    return (*events_before(run), *(Event("gaussian", 1 / mu) for mu in steps if mu))
-
-
-def run_on_lines(
-    run: Run[MomentSearchParameters], plan: LinesPlan, recorder: common.Recorder
-) -> Outcome:
-    """Releases what the plan allows, and searches it."""
-    before = run.earlier.kept
-    if isinstance(before, KeptLines):
-        counts, counts_sigma, bases = before.counts, before.counts_sigma, before.bases
+def run_on_rows(
+    run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
+) -> Outcome | tuple[Run[MomentSearchParameters], Found]:
+    """The result by moments, or what was found on numbers that were cut, with the run on these."""
+    source, before = run.source, run.earlier.kept
+    if isinstance(before, KeptSums):
+        on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])
+        rounds = plan_rounds(on_levels, plan.mus[2], before.levels)
+        return on_levels, run_in_rounds(on_levels, rounds, recorder, points=before.points)
+    if isinstance(before, KeptRows):
+        units = before.units
     else:
-        counts_sigma = plan.counts_sigma
-        counts = release_counts(run.source, counts_sigma, run.noise)
-        record_release(recorder, counts_sigma, plan.shares[0], 1)
-        bases = bases_of(counts, plan)
-    noisy = release_lines(run.source, bases, plan, run.noise)
-    mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
-    kept = KeptLines(
-        plan.n, counts, counts_sigma, bases, noisy, plan.moments_sigma, mu, SQUARES, CENTRED_SHARE
-    )
-    if isinstance(before, KeptLines):
-        kept = replace(before.same_rows(kept), mu=mu)
+        units = release_units(source, plan, run.noise)
+        record_release(recorder, plan.units_sigma, plan.shares[0], 1)
+        if isinstance(units, NumberUnits) and (plan.mus[1] or counts_levels(plan.levels)):
+            points = even_points(units.centre, units.scale, plan.intervals, plan.levels)
+            on_levels, pairs = _cut(run, points), None
+            if plan.mus[1]:
+                pairs = release_pairs(on_levels.source, plan.shapes_sigma, run.noise)
+                record_release(recorder, plan.shapes_sigma, plan.shares[1], 2)
+            if pairs is None or not in_lines(pairs):
+                rounds = plan_rounds(on_levels, plan.mus[2], plan.cut)
+                known = tuple(tuple(ends.tolist()) for ends in points)
+                return on_levels, run_in_rounds(on_levels, rounds, recorder, pairs, known)
+    kept = release_rows(source, plan, units, run.noise, total_mu(run))
+    if isinstance(before, KeptRows):
+        kept = replace(before.same_rows(kept), mu=kept.mu)
     releases = len(plan.shares)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
     return searched_lines(run, kept, spent, recorder)
 
 
+def _cut(run: Run[MomentSearchParameters], points: list[Vector]) -> Run[MomentSearchParameters]:
+    assert has_numbers(run.source)
+    return replace(run, source=cut_numbers(run.source, points))
+
+
 def searched_lines(
     run: Run[MomentSearchParameters],
-    kept: KeptNumbers | KeptLines,
+    kept: KeptRows,
     spent: Spent,
     recorder: common.Recorder,
 ) -> Outcome:
     """What the noisy moments show, and nothing else: they can be searched again."""
     parameters, names, n = run.parameters, run.source.names, kept.n
-    evidence = LineEvidence(kept, penalty=PENALTY * log(n))
+    evidence = LineEvidence(kept, penalty=LINE_PENALTY * log(n))
     known = run.known
     worth = parent_worth(known, n)
     every = [range(len(names))] * len(names)
@@ -107,7 +121,7 @@ def searched_lines(
         known,
     )
     guarantee = common.proven_guarantee(run, "Gaussian DP", PROOFS, parameters.delta)
-    if isinstance(kept, KeptLines):
+    if isinstance(kept.units, LineUnits):
         guarantee = replace(guarantee, public=(*guarantee.public, MEASURED))
     return Outcome(
         graph=graph,
@@ -121,18 +135,19 @@ def searched_lines(
         unit="p-value",
         beyond=Beyond(
             pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
-            released_margins(kept.moments) if isinstance(kept, KeptLines) else (),
+            released_margins(kept.moments),
             settled=posterior.settled,
             released=Released(posterior.dags, moments=_in_units(kept, evidence), kept=kept),
         ),
     )
 
 
-def _in_units(kept: KeptNumbers | KeptLines, evidence: LineEvidence) -> NoisyMoments | None:
+def _in_units(kept: KeptRows, evidence: LineEvidence) -> NoisyMoments | None:
     """The moments of numbers in the units of a release; coordinates of levels have none."""
-    if isinstance(kept, KeptLines):
+    if isinstance(kept.units, LineUnits):
         return None
-    unit = kept.scale * kept.radius * sqrt(len(kept.scale)) * kept.half
+    _, scale, radius, half = kept.units
+    unit = scale * radius * sqrt(len(scale)) * half
     return NoisyMoments(
         evidence.means, evidence.covariance, kept.sigma, kept.mean_share, unit, kept.squares
     )

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcore import kernels
+from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.margins import (
     LIMITS,
     Axes,
@@ -23,8 +24,7 @@ from privcore.algorithms.moment_search.margins import (
     margin,
     nearest_probabilities,
 )
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments, turned_by
+from privcore.algorithms.moment_search.moments import Moments, turned_by
 from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.arrays import Columns, Integers, Matrix, Vector
 

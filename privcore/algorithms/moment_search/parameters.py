@@ -180,7 +180,9 @@ MAX_PARENTS = Parameter(
     source=_OURS,
 )
 
-
+# Of a score, for each coordinate of a parent in one of its column, over BIC's log n: rows that are
+# neither normal nor linear show weak links that no column causes.  docs/experiments/lines.md.
+LINE_PENALTY = 1.5
 # Columns up to which `candidate_level` is as stated.
 _USUAL_COLUMNS = 60
 

@@ -5,16 +5,15 @@ What one round of tables shows decides which tables the next one counts.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
+from privcore.algorithms.moment_search.budget import MomentPlan, total_mu
 from privcore.algorithms.moment_search.explaining import linear_dag, sparsest_dag
+from privcore.algorithms.moment_search.measure import release_pairs, release_tables
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.kept import KeptSums, Points, WithMu
-from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.plan import MomentPlan, plan_chosen, plan_moments
-from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.algorithms.moment_search.released import KeptSums, Points
 from privcore.algorithms.moment_search.search import Parents
 from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
@@ -22,10 +21,6 @@ from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Spent
 from privcore.algorithms.search.skeleton import Skeleton
-from privcore.errors import ParameterError
-from privcore.privacy.accounting.events import Event
-from privcore.privacy.mechanisms.gaussian import planned_mu
-from privcore.rounding import down
 
 # Cells of a table of more than four columns.  The noise on every count that is read from a table
 # grows with the cells of the whole: a test on few of many columns has the noise of all.
@@ -66,53 +61,6 @@ def choose_tables(
     return sorted(tuple(sorted(t)) for t in chosen if not any(t < other for other in chosen))
 
 
-def planned_rounds(run: Run[MomentSearchParameters]) -> MomentPlan:
-    return rounds_within(run, mu_to_spend(run), run.source.levels)
-
-
-def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
-    """μ of the releases of a run: of the whole budget, what a run before has not used.
-
-    Raises ParameterError where that is nothing.
-    """
-    parameters, before = run.parameters, run.earlier.kept
-    total = planned_mu(parameters.epsilon, parameters.delta)
-    if before is None:
-        return total
-    assert isinstance(before, WithMu)
-    if not 0 < before.mu < total:
-        raise ParameterError(
-            f"The release before has used all of ε = {parameters.epsilon:g} at δ = "
-            f"{parameters.delta:g}, or it cannot be added to; give a larger total."
-        )
-    return down(math.sqrt((total - before.mu) * (total + before.mu)))
-
-
-def events_before(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    """What a run before has spent, as one step."""
-    before = run.earlier.kept
-    return (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
-
-
-def rounds_within(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
-    """The rounds that a part of the budget allows; mu: of all of them together."""
-    parameters = run.parameters
-    if run.earlier.only:
-        return plan_chosen(run.source.n, levels, mu, run.earlier.only)
-    return plan_moments(
-        run.source.n,
-        levels,
-        mu,
-        share=parameters.table_share,
-        tables=parameters.table_noise_ratio,
-    )
-
-
-def events_of_rounds(plan: MomentPlan) -> tuple[Event, ...]:
-    shares = (plan.mu_pairs, *(plan.mu_round for _ in range(plan.rounds)))
-    return tuple(Event("gaussian", 1 / mu) for mu in shares)
-
-
 def run_in_rounds(
     run: Run[MomentSearchParameters],
     plan: MomentPlan,
@@ -131,7 +79,8 @@ def run_in_rounds(
         before = earlier.moments.copy()
         noise = earlier.noise if run.earlier.only else 1 / (1 / noise + 1 / earlier.noise)
     moments = release_pairs(run.source, plan.pairs_sigma, run.noise, before, run.earlier.only)
-    record_release(recorder, plan.pairs_sigma, plan.pairs_share, 1)
+    share = plan.shares[0]
+    record_release(recorder, plan.pairs_sigma, share, 1)
     made = 0
     while made < plan.rounds:
         evidence = TableEvidence(moments, penalty)
@@ -144,11 +93,10 @@ def run_in_rounds(
         made += 1
         sigma = plan.tables_sigma(len(chosen))
         release_tables(moments, run.source, chosen, sigma, run.noise)
-        record_release(recorder, sigma, (1 - plan.pairs_share) / plan.rounds, 1 + made)
-    used = plan.pairs_share + (1 - plan.pairs_share) * (made / plan.rounds if made else 0.0)
+        record_release(recorder, sigma, (1 - share) / plan.rounds, 1 + made)
+    used = share + (1 - share) * (made / plan.rounds if made else 0.0)
     spent = Spent("share", used, 1.0, 1 + made, 1 + plan.rounds, "releases")
-    mu = planned_mu(run.parameters.epsilon, run.parameters.delta)
-    kept = KeptSums(run.source.n, moments, noise, mu, points)
+    kept = KeptSums(run.source.n, moments, noise, total_mu(run), points)
     return searched_sums(run, kept, spent, recorder)
 
 

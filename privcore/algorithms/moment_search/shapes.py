@@ -17,8 +17,9 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.features import sum_zero_basis
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.released import YES_NO
 from privcore.arrays import Matrix, Vector
 
 # Part of the dependence that may be missed by moments before levels see more, although levels
@@ -29,7 +30,6 @@ _CLEAR = 3.0
 _STEPS = 60
 # Twentieths, into which the share of yes is rounded.
 _SHARES = 20
-_YES_NO = 2
 
 
 def even_points(
@@ -63,19 +63,19 @@ def in_lines(pairs: Moments) -> bool:
         chance += pairs.variance(a) * pairs.variance(b) / pairs.n**2
         size = float(np.sum(dependence**2))
         whole += size - parts * chance
-        if min(r, s) > _YES_NO:
+        if min(r, s) > YES_NO:
             lines = normal_tables(r, s) * pairs.n
             beside = float(np.min(np.sum((dependence - lines) ** 2, axis=(1, 2))))
         else:
             # In what units the other column is a number is not known: only directions count.
-            first = 0.5 + float(pairs.sums(a if r == _YES_NO else b)[0]) / pairs.n / math.sqrt(2)
+            first = 0.5 + float(pairs.sums(a if r == YES_NO else b)[0]) / pairs.n / math.sqrt(2)
             share = min(max(round(first * _SHARES), 1), _SHARES - 1) / _SHARES
-            tables = normal_tables(max(r, s), _YES_NO, share).reshape(-1, parts)
+            tables = normal_tables(max(r, s), YES_NO, share).reshape(-1, parts)
             directions = np.delete(tables, _STEPS, axis=0)
             along = directions @ dependence.ravel() / np.linalg.norm(directions, axis=1)
             beside = size - float(np.max(along**2))
         missed += beside - (parts - 1) * chance
-        variance += 2 * (parts if min(r, s) > _YES_NO else parts - 1) * chance * chance
+        variance += 2 * (parts if min(r, s) > YES_NO else parts - 1) * chance * chance
     return missed <= max(_MISSED * whole, _CLEAR * math.sqrt(variance))
 
 
@@ -88,7 +88,7 @@ def normal_tables(rows: int, columns: int, share: float = 0.5) -> Matrix:
     """
     # Midpoints of equal probability stand for the values within an interval.
     within = ndtri((np.arange(40 * rows) + 0.5) / (40 * rows))
-    parted = np.array([0, share, 1]) if columns == _YES_NO else np.arange(columns + 1) / columns
+    parted = np.array([0, share, 1]) if columns == YES_NO else np.arange(columns + 1) / columns
     edges = ndtri(parted)
     tables = []
     for correlation in np.linspace(-0.99, 0.99, 2 * _STEPS + 1):

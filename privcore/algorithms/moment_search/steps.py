@@ -8,15 +8,10 @@ from math import nan
 from typing import NamedTuple
 
 from privcore.algorithms.moment_search.margins import nearest_probabilities
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.release.kept import KeptSums
-from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.search import (
-    Parents,
-    Scorer,
-    best_of_orders,
-    obeying,
-)
+from privcore.algorithms.moment_search.released import KeptSums
+from privcore.algorithms.moment_search.search import Parents, Scorer, best_of_orders, obeying
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Progress, Run

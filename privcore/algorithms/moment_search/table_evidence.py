@@ -15,13 +15,13 @@ import numpy as np
 
 from privcore import kernels
 from privcore.algorithms.moment_search.evidence import Evidence
-from privcore.algorithms.moment_search.likelihood.power import table_information
+from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.linear_tests import LevelTests
 from privcore.algorithms.moment_search.log_linear import LogLinear
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.search import DIGITS, Parents
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.visible import table_information
 from privcore.arrays import Columns
 
 # Level of the linear test: a model's test has to reach one of 10⁻⁶ or less to be of consequence.

@@ -10,19 +10,19 @@ from __future__ import annotations
 from itertools import combinations
 from math import nan
 
+from privcore.algorithms.moment_search.budget import WholePlan
 from privcore.algorithms.moment_search.findings import (
     as_known,
     smallest_seen,
     stated_finding,
 )
 from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
+from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.masks import Masks, parents_of
 from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
 from privcore.algorithms.moment_search.posterior.table_score import TableScore
-from privcore.algorithms.moment_search.release.kept import KeptTable
-from privcore.algorithms.moment_search.release.plan import WholePlan, plan_whole
-from privcore.algorithms.moment_search.release.releases import release_whole
+from privcore.algorithms.moment_search.released import KeptTable
 from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.steps import (
     between,
@@ -46,25 +46,12 @@ from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
-from privcore.privacy.accounting.events import Event
 
 _PROOFS = ("docs/proofs/moment_search.md",)
 # A pair without an edge is called so where an edge is no more probable than that.
 _NO_EDGE = 0.1
 # An arrow is drawn where it is more probable than its opposite.
 _EVEN = 0.5
-
-
-def plan_again(run: Run[MomentSearchParameters], before: KeptTable) -> WholePlan:
-    """The counts of a run before, with less noise."""
-    plan = plan_whole(before.n, before.levels, run.parameters.epsilon, cells=before.counts.size)
-    assert plan is not None
-    return plan
-
-
-def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    """Two counts move by 1 each."""
-    return (Event("discrete laplace", run.parameters.epsilon / 2, 2),)
 
 
 def run_on_whole_table(
@@ -76,9 +63,9 @@ def run_on_whole_table(
             f"The release before has used all of ε = {run.parameters.epsilon:g}, or has other "
             "levels; give a larger total, and the table that was released."
         )
-    counts = release_whole(run.source, plan, run.noise, before)
+    kept = release_whole(run.source, plan, run.noise, before)
     record_release(recorder, plan.scale, 1.0, 1)
-    return searched_whole(run, KeptTable(plan.n, counts, plan.scale), recorder)
+    return searched_whole(run, kept, recorder)
 
 
 def searched_whole(

@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import (
+from privcore.algorithms.moment_search.visible import (
     PublicShape,
     visible_effects,
     visible_sentence,

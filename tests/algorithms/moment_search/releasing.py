@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.privacy.mechanisms import SimulatedNoise

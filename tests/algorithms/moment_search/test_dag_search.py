@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from privcore.algorithms.moment_search.budget import LEAST_CELLS, plan_moments
 from privcore.algorithms.moment_search.search import search_dag
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior.masks import parents_of
-from privcore.algorithms.moment_search.release.plan import LEAST_CELLS, plan_moments
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu
 from tests.algorithms.moment_search.noisy_tables import every_dag
 from tests.examples import examples
@@ -49,12 +50,13 @@ def test_with_patience_the_best_of_all_dags_is_found(seed):
     share=st.floats(0.05, 0.95),
 )
 def test_both_releases_together_are_the_total(n, levels, epsilon, delta, share):
-    plan = plan_moments(n, levels, planned_mu(epsilon, delta), share=share, tables=40.0)
-    together = math.hypot(plan.mu_pairs, plan.mu_tables)
+    parameters = MomentSearchParameters(table_share=share, table_noise_ratio=40.0)
+    plan = plan_moments(n, levels, planned_mu(epsilon, delta), parameters)
+    tables, together = plan.mus[1], math.hypot(*plan.mus)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
     assert plan.rounds == (3 if plan.cells else 0)
     if plan.rounds:
-        assert plan.mu_round**2 * plan.rounds == pytest.approx(plan.mu_tables**2)
-    assert (plan.mu_tables > 0) == (plan.cells > 0)
+        assert plan.mu_round**2 * plan.rounds == pytest.approx(tables**2)
+    assert (tables > 0) == (plan.cells > 0)
     assert plan.cells == 0 or plan.cells >= LEAST_CELLS

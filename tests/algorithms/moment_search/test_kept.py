@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import search_again
-from privcore.algorithms.moment_search.release.kept import (
-    KeptNumbers,
+from privcore.algorithms.moment_search.measure import release_pairs, release_tables
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.released import (
+    KeptRows,
     KeptSums,
     KeptTable,
+    LineUnits,
+    NumberUnits,
     kept_as_dict,
     read_kept,
     together,
 )
-from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.errors import DataError, ParameterError
@@ -53,10 +55,16 @@ def sums(sigma=1.0, seed=1, sets=((0, 1, 2),), points=None):
 
 def numbers(sigma=0.1, seed=1):
     drawn = np.random.default_rng(seed)
-    return KeptNumbers(
-        *(60, np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0])),
-        *(drawn.normal(size=5), sigma, 0.3, 2.0, 0.3),
-    )
+    units = NumberUnits(np.array([0.1, -0.2]), np.array([0.5, 0.25]), 1.5, np.array([4.0, 2.0]))
+    return KeptRows(60, units, drawn.normal(size=5), sigma, 0.3, 2.0, 0.3)
+
+
+def lines(sigma=0.1, seed=1):
+    drawn = np.random.default_rng(seed)
+    counts = tuple(drawn.normal(20, 3, size=r) for r in LEVELS)
+    bases = tuple(drawn.normal(size=(r, r - 1)) for r in LEVELS)
+    noisy = drawn.normal(size=4 + 10)
+    return KeptRows(60, LineUnits(counts, 2.0, bases), noisy, sigma, 0.3, 2.0, 0.3)
 
 
 POINTS = ((0.5,), (-0.25, 0.5), (0.0,))
@@ -66,7 +74,12 @@ KINDS = {
     "sums": sums(),
     "cut sums": sums(points=POINTS),
     "numbers": numbers(),
+    "lines": lines(),
 }
+
+
+def in_units(kept, **changed):
+    return replace(kept, units=kept.units._replace(**changed))
 
 
 def same(one, other):
@@ -146,8 +159,8 @@ def test_what_is_corrupted_is_refused_with_one_error(kept, data):
     except DataError:
         return
     json.dumps(kept_as_dict(back), allow_nan=False)
-    if isinstance(back, KeptNumbers):
-        assert len(back.centre) >= 2
+    if isinstance(back, KeptRows):
+        assert len(back.coordinates) >= 2
         return
     # All that a search looks at is there.
     for columns in [(0, 1), (0, 2), (1, 2)]:
@@ -249,9 +262,9 @@ def test_numbers_of_the_same_rows_in_the_same_units_are_weighed():
     assert not both.topped
     for name in ("centre", "scale", "half"):
         with pytest.raises(DataError, match="different units"):
-            one.same_rows(replace(two, **{name: getattr(two, name) * 1.1}))
+            one.same_rows(in_units(two, **{name: getattr(two.units, name) * 1.1}))
     with pytest.raises(DataError, match="different units"):
-        one.same_rows(replace(two, radius=2.0))
+        one.same_rows(in_units(two, radius=2.0))
     with pytest.raises(DataError, match="units that each site"):
         one.other_rows(two)
 
@@ -267,7 +280,7 @@ def test_nothing_that_is_put_together_is_changed():
 @pytest.mark.parametrize("same_rows", [True, False])
 def test_other_shapes_and_kinds_do_not_go_together(same_rows):
     wide = KeptTable(60, np.zeros((2, 3, 3)), 1.0)
-    three = replace(numbers(), centre=np.zeros(3))
+    three = in_units(numbers(), centre=np.zeros(3))
     pairs = [
         *((table(), sums()), (table(), wide), (numbers(), sums()), (numbers(), three)),
         (sums(points=POINTS), sums()),

@@ -10,19 +10,23 @@ from scipy.stats import binom
 
 from privcore.algorithms import discover
 from privcore.algorithms.engine import planned_events, search_again
-from privcore.algorithms.moment_search.line_evidence import LineEvidence
-from privcore.algorithms.moment_search.measuring import plan_levels
-from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import PublicShape, changing_sentence
-from privcore.algorithms.moment_search.release.kept import KeptLines, kept_as_dict, read_kept
-from privcore.algorithms.moment_search.release.lines import (
-    LinesPlan,
-    bases_of,
+from privcore.algorithms.moment_search.budget import (
+    MomentPlan,
+    RowsPlan,
+    WholePlan,
+    plan_levels,
     plan_lines,
-    release_counts,
-    release_lines,
 )
-from privcore.algorithms.moment_search.release.plan import MomentPlan, WholePlan
+from privcore.algorithms.moment_search.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.measure import (
+    bases_of,
+    release_counts,
+    release_rows,
+    release_units,
+)
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.released import kept_as_dict, read_kept
+from privcore.algorithms.moment_search.visible import PublicShape, changing_sentence
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.errors import DataError
@@ -105,6 +109,10 @@ def test_groups_are_the_most_frequent_levels_and_the_rest():
     assert len({tuple(row) for row in basis.round(9)}) == 3
 
 
+def plan_of(n, mu, radius=None):
+    return plan_lines(n, LEVELS, ORDERED, mu, MomentSearchParameters(longest_row=radius))
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 500),
@@ -114,7 +122,7 @@ def test_groups_are_the_most_frequent_levels_and_the_rest():
 )
 def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, counted):
     """Whatever noise on the counts makes of the map, two rows move by what is planned for."""
-    plan = plan_lines(2, LEVELS, ORDERED, 1.0, radius=radius)
+    plan = plan_of(2, 1.0, radius)
     source = source_of(seed, n=2, shares=shares)
     bases = bases_of(release_counts(source, 10.0, SimulatedNoise(counted)), plan)
     rows = np.concatenate([b[c] for b, c in zip(bases, source.unique()[0], strict=True)], axis=1)
@@ -132,20 +140,20 @@ def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, count
         assert np.trace(moments[1:, 1:]) <= 1 + 1e-9
     change = ((exact[0] - exact[1]) * weight)[upper_triangle(rows.shape[1], centred=True)]
     assert np.linalg.norm(change) <= weighted_sensitivity(1.0, 1, CENTRED_SHARE) + 1e-9
-    assert plan.moments_sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.mu_moments
+    assert plan.moments_sigma >= weighted_sensitivity(1.0, plan.n, CENTRED_SHARE) / plan.mus[2]
 
 
 @pytest.mark.parametrize("shares", [None, 0.97])
 def test_squares_have_the_larger_noise(shares):
     plan, noise, source = (
-        plan_lines(400, LEVELS, ORDERED, 1.0, radius=None),
+        plan_of(400, 1.0),
         Recorder(1),
         source_of(2, shares=shares),
     )
-    release_lines(source, bases_of(release_counts(source, 1.0, noise), plan), plan, noise)
-    (_, counts, _, _), (_, products, sigma, _), (_, squares, more, _) = noise.calls
-    assert counts.sum() == len(KINDS) * 400
-    assert len(squares) == sum(plan.coordinates)
+    release_rows(source, plan, release_units(source, plan, noise), noise, 1.0)
+    (_, drawn, _, _), (_, products, sigma, _), (_, squares, more, _) = noise.calls
+    assert drawn.sum() == len(KINDS) * 400
+    assert len(squares) == plan.columns
     assert len(products) == 7 * 8 // 2
     assert sigma == plan.moments_sigma
     assert more >= math.sqrt(SQUARES) * sigma
@@ -180,13 +188,12 @@ def test_the_map_follows_from_the_noisy_counts_alone():
     delta=st.sampled_from([1e-9, 1e-6, 1e-3]),
 )
 def test_both_releases_together_are_the_total(p, n, epsilon, delta):
-    plan = plan_lines(n, (5,) * p, (5,) * p, planned_mu(epsilon, delta), radius=None)
-    together = math.hypot(plan.mu_counts, plan.mu_moments)
+    plan = plan_lines(n, (5,) * p, (5,) * p, planned_mu(epsilon, delta), MomentSearchParameters())
+    together = math.hypot(*plan.mus)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
-    assert plan.counts_sigma >= math.sqrt(2 * p) / plan.mu_counts
-    assert plan.further.mu_counts == 0
-    assert plan.further.mu_moments <= together
+    assert plan.units_sigma >= math.sqrt(2 * p) / plan.mus[0]
+    assert plan.mus[1] == 0
 
 
 def test_the_form_follows_from_public_facts():
@@ -195,13 +202,13 @@ def test_the_form_follows_from_public_facts():
     def form(n, r, p, ordered):
         return type(plan_levels(n, (r,) * p, (r if ordered else 0,) * p, parameters))
 
-    assert form(1_000, 5, 12, True) is LinesPlan
-    assert form(1_000, 5, 12, False) is LinesPlan
+    assert form(1_000, 5, 12, True) is RowsPlan
+    assert form(1_000, 5, 12, False) is RowsPlan
     assert form(200_000, 5, 12, True) is MomentPlan
     assert form(10_000, 5, 12, False) is MomentPlan
-    assert form(10_000, 5, 12, True) is LinesPlan
+    assert form(10_000, 5, 12, True) is RowsPlan
     assert form(10_000, 2, 6, True) is WholePlan
-    for measured, plan in (("levels", MomentPlan), ("lines", LinesPlan)):
+    for measured, plan in (("levels", MomentPlan), ("lines", RowsPlan)):
         asked = MomentSearchParameters.checked({"measured": measured}, "moment-search")
         assert type(plan_levels(1_000, (5,) * 12, (5,) * 12, asked)) is plan
 
@@ -222,23 +229,10 @@ def test_a_run_keeps_to_its_plan_and_finds_the_chain():
 @pytest.mark.parametrize("conditioning_set", [(), (2,), (2, 4)])
 def test_the_level_holds_when_the_noise_is_large(conditioning_set):
     """Independent columns, unequal levels; fails by chance less than once in a million runs."""
-    false, plan = 0, plan_lines(400, LEVELS, ORDERED, 0.5, radius=None)
+    false, plan = 0, plan_of(400, 0.5)
     for seed in range(500):
         source, noise = source_of(seed, shares=0.5), SimulatedNoise(seed)
-        counts = release_counts(source, plan.counts_sigma, noise)
-        bases = bases_of(counts, plan)
-        noisy = release_lines(source, bases, plan, noise)
-        kept = KeptLines(
-            400,
-            counts,
-            plan.counts_sigma,
-            bases,
-            noisy,
-            plan.moments_sigma,
-            0.5,
-            SQUARES,
-            CENTRED_SHARE,
-        )
+        kept = release_rows(source, plan, release_units(source, plan, noise), noise, 0.5)
         false += LineEvidence(kept, 5.0).test(0, 3, conditioning_set).p_value < 0.05
     assert binom.sf(false - 1, 500, 0.05) > 1e-6
 

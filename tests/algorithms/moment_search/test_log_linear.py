@@ -22,8 +22,8 @@ from privcore.algorithms.moment_search.margins import (
     nearest_probabilities,
 )
 from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
-from privcore.algorithms.moment_search.release.moments import full_basis
-from privcore.algorithms.moment_search.release.releases import release_tables
+from privcore.algorithms.moment_search.measure import release_tables
+from privcore.algorithms.moment_search.moments import full_basis
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import counted, data, of_pairs, of_tables
 from tests.examples import examples

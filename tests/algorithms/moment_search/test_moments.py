@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from privcore import kernels
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
-from privcore.algorithms.moment_search.release.moments import Moments
-from privcore.algorithms.moment_search.release.releases import release_pairs, release_tables
+from privcore.algorithms.moment_search.features import sum_zero_basis
+from privcore.algorithms.moment_search.measure import release_pairs, release_tables
+from privcore.algorithms.moment_search.moments import Moments
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples
 

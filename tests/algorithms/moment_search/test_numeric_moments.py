@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
+from privcore.algorithms.moment_search.budget import RowsPlan, plan_numbers
 from privcore.algorithms.moment_search.search import OrderSearch
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
-from privcore.algorithms.moment_search.release.numeric_moments import (
-    release_numbers,
-    released_scales,
+from privcore.algorithms.moment_search.measure import (
+    release_rows,
+    release_units,
 )
-from privcore.algorithms.moment_search.release.plan import NumbersPlan, plan_numbers
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.released import NumberUnits
 from privcore.counts import NumericRows
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -30,7 +32,7 @@ QUIET = 1e9
 
 def planned(n, p, mu, radius=50.0):
     """Two releases with the same mu, none of shapes; by default nothing is shortened."""
-    return NumbersPlan(n, (0,) * p, mu, 0.0, mu, radius, 2, CENTRED_SHARE)
+    return RowsPlan(n=n, levels=(0,) * p, mus=(mu, 0.0, mu), columns=p, radius=radius, intervals=2)
 
 
 def rows(seed, n=3_000, p=5, weight=0.5, shift=0.0):
@@ -56,8 +58,8 @@ def quiet(values, penalty=5.0):
 def noisy_moments(values, mu, seed, penalty=5.0, radius=50.0):
     plan = planned(*values.shape, mu, radius)
     source, noise = source_of(values), SimulatedNoise(seed)
-    units = released_scales(source, plan.scales_sigma, noise)
-    return LineEvidence(release_numbers(source, plan, units, noise, 1.0), penalty)
+    units = release_units(source, plan, noise)
+    return LineEvidence(release_rows(source, plan, units, noise, 1.0), penalty)
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 50.0])
@@ -65,9 +67,8 @@ def test_no_row_is_longer_than_what_the_noise_covers(radius):
     """Rows in corners of the box: their squares add up to 1 at most, to 1 where shortened."""
     values = np.where(np.random.default_rng(1).random((200, 4)) < 0.5, -1.0, 1.0)
     noise = Recorder(1)
-    release_numbers(
-        source_of(values), planned(200, 4, 1.0, radius), (np.zeros(4), np.ones(4)), noise, 1.0
-    )
+    units = NumberUnits(np.zeros(4), np.ones(4), radius, np.ones(4))
+    release_rows(source_of(values), planned(200, 4, 1.0, radius), units, noise, 1.0)
     (_, _, sigma, _), (_, squares, more, _) = noise.calls
     assert more >= math.sqrt(2) * sigma
     assert squares.sum() <= 1 + 1e-9
@@ -166,12 +167,12 @@ def test_a_row_moves_means_and_mean_squares_by_no_more_than_claimed(drawn):
     one, other = (np.array([*row, *np.square(row)]) for row in drawn)
     p = len(drawn[0])
     assert np.linalg.norm(one - other) <= 2 * math.sqrt(p) + 1e-9
-    assert planned(1, p, 1.0).scales_sigma == pytest.approx(2 * math.sqrt(p))
+    assert planned(1, p, 1.0).units_sigma == pytest.approx(2 * math.sqrt(p))
 
 
 def test_that_much_is_attained():
     change = np.array([1.0, 1.0]) - np.array([-1.0, 1.0])
-    assert np.linalg.norm(change) == pytest.approx(planned(1, 1, 1.0).scales_sigma)
+    assert np.linalg.norm(change) == pytest.approx(planned(1, 1, 1.0).units_sigma)
 
 
 rows_and_units = st.tuples(
@@ -211,6 +212,11 @@ def test_rows_in_other_units_are_those_counted():
     assert found == pytest.approx(expected, abs=1e-6)
 
 
+def planned_for(n, p, epsilon, delta=1e-6, radius=None):
+    parameters = MomentSearchParameters(epsilon=epsilon, delta=delta, longest_row=radius)
+    return plan_numbers(n, (0,) * p, parameters)
+
+
 @settings(max_examples=examples(100), deadline=None)
 @given(
     p=st.integers(2, 100),
@@ -220,22 +226,22 @@ def test_rows_in_other_units_are_those_counted():
     radius=st.sampled_from([None, 0.5, 4.0]),
 )
 def test_all_releases_together_are_the_total(p, n, epsilon, delta, radius):
-    plan = plan_numbers(n, (0,) * p, epsilon, delta, radius=radius)
-    together = math.hypot(plan.mu_scales, plan.mu_shapes, plan.mu_rest)
+    plan = planned_for(n, p, epsilon, delta, radius)
+    together = math.hypot(*plan.mus)
     assert gaussian_delta(epsilon, together) <= delta
     assert gaussian_delta(epsilon, together * (1 + 1e-9)) > delta * (1 - 1e-6)
     assert math.fsum(plan.shares) == pytest.approx(1)
-    assert len(plan.shares) == (3 if plan.mu_shapes else 2)
+    assert len(plan.shares) == (3 if plan.mus[1] else 2)
     assert plan.radius == radius or radius is None
-    assert 1 <= plan_numbers(n, (0,) * p, epsilon, delta, radius=None).radius <= 3
+    assert 1 <= planned_for(n, p, epsilon, delta).radius <= 3
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(p=st.integers(2, 100), n=st.integers(100, 10**7), epsilon=st.floats(0.01, 50))
 def test_the_less_noise_the_longer_rows_may_be(p, n, epsilon):
-    radius = plan_numbers(n, (0,) * p, epsilon, 1e-6, radius=None).radius
-    assert radius <= plan_numbers(10 * n, (0,) * p, epsilon, 1e-6, radius=None).radius
-    assert radius <= plan_numbers(n, (0,) * p, 2 * epsilon, 1e-6, radius=None).radius
+    radius = planned_for(n, p, epsilon).radius
+    assert radius <= planned_for(10 * n, p, epsilon).radius
+    assert radius <= planned_for(n, p, 2 * epsilon).radius
 
 
 def test_units_do_not_matter_where_there_is_little_noise():

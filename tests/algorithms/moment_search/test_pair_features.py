@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.moment_search.release.features import (
+from privcore.algorithms.moment_search.features import (
     pair_features_sensitivity,
     sum_zero_basis,
 )

@@ -12,14 +12,14 @@ from scipy.stats import binom, chi2, ncx2
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
 from privcore.algorithms.moment_search.findings import Rules, pair_findings
-from privcore.algorithms.moment_search.likelihood.power import (
-    POWER,
-    smallest_visible,
-    table_information,
-)
 from privcore.algorithms.moment_search.statistic import (
     Statistic,
     chi_squared_quantile,
+)
+from privcore.algorithms.moment_search.visible import (
+    POWER,
+    smallest_visible,
+    table_information,
 )
 from privcore.data import Column, Dataset, load_network
 from privcore.graphs.constraints import Constraints

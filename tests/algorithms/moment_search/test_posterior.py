@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from privcore.algorithms import count
+from privcore.algorithms.moment_search.budget import plan_whole
+from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.posterior import sampler
 from privcore.algorithms.moment_search.posterior.best import BestDag
 from privcore.algorithms.moment_search.posterior.masks import (
@@ -16,8 +18,6 @@ from privcore.algorithms.moment_search.posterior.masks import (
 )
 from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
 from privcore.algorithms.moment_search.posterior.table_score import TableScore
-from privcore.algorithms.moment_search.release.plan import plan_whole
-from privcore.algorithms.moment_search.release.releases import release_whole
 from privcore.algorithms.moment_search.whole import drawn, likely_edges
 from privcore.data import load_network
 from privcore.graphs.constraints import Constraints
@@ -160,7 +160,7 @@ def test_asia_s_run_that_ended_914_units_below_the_true_dag_ends_at_its_top():
     source = count(network.sample(100_000, 1))
     plan = plan_whole(source.n, source.levels, 1.0, cells=256)
     table = release_whole(source, plan, SimulatedNoise(1))
-    score = TableScore(table, plan.n, plan.scale, max_parents=4)
+    score = TableScore(table.counts, plan.n, plan.scale, max_parents=4)
     names = source.names
     true = [0] * len(names)
     for cause, effect in network.edges:

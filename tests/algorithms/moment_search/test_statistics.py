@@ -7,7 +7,7 @@ from scipy.stats import binom, chi2_contingency, kstest
 from privcore.algorithms.moment_search.linear_tests import LinearTests
 from privcore.algorithms.moment_search.likelihood.local_score import Evidence
 from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
-from privcore.algorithms.moment_search.release.releases import release_tables
+from privcore.algorithms.moment_search.measure import release_tables
 from privcore.algorithms.moment_search.rounds import choose_tables
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import LEVELS, counted, data, of_pairs, of_tables

@@ -6,7 +6,7 @@ from scipy.stats import binom, ncx2
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import (
+from privcore.algorithms.moment_search.visible import (
     PublicShape,
     visible_effects,
 )

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import PublicShape, visible_effects
+from privcore.algorithms.moment_search.visible import PublicShape, visible_effects
 from privcore.cli import main
 from privcore.data import load_network
 from privcore.extras.lab.planning.optimality_gap import (

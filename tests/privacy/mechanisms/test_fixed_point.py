@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from privcore import fixed_point
 from privcore.algorithms.gradients.clipped_gradients import clipped_mean, clipped_sensitivity
 from privcore.algorithms.gradients.noisy_gradients import clipped_slopes, slopes_sensitivity
-from privcore.algorithms.moment_search.release.features import (
+from privcore.algorithms.moment_search.features import (
     rounding_of_features,
     sum_zero_basis,
 )

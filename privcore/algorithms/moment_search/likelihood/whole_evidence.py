@@ -9,7 +9,7 @@ import numpy as np
 
 from privcore.algorithms.moment_search.evidence import Power
 from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
-from privcore.algorithms.moment_search.likelihood.power import probable_from
+from privcore.algorithms.moment_search.visible import probable_from
 from privcore.arrays import Columns, Matrix, Vector
 
 _EMPTY = 1e-9

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtri
 
-from privcore.algorithms.moment_search.likelihood.power import POWER
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.power import PublicShape, visible_effects
+from privcore.algorithms.moment_search.visible import POWER, PublicShape, visible_effects
 from privcore.algorithms.search.parameters import EPSILON
 from privcore.extras.lab.planning.pair_laws import PairLaw
 from privcore.extras.lab.planning.surrogate import Surrogates

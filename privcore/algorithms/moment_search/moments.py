@@ -16,7 +16,7 @@ from itertools import combinations, compress, product
 
 import numpy as np
 
-from privcore.algorithms.moment_search.release.features import sum_zero_basis
+from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.arrays import Columns, Matrix
 
 

@@ -28,6 +28,15 @@ def sum_zero_basis(levels: int) -> Matrix:
     return basis
 
 
+def sensitivity(levels: Sequence[int], n: int, only: Collection[tuple[int, int]] = ()) -> float:
+    """The largest Euclidean change of the sums over n rows when a record is replaced.
+
+    only: the pairs whose products are released, without any column by itself; none for all.
+    """
+    own = chosen_pairs_sensitivity(levels, only) if only else pair_features_sensitivity(levels)
+    return own + rounding_of_features(levels, n)
+
+
 def rounding_of_features(levels: Sequence[int], n: int) -> float:
     """The most, as a Euclidean length, that floating point adds to the difference of two tables'
     sums of features over n rows: docs/proofs/fixed_point.md, statement 2."""

@@ -1,0 +1,352 @@
+"""How a total (ε, δ) is split over the releases, from public facts alone.
+
+A plan for each form: all combinations of levels at once; pairs of columns and rounds of larger
+tables; and second moments of rows, which are numbers, or levels in few numbers each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from privcore.algorithms.moment_search.features import sensitivity
+from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.released import (
+    YES_NO,
+    KeptRows,
+    KeptTable,
+    WithMu,
+    counts_levels,
+)
+from privcore.algorithms.search.model import Run
+from privcore.algorithms.search.result import Edge
+from privcore.counts import has_numbers
+from privcore.data.discretise import usual_intervals
+from privcore.errors import ParameterError
+from privcore.independence.lines import coordinates
+from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.column_release import columns_sensitivity
+from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
+from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
+from privcore.rounding import down, up
+
+# Of μ², for each release that says no more than how the next ones are made.
+_FIRST = 0.1
+# With fewer intervals no shape can be seen.
+_LEAST_INTERVALS = 3
+# How long rows of numbers may be, in standard deviations of their columns, each with the noise on a
+# correlation up to which it is worth it: shortening rows bends their moments a little.
+# docs/experiments/numbers.md.
+_RADII = ((3.0, 0.0005), (2.0, 0.002), (1.5, 0.006), (1.25, 0.012), (1.0, math.inf))
+# And rows of levels.
+_RADIUS = 0.9
+# Below this many cells no table would hold more than what the pairs say already.
+LEAST_CELLS = 16
+_MOST_CELLS = 1_000_000
+# Rounds of tables, with equal shares.
+_ROUNDS = 3
+# The smallest Cramér's V seen level by level up to which levels are counted; and where most columns
+# of more than two levels have an order, so that few numbers say more, and rows are no more than
+# `_FEW_ROWS`: with more of them, what a line misses shows as links.  docs/experiments/lines.md.
+_SEEN, _SEEN_IN_ORDER = 0.3, 0.08
+_FEW_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class WholePlan:
+    """Counts of all combinations of levels; n: rows."""
+
+    n: int
+    levels: tuple[int, ...]
+    epsilon: float
+
+    @property
+    def scale(self) -> float:
+        """Scale of the discrete Laplace noise on each count: two of them move by 1."""
+        return up(2 / self.epsilon)
+
+    @property
+    def weight(self) -> float:
+        """What is left of the information on balanced and independent columns."""
+        expected = self.n / math.prod(self.levels)
+        return expected * float(cell_information(np.array(expected), self.scale))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return (Event("discrete laplace", self.epsilon / 2, 2),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianPlan:
+    """Releases with Gaussian noise.
+
+    n: rows.  levels: of each column, 0 of numbers.  mus: Gaussian-DP parameters of the releases in
+    their order, 0 where one is left out.
+    """
+
+    n: int
+    levels: tuple[int, ...]
+    mus: tuple[float, ...]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Parts of μ² of the releases that are made."""
+        squares = [mu * mu for mu in self.mus if mu]
+        return tuple(square / math.fsum(squares) for square in squares)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(Event("gaussian", 1 / mu) for mu in self.mus if mu)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MomentPlan(GaussianPlan):
+    """Counts of pairs, and rounds of tables; mus: of the pairs, and of all tables together.
+
+    cells: of a table, at most; 0 without tables.  only: the pairs that are counted, none for all.
+    """
+
+    cells: int = 0
+    only: Collection[Edge] = ()
+
+    @property
+    def pairs_sigma(self) -> float:
+        """Noise on each feature's sum, in counts."""
+        return planned_sigma(sensitivity(self.levels, self.n, self.only), self.mus[0])
+
+    @property
+    def noise(self) -> float:
+        """Its variance on a pair, as a part of what n balanced rows vary by chance."""
+        return sensitivity(self.levels, self.n, self.only) ** 2 / (self.n * self.mus[0] ** 2)
+
+    @property
+    def rounds(self) -> int:
+        return _ROUNDS if self.cells else 0
+
+    @property
+    def mu_round(self) -> float:
+        """μ of each round; there must be at least one."""
+        return down(self.mus[1] / math.sqrt(self.rounds))
+
+    def tables_sigma(self, tables: int) -> float:
+        """Noise on each cell of a round's tables: a replaced record moves each by √2 at most."""
+        return planned_sigma(math.sqrt(2 * tables), self.mu_round)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        mus = (self.mus[0], *(self.mu_round for _ in range(self.rounds)))
+        return tuple(Event("gaussian", 1 / mu) for mu in mus)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsPlan(GaussianPlan):
+    """Second moments of rows, which are numbers, or levels in few numbers each.
+
+    mus: of what says in which units, the numbers' middle and spread, or the counts of each column;
+    of the pairs that show whether numbers depend on each other in lines, 0 where that is taken for
+    granted, or levels are counted anyway; and of the moments, or of all that is counted instead.
+    columns: how many numbers a row is.  radius: how long it may be, in standard deviations of
+    these, over √columns.  intervals: into which numbers are cut where levels are counted; 0 of
+    levels alone.  ordered: as of `CountSource`.  mean_share: weight of the means.
+    """
+
+    columns: int
+    radius: float
+    intervals: int = 0
+    ordered: tuple[int, ...] = ()
+    mean_share: float = CENTRED_SHARE
+
+    @property
+    def cut(self) -> tuple[int, ...]:
+        """Numbers of levels of the columns, where numbers are cut."""
+        return tuple(r or self.intervals for r in self.levels)
+
+    @property
+    def scaled(self) -> tuple[int, ...]:
+        """Columns whose middle and spread are released: of levels that are counted, none is."""
+        counted = counts_levels(self.levels)
+        return tuple(c for c, r in enumerate(self.levels) if not (r and counted))
+
+    @property
+    def longest(self) -> float:
+        """Length of a row, where each number has mean 0 and variance 1."""
+        return self.radius * math.sqrt(self.columns)
+
+    @property
+    def units_sigma(self) -> float:
+        """A mean and a mean square of a number in [−1, 1] move together by 2/n at most; of a
+        column's levels, one has a row less and another a row more."""
+        if self.intervals:
+            return planned_sigma(columns_sensitivity(len(self.scaled), self.n), self.mus[0])
+        return planned_sigma(math.sqrt(2 * len(self.levels)), self.mus[0])
+
+    @property
+    def shapes_sigma(self) -> float:
+        """Noise on the sums of each pair's features; there must be such a release."""
+        return planned_sigma(sensitivity(self.cut, self.n), self.mus[1])
+
+    @property
+    def moments_sigma(self) -> float:
+        """Noise on products and on means; rows in the unit ball."""
+        return planned_sigma(weighted_sensitivity(1.0, self.n, self.mean_share), self.mus[2])
+
+    @property
+    def correlation_noise(self) -> float:
+        """Standard deviation of the noise on a correlation, where the units fit."""
+        return self.moments_sigma * self.radius**2 * self.columns
+
+
+Plan = WholePlan | MomentPlan | RowsPlan
+
+
+def plan_whole(n: int, levels: Sequence[int], epsilon: float, *, cells: int) -> WholePlan | None:
+    """None where the columns have more combinations of levels than `cells`, or there is but one."""
+    if len(levels) < 2 or math.prod(levels) > cells:
+        return None
+    return WholePlan(n, tuple(levels), epsilon)
+
+
+def plan_moments(
+    n: int, levels: Sequence[int], mu: float, parameters: MomentSearchParameters
+) -> MomentPlan:
+    """mu: of all releases together.
+
+    A test on a table of c cells has a noise variance of about c σ²/n of its sampling variance;
+    with a table for each column σ² = 2p/μ².  So the most noise in a table limits its cells.
+    """
+    share, most = parameters.table_share, parameters.table_noise_ratio
+    cells = min(most * n * (share * mu * mu) / (2 * len(levels)), _MOST_CELLS)
+    if cells < LEAST_CELLS or len(levels) < 3:
+        return MomentPlan(n=n, levels=tuple(levels), mus=(mu, 0.0))
+    mus = mu * math.sqrt(1 - share), mu * math.sqrt(share)
+    return MomentPlan(n=n, levels=tuple(levels), mus=mus, cells=int(cells))
+
+
+def plan_numbers(n: int, own_levels: Sequence[int], parameters: MomentSearchParameters) -> RowsPlan:
+    """own_levels: as of `NumberSource`.  Rows are as long as fits the noise, or as is set."""
+    columns, epsilon = len(own_levels), parameters.epsilon
+    intervals = usual_intervals(n, columns, epsilon)
+    looked = intervals >= _LEAST_INTERVALS and columns > 1 and not counts_levels(own_levels)
+    shapes = _FIRST if looked else 0.0
+    mu = planned_mu(epsilon, parameters.delta)
+    plan = RowsPlan(
+        n=n,
+        levels=tuple(own_levels),
+        mus=tuple(down(mu * math.sqrt(s)) for s in (_FIRST, shapes, 1 - _FIRST - shapes)),
+        columns=columns,
+        radius=parameters.longest_row or 0.0,
+        intervals=intervals,
+    )
+    if plan.radius:
+        return plan
+    tried = ((replace(plan, radius=radius), most) for radius, most in _RADII)
+    return next(plan for plan, most in tried if plan.correlation_noise <= most)
+
+
+def plan_lines(
+    n: int,
+    levels: Sequence[int],
+    ordered: Sequence[int],
+    mu: float,
+    parameters: MomentSearchParameters,
+) -> RowsPlan:
+    """mu: of both releases together."""
+    in_order = tuple(ordered) or (0,) * len(levels)
+    return RowsPlan(
+        n=n,
+        levels=tuple(levels),
+        mus=(down(mu * math.sqrt(_FIRST)), 0.0, down(mu * math.sqrt(1 - _FIRST))),
+        columns=sum(map(coordinates, levels, in_order)),
+        radius=parameters.longest_row or _RADIUS,
+        ordered=in_order,
+    )
+
+
+def plan_levels(
+    n: int, levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
+) -> Plan:
+    """In what form columns with levels are measured; levels, ordered: as of `CountSource`.
+
+    All combinations of levels, where there are few; otherwise pairs of columns, level by level, and
+    larger tables.  Where that would show only large dependences, each column in few numbers.
+    """
+    # Imported here: what is visible is a matter of the plans above.
+    from privcore.algorithms.moment_search.visible import visible
+
+    whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
+    if whole and parameters.measured == "levels":
+        return whole
+    mu = planned_mu(parameters.epsilon, parameters.delta)
+    counted = whole or plan_moments(n, levels, mu, parameters)
+    if parameters.measured == "levels":
+        return counted
+    if parameters.measured is None:
+        # At the usual levels of significance, so that the form does not change with these.
+        seen = visible(counted, MomentSearchParameters(), math.comb(len(levels), 2)).alone
+        many = [bool(o) for o, r in zip(ordered, levels, strict=False) if r > YES_NO]
+        in_order = 0 < len(many) <= 2 * sum(many) and n <= _FEW_ROWS
+        if seen is not None and seen <= (_SEEN_IN_ORDER if in_order else _SEEN):
+            return counted
+    return plan_lines(n, levels, ordered, mu, parameters)
+
+
+def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
+    """Pairs and tables for a part of the budget; mu: of all of them together."""
+    if run.earlier.only:
+        only = run.earlier.only
+        return MomentPlan(n=run.source.n, levels=tuple(levels), mus=(mu, 0.0), only=only)
+    return plan_moments(run.source.n, levels, mu, run.parameters)
+
+
+def planned(run: Run[MomentSearchParameters]) -> Plan:
+    """What a run releases; after a run before, all that is left buys more of the same.
+
+    Raises ParameterError where nothing is left.
+    """
+    source, parameters, before = run.source, run.parameters, run.earlier.kept
+    if has_numbers(source):
+        plan = plan_numbers(source.n, source.own_levels, parameters)
+        if isinstance(before, KeptRows):
+            plan = replace(plan, mean_share=before.mean_share)
+        return plan if before is None else replace(plan, mus=(0.0, 0.0, mu_to_spend(run)))
+    if before is None:
+        return plan_levels(source.n, source.levels, source.ordered, parameters)
+    if isinstance(before, KeptTable):
+        return WholePlan(before.n, before.levels, parameters.epsilon)
+    mu = mu_to_spend(run)
+    if isinstance(before, KeptRows):
+        plan = plan_lines(source.n, source.levels, source.ordered, mu, parameters)
+        return replace(plan, mus=(0.0, 0.0, down(math.hypot(*plan.mus))))
+    return plan_rounds(run, mu, source.levels)
+
+
+def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
+    """What a run spends, after what a run before has, as one step.
+
+    Of numbers, the last release is one of moments, or rounds of counts worth as much together.
+    Counts of all combinations refine those before, and are no more than these alone.
+    """
+    before, plan = run.earlier.kept, planned(run)
+    earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
+    return (*earlier, *plan.events)
+
+
+def total_mu(run: Run[MomentSearchParameters]) -> float:
+    """Gaussian-DP parameter of all releases together, those of a run before included."""
+    return planned_mu(run.parameters.epsilon, run.parameters.delta)
+
+
+def mu_to_spend(run: Run[MomentSearchParameters]) -> float:
+    """What a run before has not used of it; raises ParameterError where that is nothing."""
+    parameters, before, total = run.parameters, run.earlier.kept, total_mu(run)
+    assert isinstance(before, WithMu)
+    if not 0 < before.mu < total:
+        raise ParameterError(
+            f"The release before has used all of ε = {parameters.epsilon:g} at δ = "
+            f"{parameters.delta:g}, or it cannot be added to; give a larger total."
+        )
+    return down(math.sqrt((total - before.mu) * (total + before.mu)))

@@ -1,0 +1,173 @@
+"""What is released: the only code of the search that sees rows and exact counts.
+
+Pairs of columns and tables over a few sets of them; all columns at once; or second moments of rows.
+Rows are in units that fit them: a small release before says in which, of numbers the mean and mean
+square of each column, of levels the counts of each column by itself, which say how far apart the
+levels of a line are, and which levels of others are grouped.  Rows are shortened to a public
+length.  Proof: docs/proofs/moment_search.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privcore.algorithms.moment_search.budget import RowsPlan, WholePlan
+from privcore.algorithms.moment_search.features import sum_zero_basis
+from privcore.algorithms.moment_search.margins import nearest_probabilities
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.released import (
+    KeptRows,
+    KeptTable,
+    LineUnits,
+    NumberUnits,
+)
+from privcore.algorithms.search.result import Edge
+from privcore.arrays import Columns, Vector
+from privcore.counts import (
+    Bases,
+    CountSource,
+    MomentSource,
+    NumberSource,
+    has_levels,
+    has_numbers,
+)
+from privcore.independence.lines import basis_of
+from privcore.privacy.mechanisms import NoiseSource
+from privcore.privacy.mechanisms.moment_release import SQUARES, with_noise
+
+
+def release_pairs(
+    source: CountSource,
+    sigma: float,
+    noise: NoiseSource,
+    before: Moments | None = None,
+    only: Collection[Edge] = (),
+) -> Moments:
+    """Moments of all columns and all pairs of columns, each with noise of deviation sigma.
+
+    before: what was released already, which these are added to.  only: these pairs, and no column
+    by itself.
+    """
+    bases = [sum_zero_basis(r) for r in source.levels]
+    exact: dict[Columns, NDArray[np.float64]] = {}
+    if not only:
+        exact = {(c,): basis.T @ source.table([c]) for c, basis in enumerate(bases)}
+    for c, d in sorted(only) if only else combinations(range(len(bases)), 2):
+        exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
+    noisy = noise.gaussian_array(np.concatenate([sums.ravel() for sums in exact.values()]), sigma)
+    released = Moments(source.n, source.levels) if before is None else before
+    ends = np.cumsum([sums.size for sums in exact.values()])
+    for (columns, sums), part in zip(exact.items(), np.split(noisy, ends[:-1]), strict=True):
+        released.add(columns, part.reshape(sums.shape), sigma * sigma)
+    return released
+
+
+def release_tables(
+    released: Moments,
+    source: CountSource,
+    sets: Sequence[Columns],
+    sigma: float,
+    noise: NoiseSource,
+) -> None:
+    """Adds counts over each of the sets, each cell with noise of deviation sigma."""
+    for columns in sets:
+        exact = source.table(columns).astype(np.float64)
+        noisy = noise.gaussian_array(exact.reshape(-1), sigma)
+        released.add_table(columns, noisy.reshape(exact.shape), sigma * sigma)
+
+
+def release_whole(
+    source: CountSource, plan: WholePlan, noise: NoiseSource, before: KeptTable | None = None
+) -> KeptTable:
+    """Counts of all combinations of levels, each with discrete Laplace noise.
+
+    before: the same counts with more noise, released already, which these refine: both together
+    tell no more than these alone.
+    """
+    exact = source.table(range(len(source.levels))).reshape(-1).astype(np.int64)
+    if before is None:
+        noisy = noise.discrete_laplace_array(exact, plan.scale)
+    else:
+        known = before.counts.reshape(-1).astype(np.int64)
+        noisy = noise.refined_laplace_array(exact, known, before.scale, plan.scale)
+    return KeptTable(plan.n, noisy.reshape(source.levels).astype(np.float64), plan.scale)
+
+
+def release_units(
+    source: MomentSource, plan: RowsPlan, noise: NoiseSource
+) -> NumberUnits | LineUnits:
+    """What says in which units rows are measured."""
+    if has_numbers(source):
+        return NumberUnits(*release_scales(source, plan, noise), plan.radius, _half(source))
+    assert has_levels(source)
+    counts = release_counts(source, plan.units_sigma, noise)
+    return LineUnits(counts, plan.units_sigma, bases_of(counts, plan))
+
+
+def _half(source: NumberSource) -> Vector:
+    return np.array([(high - low) / 2 for low, high in source.bounds])
+
+
+def release_scales(
+    source: NumberSource, plan: RowsPlan, noise: NoiseSource
+) -> tuple[Vector, Vector]:
+    """Middle and spread of each column, from noisy means and mean squares; 0 and 1 of others."""
+    columns, sigma = np.array(plan.scaled, dtype=np.intp), plan.units_sigma
+    exact = source.moments(math.sqrt(plan.columns))
+    means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
+    means, squares = np.split(noise.gaussian_array(means_and_squares, sigma), 2)
+    centre = np.clip(means, -1, 1)
+    variance = squares - centre * centre
+    # Shrunk to their mean as far as they differ by no more than noise (James & Stein 1961).
+    own = max(1 - sigma * sigma / max(float(np.var(variance)), 1e-300), 0.0)
+    shrunk = own * variance + (1 - own) * variance.mean()
+    middle, spread = np.zeros(plan.columns), np.ones(plan.columns)
+    middle[columns], spread[columns] = centre, np.sqrt(np.clip(shrunk, min(sigma, 1.0), 1.0))
+    return middle, spread
+
+
+def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tuple[Vector, ...]:
+    """Counts of the levels of each column."""
+    exact = [source.table([c]).astype(np.float64) for c in range(len(source.levels))]
+    noisy = noise.gaussian_array(np.concatenate(exact), sigma)
+    return tuple(np.split(noisy, np.cumsum(source.levels)[:-1]))
+
+
+def bases_of(counts: Sequence[Vector], plan: RowsPlan) -> Bases:
+    """Coordinates of the levels of each column, by noisy counts; rows of length 1 are the longest.
+
+    Rarer levels than noise can tell from none would be far out: none has a smaller share.
+    """
+    bases = []
+    for own, ordered in zip(counts, plan.ordered, strict=True):
+        shares = nearest_probabilities(own, min(plan.units_sigma / plan.n, 0.5 / len(own)))
+        bases.append(basis_of(shares, ordered) / plan.longest)
+    return tuple(bases)
+
+
+def release_rows(
+    source: MomentSource,
+    plan: RowsPlan,
+    units: NumberUnits | LineUnits,
+    noise: NoiseSource,
+    mu: float,
+) -> KeptRows:
+    """Second moments of rows in the unit ball; mu: of all releases so far."""
+    if isinstance(units, NumberUnits):
+        assert has_numbers(source)
+        # A run before may have had other bounds, and so other units.
+        units = units._replace(half=_half(source))
+        longest = units.radius * math.sqrt(plan.columns)
+        exact = source.moments_about(units.centre, units.scale, longest)
+    else:
+        assert has_levels(source)
+        exact = source.coded(units.bases, 1.0)
+    weight = np.ones(len(exact))
+    weight[0] = plan.mean_share
+    noisy = with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise)
+    return KeptRows(plan.n, units, noisy, plan.moments_sigma, mu, SQUARES, plan.mean_share)

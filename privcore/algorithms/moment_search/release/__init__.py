@@ -1,1 +1,0 @@
-"""What is released: moments and tables with Gaussian noise, and their plan."""

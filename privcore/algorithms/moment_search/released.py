@@ -1,0 +1,441 @@
+"""What a run released, as a value: it can be kept, searched again, topped up and pooled.
+
+A form for each kind of release: counts of all combinations of levels, sums over pairs and larger
+sets of columns, and second moments of rows: of numbers, or of levels in few numbers each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.search.result import Keepable
+from privcore.arrays import Matrix, Vector
+from privcore.counts.source import Bases
+from privcore.errors import DataError
+from privcore.privacy.mechanisms.moment_release import MEAN_SHARE
+from privcore.privacy.mechanisms.noise import discrete_laplace_scale, discrete_laplace_variance
+from privcore.privacy.mechanisms.second_moments import upper_triangle
+
+# Levels of a column that is a number as well: yes/no as −1 and 1.
+YES_NO = 2
+_MOST_CELLS = 10**8
+_Readers = Mapping[str, Callable[[Any], Any]]
+# Per column, where it is cut, increasing.
+Points = tuple[tuple[float, ...], ...]
+
+
+def counts_levels(own_levels: Sequence[int]) -> bool:
+    """Whether levels are counted in any case; own_levels: as of `NumberSource`."""
+    return max(own_levels) > YES_NO
+
+
+# What reads each value of a file; all raise TypeError or ValueError for what it may not be.
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError
+
+
+def _rows(value: Any) -> int:
+    _require(type(value) is int and 2 <= value < 2**53)
+    return int(value)
+
+
+def _size(value: Any) -> float:
+    _require(type(value) in (int, float) and 0 <= float(value) < math.inf)
+    return float(value)
+
+
+def _positive(value: Any) -> float:
+    _require(_size(value) > 0)
+    return float(value)
+
+
+def _levels(values: Any) -> tuple[int, ...]:
+    levels = tuple(values)
+    _require(len(levels) >= 2 and all(type(r) is int and 1 <= r <= 1000 for r in levels))
+    return levels
+
+
+def _numbers(values: Any, axes: int = 1) -> Matrix:
+    numbers = np.array(values, dtype=np.float64)
+    _require(numbers.ndim == axes and numbers.size <= _MOST_CELLS)
+    _require(bool(np.isfinite(numbers).all()))
+    return numbers
+
+
+def _points(values: Any) -> Points | None:
+    if values is None:
+        return None
+    points = tuple(tuple(map(float, ends)) for ends in values)
+    for ends in points:
+        _require(all(map(math.isfinite, ends)) and list(ends) == sorted(set(ends)))
+    return points
+
+
+def _checked(document: Mapping[str, Any], readers: _Readers) -> dict[str, Any]:
+    return {name: reader(document[name]) for name, reader in readers.items()}
+
+
+def _plain(value: Any) -> Any:
+    """JSON-ready."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True)
+class KeptTable:
+    """Counts of all combinations of levels.
+
+    n: rows.  counts: shape = levels.  scale: of the discrete Laplace noise on each; where several
+    releases are put together, that of such noise with their variance.
+    topped: whether a further release may refine it, which only one release of one table allows.
+    """
+
+    n: int
+    counts: Matrix
+    scale: float
+    topped: bool = True
+
+    form = "table"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return self.counts.shape
+
+    @property
+    def moments(self) -> Moments:
+        """The sums that the counts give."""
+        moments, columns = Moments(self.n, self.levels), tuple(range(self.counts.ndim))
+        moments.add_table(columns, self.counts, discrete_laplace_variance(self.scale))
+        return moments
+
+    @property
+    def closed(self) -> KeptTable:
+        """The same, which no further release may refine."""
+        return replace(self, topped=False)
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are those that were counted; own_levels: as of `NumberSource`."""
+        return tuple(own_levels) == self.levels
+
+    def same_rows(self, other: KeptTable) -> KeptTable:
+        """With another release of the same rows; counts weighed by their noise."""
+        one, two = map(discrete_laplace_variance, (self.scale, other.scale))
+        # Of noise that is 0 in floating point, either count will do.
+        share = two / (one + two) if one + two > 0 else 1.0
+        counts = share * self.counts + (1 - share) * other.counts
+        return KeptTable(self.n, counts, discrete_laplace_scale(one * share), topped=False)
+
+    def other_rows(self, other: KeptTable) -> KeptTable:
+        """With a release of other rows of the same columns."""
+        variance = sum(map(discrete_laplace_variance, (self.scale, other.scale)))
+        counts, scale = self.counts + other.counts, discrete_laplace_scale(variance)
+        return KeptTable(self.n + other.n, counts, scale, topped=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        flat = {"levels": list(self.levels), "counts": self.counts.ravel().tolist()}
+        return {"n": self.n, **flat, "scale": self.scale, "topped": self.topped}
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        readers = {"n": _rows, "levels": _levels, "counts": _numbers, "scale": _positive}
+        values, topped = _checked(document, readers), document["topped"] is True
+        counts = values["counts"].reshape(values["levels"])
+        return cls(values["n"], counts, values["scale"], topped)
+
+
+class WithMu:
+    """What was released with Gaussian noise.
+
+    mu: Gaussian-DP parameter of all releases so far, for a row; 0 where none can be added.
+    """
+
+    mu: float
+
+    @property
+    def topped(self) -> bool:
+        """Whether a further release may add to it."""
+        return self.mu > 0
+
+    @property
+    def closed(self) -> Self:
+        """The same, to which none may."""
+        return cast(Self, replace(cast(Any, self), mu=0.0))
+
+
+@dataclass(frozen=True)
+class KeptSums(WithMu):
+    """Sums over pairs of columns, and over larger sets.
+
+    moments: all that was released.  noise: as of `MomentPlan`, which says how the search begins.
+    points: between which numbers were cut into levels, None of columns that have levels.
+    """
+
+    n: int
+    moments: Moments
+    noise: float
+    mu: float
+    points: Points | None = None
+
+    form = "sums"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return self.moments.levels
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are those that were counted; own_levels: as of `NumberSource`."""
+        if self.points is None:
+            return tuple(own_levels) == self.levels
+        cut = [own or now for own, now in zip(own_levels, self.levels, strict=False)]
+        return 0 in own_levels and len(own_levels) == len(cut) and tuple(cut) == self.levels
+
+    def same_rows(self, other: KeptSums) -> KeptSums:
+        """With another release of the same rows; every sum is weighed by its noise."""
+        self._check(other)
+        both = self.moments.copy()
+        for columns, sums, variance in other.moments.parts():
+            both.add(columns, sums, variance)
+        noise = 1 / (1 / self.noise + 1 / other.noise)
+        return replace(self, moments=both, noise=noise, mu=0.0)
+
+    def other_rows(self, other: KeptSums) -> KeptSums:
+        """With a release of other rows of the same columns: sums that both have are added."""
+        self._check(other)
+        total = self.n + other.n
+        both, theirs = Moments(total, self.levels), {c: (s, v) for c, s, v in other.moments.parts()}
+        for columns, sums, variance in self.moments.parts():
+            if columns in theirs:
+                more, noise = theirs[columns]
+                both.add(columns, sums + more, variance + noise)
+        noise = (self.noise * self.n + other.noise * other.n) / total
+        return KeptSums(total, both, noise, 0.0, self.points)
+
+    def _check(self, other: KeptSums) -> None:
+        """Raises DataError where numbers were cut at different points."""
+        if self.points != other.points:
+            raise DataError(
+                "The files cut numbers into levels at different points, which each release chose "
+                "by itself; cut them at public points before the releases."
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "n": self.n,
+            "levels": list(self.levels),
+            "noise": self.noise,
+            "mu": self.mu,
+            "points": _plain(self.points),
+            "sums": [
+                {"columns": list(columns), "variance": variance, "values": sums.ravel().tolist()}
+                for columns, sums, variance in self.moments.parts()
+            ],
+        }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        levels, n = _levels(document["levels"]), _rows(document["n"])
+        moments = Moments(n, levels)
+        # A search looks at all pairs, and at every part of a larger set.
+        searched = set(combinations(range(len(levels)), 2))
+        for part in document["sums"]:
+            columns = tuple(part["columns"])
+            _require(all(type(c) is int and 0 <= c < len(levels) for c in columns))
+            _require(columns == tuple(sorted(set(columns))) and not moments.covers(columns))
+            sums = _numbers(part["values"]).reshape([levels[c] - 1 for c in columns])
+            moments.add(columns, sums, _positive(part["variance"]))
+            searched.update(combinations(columns, len(columns) - 1))
+        _require(all(map(moments.covers, searched)))
+        points = _points(document["points"])
+        _require(points is None or [len(ends) + 1 for ends in points] == list(levels))
+        return cls(n, moments, _positive(document["noise"]), _size(document["mu"]), points)
+
+
+class NumberUnits(NamedTuple):
+    """centre, scale: of each column, shape (p,).  radius: how long rows may be in these, over √p.
+    half: of each column, half of its range in the units of the data, shape (p,)."""
+
+    centre: Vector
+    scale: Vector
+    radius: float
+    half: Vector
+
+
+class LineUnits(NamedTuple):
+    """counts: of the levels of each column, with normal noise of deviation counts_sigma.
+    bases: the coordinates of the levels, by these; rows are shortened to length 1."""
+
+    counts: tuple[Vector, ...]
+    counts_sigma: float
+    bases: Bases
+
+
+@dataclass(frozen=True)
+class KeptRows(WithMu):
+    """Second moments of rows: of numbers, or of columns with levels in few numbers each.
+
+    units: what was released before, and which coordinates of a row follow from it.
+    noisy: means, times mean_share, and products, as the upper triangle of (d + 1, d + 1) without
+    (0, 0), each with normal noise of deviation sigma, squares with `squares` times its variance.
+    """
+
+    n: int
+    units: NumberUnits | LineUnits
+    noisy: Vector
+    sigma: float
+    mu: float
+    squares: float
+    mean_share: float
+
+    @property
+    def form(self) -> str:
+        return "lines" if isinstance(self.units, LineUnits) else "numbers"
+
+    @property
+    def bases(self) -> Bases:
+        """Coordinates of the levels of each column; numbers have none."""
+        return self.units.bases if isinstance(self.units, LineUnits) else ()
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        return tuple(map(len, self.bases))
+
+    @property
+    def ordered(self) -> tuple[int, ...]:
+        """How many levels of each column are on a line; 0 where none are."""
+        return tuple(len(basis) if basis.shape[1] == 1 else 0 for basis in self.bases)
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """How many numbers each column is measured in."""
+        numbers = len(self.units.centre) if isinstance(self.units, NumberUnits) else 0
+        return tuple(basis.shape[1] for basis in self.bases) or (1,) * numbers
+
+    @property
+    def moments(self) -> Moments:
+        """The counts of each column by itself; none of numbers."""
+        moments = Moments(self.n, self.levels)
+        if isinstance(self.units, LineUnits):
+            for column, counts in enumerate(self.units.counts):
+                moments.add_table((column,), counts, self.units.counts_sigma**2)
+        return moments
+
+    def fits(self, own_levels: Sequence[int]) -> bool:
+        """Whether columns are those that were measured; own_levels: as of `NumberSource`."""
+        if self.bases:
+            return tuple(own_levels) == self.levels
+        as_numbers = 0 in own_levels and not counts_levels(own_levels)
+        return as_numbers and len(own_levels) == len(self.coordinates)
+
+    def same_rows(self, other: KeptRows) -> KeptRows:
+        """With another release of the same rows in the same units; weighed by their noise."""
+        if _plain((*self.units, self.mean_share)) != _plain((*other.units, other.mean_share)):
+            raise DataError(
+                "The files hold moments in different units, which each release chose by itself; "
+                "only a release that tops up another has its units."
+            )
+        rows, columns = upper_triangle(sum(self.coordinates), centred=True)
+        own, more = (k.sigma**2 * np.where(rows == columns, k.squares, 1.0) for k in (self, other))
+        share = more / (own + more)
+        left = own * share
+        noisy = share * self.noisy + (1 - share) * other.noisy
+        sigma, squares = math.sqrt(left[0]), float(left[-1] / left[0])
+        return replace(self, noisy=noisy, sigma=sigma, squares=squares, mu=0.0)
+
+    def other_rows(self, other: KeptRows) -> KeptRows:
+        """Raises DataError: each release has units of its own."""
+        raise DataError(
+            "Moments are in units that each site's release chose by itself, and cannot be added; "
+            "cut numbers into levels at public points before the releases, and count these."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        own = {name: getattr(self, name) for name in _MOMENTS}
+        parts = {"n": self.n, **self.units._asdict(), **own}
+        return {name: _plain(value) for name, value in parts.items()}
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Raises KeyError, TypeError or ValueError for what `as_dict` has not made."""
+        units: NumberUnits | LineUnits
+        if document["form"] == "lines":
+            units = LineUnits(**_checked(document, _LINES))
+            levels = _levels(map(len, units.counts))
+            _require(levels == tuple(map(len, units.bases)) and all(b.size for b in units.bases))
+        else:
+            units = NumberUnits(**_checked(document, _NUMBERS))
+            _require(2 <= len(units.centre) == len(units.scale) == len(units.half))
+            # Files of versions before leave these out.
+            document = {"squares": 1.0, "mean_share": MEAN_SHARE, **document}
+        kept = cls(_rows(document["n"]), units, **_checked(document, _MOMENTS))
+        d = sum(kept.coordinates)
+        _require(len(kept.noisy) == (d + 1) * (d + 2) // 2 - 1)
+        return kept
+
+
+_NUMBERS: _Readers = {"centre": _numbers, "scale": _numbers, "radius": _positive, "half": _numbers}
+_LINES: _Readers = {
+    "counts": lambda values: tuple(map(_numbers, values)),
+    "counts_sigma": _positive,
+    "bases": lambda values: tuple(_numbers(basis, 2) for basis in values),
+}
+_MOMENTS: _Readers = {
+    "noisy": _numbers,
+    "sigma": _positive,
+    "mu": _size,
+    "squares": _positive,
+    "mean_share": _positive,
+}
+Kept = KeptTable | KeptSums | KeptRows
+_FORMS: dict[str, type[Kept]] = {
+    "table": KeptTable,
+    "sums": KeptSums,
+    "numbers": KeptRows,
+    "lines": KeptRows,
+}
+
+
+def kept_as_dict(kept: Keepable) -> dict[str, Any]:
+    """JSON-ready, with its form."""
+    return {"form": kept.form, **kept.as_dict()}
+
+
+def read_kept(document: Any) -> Kept:
+    """Raises DataError for what `kept_as_dict` has not made."""
+    try:
+        return _FORMS[document["form"]].read(document)
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        raise DataError("The release file is not complete; get the original.") from None
+
+
+def together(parts: Sequence[Kept], *, same_rows: bool) -> Kept:
+    """Releases of the same rows, or of different ones, of the same columns; raises DataError."""
+    whole = parts[0]
+    for other in parts[1:]:
+        if type(whole) is not type(other) or whole.levels != other.levels:
+            raise DataError(
+                "The files hold different kinds of releases, which cannot be put together."
+            )
+        if same_rows and whole.n != other.n:
+            raise DataError(
+                f"The files have {whole.n:,} and {other.n:,} rows, so they do not hold the same "
+                "ones; say that they come from different sites."
+            )
+        add: Any = whole.same_rows if same_rows else whole.other_rows
+        whole = add(other)
+    return whole

@@ -1,0 +1,314 @@
+"""Which dependences a budget can see, from public facts, before anything is spent.
+
+Columns with levels are taken as balanced, numbers as normal, and all as independent but for the
+pair itself; rarer levels need larger dependences.  What is asked is what `edge_selection`, or the
+posterior, asks of the only edge.
+
+A test compares a statistic of f degrees of freedom with a threshold.  A dependence of size V makes
+it noncentral χ², with V² times the test's information as noncentrality.  Exact where all parts of
+the statistic weigh the same; otherwise the dependence is taken as spread evenly over them, and the
+distribution as that of a scaled χ² (see `statistic`).  V is Cramér's V of two columns with levels,
+the size of the correlation of two numbers; given other columns, that of what these leave
+unexplained.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import median_low
+from typing import Any, NamedTuple
+
+from scipy.special import chdtrc, chndtrinc, gammainc, gammaln
+
+from privcore.algorithms.moment_search.budget import (
+    MomentPlan,
+    Plan,
+    RowsPlan,
+    WholePlan,
+    plan_levels,
+    plan_moments,
+    plan_numbers,
+)
+from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
+from privcore.algorithms.moment_search.released import YES_NO, counts_levels
+from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_quantile
+from privcore.counts import MixedRows, MomentSource, has_levels
+from privcore.graphs.knowledge import Knowledge
+from privcore.independence.lines import coordinates
+
+POWER = 0.9
+# A dependence that anybody would want to see, and the largest ε that is proposed for it.
+_CLEAR = 0.3
+_LARGEST = 20.0
+
+Levels = tuple[int, int]
+
+
+class Visible(NamedTuple):
+    """The smallest dependence that is seen with probability `POWER`, of two columns in the middle
+    of all pairs: given nothing, given one column, and two.
+
+    Where not all combinations are counted it is on the pairs alone given nothing, and given others
+    on one of as many tables as columns in a single round; other releases only add power.  Of
+    numbers all three are the same.  None where not even 1 is, or no such table fits.
+    """
+
+    alone: float | None
+    given_one: float | None
+    given_two: float | None
+
+
+def visible(
+    plan: Plan, parameters: MomentSearchParameters, pairs: int, pair: Levels | None = None
+) -> Visible:
+    """pairs: over which the level is kept.  pair: the levels of the two columns, if not of those
+    in the middle."""
+
+    def least(pair: Levels, others: int) -> float | None:
+        if isinstance(plan, RowsPlan):
+            return _in_rows(plan, parameters.false_edges / pairs)
+        if isinstance(plan, WholePlan):
+            return _in_whole(plan, pair, others, parameters.false_edges)
+        return _in_tables(plan, pair, others, parameters, pairs)
+
+    columns = plan.columns if isinstance(plan, RowsPlan) else len(plan.levels)
+    if pair is None:
+        every = [(min(two), max(two)) for two in combinations(plan.levels, 2)]
+        sizes = {two: least(two, 0) for two in set(every)}
+        pair = sorted(every, key=lambda two: sizes[two] or math.inf)[len(every) // 2]
+    return Visible(*(least(pair, k) if k < columns - 1 else None for k in range(3)))
+
+
+def _in_tables(
+    plan: MomentPlan, pair: Levels, others: int, parameters: MomentSearchParameters, pairs: int
+) -> float | None:
+    """On the pairs alone; given so many others, on tables of pairs that were candidates."""
+    strata = median_low(plan.levels) ** others
+    level = parameters.false_edges / pairs
+    candidates = parameters.level_of_candidates(len(plan.levels))
+    if not others:
+        return _tested(plan.n, pair, 1, plan.pairs_sigma, min(level, candidates), 0.0)
+    candidate = _tested(plan.n, pair, 1, plan.pairs_sigma, candidates, 0.0)
+    if strata * math.prod(pair) > plan.cells or candidate is None:
+        return None
+    sigma = plan.tables_sigma(len(plan.levels))
+    seen = _tested(plan.n, pair, strata, sigma, level, parameters.penalty)
+    return None if seen is None else max(seen, candidate)
+
+
+def _tested(
+    n: int, pair: Levels, strata: int, sigma: float, level: float, penalty: float
+) -> float | None:
+    # A balanced column's codes have variance 1/r each, and all parts weigh the same.
+    weight = 1 / (1 + sigma * sigma * strata / n * pair[0] * pair[1])
+    dof = strata * (pair[0] - 1) * (pair[1] - 1)
+    threshold = max(chi_squared_quantile(dof, level), penalty * dof)
+    return _weighed(n, pair, strata, weight, threshold)
+
+
+def _in_whole(plan: WholePlan, pair: Levels, others: int, level: float) -> float | None:
+    strata = median_low(plan.levels) ** others
+    asked = probable_from(plan.n * plan.weight, pair, strata, level)
+    if chdtrc(strata * (pair[0] - 1) * (pair[1] - 1), asked) > 0.5:
+        # The counts are worth so few rows that chance would do: there the formula is no guide.
+        return None
+    return _weighed(plan.n, pair, strata, plan.weight, asked)
+
+
+def _weighed(n: int, pair: Levels, strata: int, weight: float, threshold: float) -> float | None:
+    """weight: of each part of the statistic.  threshold: of χ²."""
+    dof = strata * (pair[0] - 1) * (pair[1] - 1)
+    return smallest_visible(dof, threshold, n * (min(pair) - 1) * weight)
+
+
+def _in_rows(plan: RowsPlan, level: float) -> float | None:
+    """The correlation of two of p independent columns, each measured in one number, as if normal of
+    variance 1, in rows no longer than R = radius · √p.
+
+    With g = min(1, R²/|x|²) and |x|² a χ² of p degrees of freedom, E g x² = E g|x|²/p,
+    E g x²y² = E g|x|⁴/(p(p + 2)), and so with g².
+    """
+    n, p = plan.n, plan.columns
+    most = p * plan.radius * plan.radius
+    below = [float(gammainc(p / 2 + k, most / 2)) for k in range(3)]
+    fourth = p * (p + 2) * below[2]
+    # What shortening leaves: of each variance, of a correlation, at 0, and of its variance times n.
+    variance = below[1] + most * (1 - below[0]) / p
+    slope = (fourth + most * p * (1 - below[1])) / (p * (p + 2)) / variance
+    sampling = (fourth + most * most * (1 - below[0])) / (p * (p + 2)) / variance**2
+    noise = n * (plan.correlation_noise / variance) ** 2
+    threshold = max(chi_squared_quantile(1, level), LINE_PENALTY * math.log(n))
+    # The test supposes a sampling variance of 1.
+    spread = sampling + noise
+    return smallest_visible(1, threshold * (1 + noise) / spread, n * slope**2 / spread)
+
+
+def table_information(n: float, levels: Levels, statistic: Statistic) -> float:
+    """Noncentrality of a test of two columns with levels for V = 1.
+
+    n: rows.  statistic: of the test, for the weights of its (r − 1)(s − 1) parts.
+    """
+    r, s = levels
+    return n * (min(r, s) - 1) * statistic.first / ((r - 1) * (s - 1))
+
+
+def smallest_visible(dof: float, threshold: float, information: float) -> float | None:
+    """The smallest V from 0 to 1 that is seen with probability `POWER`; None if not even 1 is."""
+    if not (dof > 0 and information > 0):
+        return None
+    needed = math.sqrt(max(float(chndtrinc(threshold, dof, 1 - POWER)), 0.0) / information)
+    return needed if needed <= 1 else None
+
+
+def probable_from(rows: float, levels: Levels, strata: int, level: float) -> float:
+    """The deviance from which an edge between two columns is as probable as 1 − level.
+
+    What BDeu takes off for the numbers that the edge adds, of balanced columns with an equivalent
+    sample size of 1, and the odds that are wanted, less those of two directions before.
+    rows: that the noisy counts are worth.  levels: of cause and effect.  strata: configurations of
+    the effect's other parents.
+    """
+    cause, effect = levels
+
+    def spread(configurations: int) -> float:
+        many = configurations * effect
+        above = gammaln(1 / configurations) - gammaln((1 + rows) / configurations)
+        below = gammaln((1 + rows) / many) - gammaln(1 / many)
+        return float(configurations * above + many * below) + rows * math.log(effect)
+
+    odds = max((1 - level) / level, 1.0)
+    return 2 * (spread(strata) - spread(strata * cause)) + 2 * math.log(odds / 2)
+
+
+@dataclass(frozen=True)
+class PublicShape:
+    """n: rows.  levels: of each column, 0 where it holds numbers that are cut; empty where all are
+    taken as numbers.  columns: how many.  open_pairs: those that background knowledge leaves open;
+    None for all.  ordered: as of `CountSource`.
+    """
+
+    n: int
+    levels: Sequence[int]
+    columns: int
+    open_pairs: int | None = None
+    ordered: Sequence[int] = ()
+
+    @property
+    def pairs(self) -> int:
+        """Over how many pairs the FDR level is kept."""
+        return math.comb(self.columns, 2) if self.open_pairs is None else max(self.open_pairs, 1)
+
+    @classmethod
+    def of(cls, source: MomentSource | MixedRows, knowledge: str = "") -> PublicShape:
+        """knowledge: what is known beforehand, as the parameter's text."""
+        levels: Sequence[int] = ()
+        ordered: Sequence[int] = ()
+        if isinstance(source, MixedRows):
+            levels = source.own_levels if counts_levels(source.own_levels) else ()
+        elif has_levels(source):
+            levels, ordered = source.levels, source.ordered
+        open_pairs = Knowledge.read(knowledge).on(source.names).open_pairs
+        return cls(source.n, levels, len(source.names), open_pairs, ordered)
+
+    def plan(self, parameters: MomentSearchParameters) -> Plan:
+        """What a run measures."""
+        levels = self.levels or (0,) * self.columns
+        if 0 not in levels:
+            return plan_levels(self.n, levels, self.ordered, parameters)
+        numbers = plan_numbers(self.n, levels, parameters)
+        if not self.levels:
+            return numbers
+        return plan_moments(self.n, numbers.cut, numbers.mus[-1], parameters)
+
+    def measured_as(self, parameters: MomentSearchParameters) -> tuple[str, ...]:
+        """How a run measures each column, in a few words."""
+        plan = self.plan(parameters)
+        if not isinstance(plan, RowsPlan):
+            return tuple("every level" if r else "intervals" for r in self.levels)
+        if plan.intervals:
+            return ("a number",) * self.columns
+        parts = zip(self.levels, map(coordinates, plan.levels, plan.ordered), strict=True)
+        return tuple(
+            "yes or no"
+            if r <= YES_NO
+            else "one trend"
+            if many == 1
+            else f"{many + 1} groups"
+            if r > many + 1
+            else "every level"
+            for r, many in parts
+        )
+
+
+def visible_effects(
+    shape: PublicShape, parameters: MomentSearchParameters, pair: Levels | None = None
+) -> Visible:
+    """parameters: the run's, checked.  pair: as of `visible`."""
+    return visible(shape.plan(parameters), parameters, shape.pairs, pair)
+
+
+def changing_sentence(shape: PublicShape, parameters: MomentSearchParameters) -> str:
+    """What would show a clear dependence where none is seen; empty where it would be seen.
+
+    Clear is a correlation, or Cramér's V, of `_CLEAR`.
+    """
+
+    def shows(rows: int, epsilon: float) -> bool:
+        tried = replace(shape, n=rows), replace(parameters, epsilon=epsilon)
+        least = visible_effects(*tried).alone
+        return least is not None and least <= _CLEAR
+
+    n, own = shape.n, parameters.epsilon
+    if shows(n, own):
+        return ""
+    epsilons = [own * 1.25**k for k in range(1, 30)]
+    epsilon = next((e for e in epsilons if e <= _LARGEST and shows(n, e)), None)
+    rows = next((m for m in (int(n * 1.25**k) for k in range(1, 40)) if shows(m, own)), None)
+    ways = [
+        *([f"ε = {epsilon:.2g} with these rows"] if epsilon else []),
+        *([f"about {float(f'{rows:.2g}'):,.0f} rows with this ε"] if rows else []),
+        "fewer columns, or coarser levels",
+    ]
+    return (
+        f"A dependence of {_CLEAR:g} would be missed here. What would show it: {'; '.join(ways)}."
+    )
+
+
+def visible_sentence(
+    shape: PublicShape, parameters: MomentSearchParameters, epsilon: float | None = None
+) -> str:
+    """What can be seen, in plain words.
+
+    parameters: of the run on rows.  epsilon: of the whole, where a person has several rows.
+    """
+    plan = shape.plan(parameters)
+    least = visible(plan, parameters, shape.pairs).alone
+    where = f"At ε = {epsilon or parameters.epsilon:g} and {shape.n:,} rows, moment search"
+    if least is None:
+        return (
+            f"{where} would miss even a perfect dependence of two columns more often than once in "
+            "ten runs; raise ε."
+        )
+    if isinstance(plan, RowsPlan):
+        return (
+            f"{where} sees a correlation of {least:.2g} or more between two columns with 90 % "
+            "probability."
+        )
+    return (
+        f"{where} sees a dependence of Cramér's V {least:.2g} or more between two columns with "
+        "at least 90 % probability: between balanced yes/no columns, a difference of "
+        f"{100 * least:.1f} percentage points."
+    )
+
+
+def mixed_sentence(source: MixedRows, checked: Mapping[str, Any]) -> str:
+    """What is done with numbers beside levels, from public facts; checked: the parameters."""
+    if not counts_levels(source.own_levels):
+        return "columns with two levels count as −1 and 1"
+    plan = plan_numbers(source.n, source.own_levels, MomentSearchParameters(**checked))
+    return (
+        f"{source.cut_words} cut into {plan.intervals} levels by their released middle and spread"
+    )
