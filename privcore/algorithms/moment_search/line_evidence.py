@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from privcore.algorithms.moment_search.evidence import Evidence
 from privcore.algorithms.moment_search.linear_tests import LinearTests
+from privcore.algorithms.moment_search.released import KeptRows
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
-from privcore.arrays import Columns, Vector
+from privcore.arrays import Columns
 from privcore.independence.fisher import covariance
 from privcore.privacy.mechanisms.second_moments import positive, upper_triangle
 
@@ -17,38 +16,10 @@ from privcore.privacy.mechanisms.second_moments import positive, upper_triangle
 _HUGE = 1e12
 
 
-class KeptMoments(Protocol):
-    """What `LineEvidence` asks of a release.
-
-    noisy: means over rows, times mean_share, and products, as the upper triangle of
-    (d + 1, d + 1) without (0, 0), each with normal noise of deviation sigma, squares with `squares`
-    times its variance.
-    """
-
-    @property
-    def n(self) -> int: ...
-
-    @property
-    def noisy(self) -> Vector: ...
-
-    @property
-    def sigma(self) -> float: ...
-
-    @property
-    def squares(self) -> float: ...
-
-    @property
-    def mean_share(self) -> float: ...
-
-    @property
-    def coordinates(self) -> tuple[int, ...]:
-        """How many each column has."""
-
-
 class LineEvidence(LinearTests, Evidence):
     """penalty: what a score subtracts for each coordinate of a parent in one of the column."""
 
-    def __init__(self, kept: KeptMoments, penalty: float) -> None:
+    def __init__(self, kept: KeptRows, penalty: float) -> None:
         d, columns = sum(kept.coordinates), len(kept.coordinates)
         moments = np.eye(d + 1)
         places = upper_triangle(d, centred=True)
@@ -68,10 +39,8 @@ class LineEvidence(LinearTests, Evidence):
         self._scores: dict[tuple[int, Columns], float] = {}
 
     def row(self, column: int, parents: Columns) -> Statistics:
-        key = (column, parents)
-        known = key in self._rows
-        row = super().row(column, parents)
-        for other in parents if not known else ():
+        row = self.tests_of(column, parents).copy()
+        for other in parents:
             row.put(other, self.test(other, column, tuple(c for c in parents if c != other)))
         return row
 

@@ -57,7 +57,7 @@ class LinearTests:
             self._tests[key] = Statistic(*test)
         return self._tests[key]
 
-    def row(self, y: int, conditioning_set: Columns) -> Statistics:
+    def tests_of(self, y: int, conditioning_set: Columns) -> Statistics:
         """The tests of y and each column of `together`; of others and of those given nothing."""
         key = (y, tuple(sorted(conditioning_set)))
         if key not in self._rows:
@@ -79,7 +79,7 @@ class LinearTests:
         """
         key = column, tuple(sorted(parents))
         if key not in self._gains:
-            self._gains[key] = self._gained(self.row(*key))
+            self._gains[key] = self._gained(self.tests_of(*key))
         return self._gains[key]
 
     def gain(self, column: int, parents: Columns, other: int) -> float:

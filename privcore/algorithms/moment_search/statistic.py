@@ -75,6 +75,10 @@ class Statistics(NamedTuple):
     second: Vector
     left: Vector
 
+    def copy(self) -> Statistics:
+        """One to be changed, without a change of this one."""
+        return Statistics(*(field.copy() for field in self))
+
     def put(self, k: int, statistic: Statistic) -> None:
         for field, number in zip(self, statistic[:4], strict=True):
             field[k] = number

@@ -122,7 +122,7 @@ class TableEvidence(Evidence):
     def suspects(self, column: int, conditioning_set: Columns) -> list[int]:
         """Columns that a test might find dependent on this one: all but those of which the linear
         test, made of all columns together, finds next to nothing."""
-        suspicious = self.pairs.row(column, conditioning_set).p_values < _SUSPECT
+        suspicious = self.pairs.tests_of(column, conditioning_set).p_values < _SUSPECT
         if column in self.pairs.together:
             # Columns whose tests are not made together are always looked at.
             alone = np.ones_like(suspicious)
@@ -132,7 +132,7 @@ class TableEvidence(Evidence):
 
     def row(self, column: int, parents: Columns) -> Statistics:
         """Linear, but of parents and of columns that may depend on this one."""
-        row = Statistics(*(field.copy() for field in self.pairs.row(column, parents)))
+        row = self.pairs.tests_of(column, parents).copy()
         for other in {*self.suspects(column, parents), *parents} - {column}:
             others = tuple(c for c in parents if c != other)
             tested = self.unexplained(other, column, others)

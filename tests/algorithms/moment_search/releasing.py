@@ -3,6 +3,7 @@
 import numpy as np
 
 from privcore.algorithms.moment_search.measure import release_pairs, release_tables
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -40,3 +41,13 @@ def of_tables(source, sets, sigma=0.0, seed=0):
     released = of_pairs(source, 1e7, seed)
     release_tables(released, source, sets, sigma, SimulatedNoise(seed + 10_000))
     return released
+
+
+class StrataTests:
+    """Tests within the strata of a table that was released; it must cover all that is asked."""
+
+    def __init__(self, moments):
+        self._evidence = TableEvidence(moments, 3.0)
+
+    def test(self, x, y, conditioning_set=()):
+        return self._evidence._within(min(x, y), max(x, y), tuple(sorted(conditioning_set)))

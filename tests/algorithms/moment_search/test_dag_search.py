@@ -2,43 +2,14 @@
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms.moment_search.budget import LEAST_CELLS, plan_moments
-from privcore.algorithms.moment_search.search import search_dag
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.masks import parents_of
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu
-from tests.algorithms.moment_search.noisy_tables import every_dag
 from tests.examples import examples
-
-
-def random_score(seed):
-    generator = np.random.default_rng(seed)
-    drawn = {}
-
-    def score(column, parents):
-        key = (column, parents)
-        if key not in drawn:
-            drawn[key] = float(generator.normal()) if parents else 0.0
-        return drawn[key]
-
-    return score
-
-
-THREE = [parents_of(dag) for dag in every_dag()]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_with_patience_the_best_of_all_dags_is_found(seed):
-    score = random_score(seed)
-    everyone = {c: {0, 1, 2} - {c} for c in range(3)}
-    found = search_dag(score, everyone, (frozenset(),) * 3, patience=25)
-    best = max(sum(score(c, ps) for c, ps in enumerate(dag)) for dag in THREE)
-    assert sum(score(c, ps) for c, ps in enumerate(found)) == pytest.approx(best)
 
 
 @settings(max_examples=examples(100), deadline=None)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2_contingency, kstest
 
 from privcore import kernels
-from privcore.algorithms.moment_search.likelihood import margins
+from privcore.algorithms.moment_search import margins
 from privcore.algorithms.moment_search.log_linear import (
     LogLinear,
     closed,
@@ -21,9 +21,9 @@ from privcore.algorithms.moment_search.margins import (
     layout_of,
     nearest_probabilities,
 )
-from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.measure import release_tables
 from privcore.algorithms.moment_search.moments import full_basis
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.algorithms.moment_search.releasing import counted, data, of_pairs, of_tables
 from tests.examples import examples
@@ -35,7 +35,7 @@ def probabilities(seed, levels, spread=0.5):
 
 
 def models(moments):
-    evidence = ModelEvidence(moments, penalty=0.0)
+    evidence = TableEvidence(moments, penalty=0.0)
     return LogLinear(moments, evidence.pairs.probabilities)
 
 
@@ -227,7 +227,7 @@ def test_rare_levels_below_the_noise_depend_on_nothing(sigma):
         generator = np.random.default_rng(seed)
         shares = [[0.97, 0.01, 0.01, 0.005, 0.005], [0.99, 0.006, 0.004, 0, 0], [0.98, 0.02]]
         values = [generator.choice(len(share), 4_000, p=share) for share in shares]
-        evidence = ModelEvidence(of_pairs(counted(values, (5, 5, 2)), sigma, seed), penalty=3.0)
+        evidence = TableEvidence(of_pairs(counted(values, (5, 5, 2)), sigma, seed), penalty=3.0)
         found[0].append(evidence.pairs.test(0, 1).p_value)
         found[1].append(evidence.unexplained(0, 1, ()).p_value)
         found[2].append(evidence.unexplained(0, 1, (2,)).p_value)
@@ -250,10 +250,10 @@ def test_a_dependence_given_others_is_found():
 def test_sets_of_too_many_combinations_have_no_model():
     generator = np.random.default_rng(2)
     values = [generator.integers(0, 40, 1_000) for _ in range(3)]
-    evidence = ModelEvidence(of_pairs(counted(values, (40, 40, 40))), penalty=3.0)
+    evidence = TableEvidence(of_pairs(counted(values, (40, 40, 40))), penalty=3.0)
     assert evidence.unexplained(0, 1, (2,)) is None
     assert evidence.score(0, frozenset({1, 2})) == -np.inf
-    assert evidence.edge(0, 1, (2,)) == evidence.pairs.test(0, 1, (2,))
+    assert evidence.family_test(0, 1, (2,)) == evidence.pairs.test(0, 1, (2,))
 
 
 def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():
@@ -264,36 +264,14 @@ def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():
         np.where(generator.random(n) < 0.6, a ^ b, generator.integers(0, 2, n)) for _ in range(2)
     )
     source = counted((a, b, c, d), (2, 2, 2, 2))
-    evidence = ModelEvidence(of_pairs(source), penalty=3.0)
+    evidence = TableEvidence(of_pairs(source), penalty=3.0)
     assert evidence.unexplained(2, 3, (0, 1)).p_value < 1e-12
     assert evidence.surely_unexplained(2, 3, (0, 1)) is None
     moments = of_pairs(source)
     release_tables(moments, source, [(0, 1, 2)], 10.0, SimulatedNoise(0))
-    assert ModelEvidence(moments, penalty=3.0).surely_unexplained(2, 3, (0, 1)) is None
+    assert TableEvidence(moments, penalty=3.0).surely_unexplained(2, 3, (0, 1)) is None
     release_tables(moments, source, [(0, 1, 3)], 10.0, SimulatedNoise(1))
-    shown = ModelEvidence(moments, penalty=3.0)
+    shown = TableEvidence(moments, penalty=3.0)
     assert shown.surely_unexplained(2, 3, (0, 1)).p_value > 1e-3
     # One column has no interaction to lack, and the first alone says nothing.
     assert evidence.surely_unexplained(2, 3, (0,)).p_value < 1e-12
-
-
-def test_an_edge_that_scores_lose_by_is_borne_out_by_a_table_only():
-    """Beside a test that finds it: at 49 degrees of freedom a score requires more."""
-    generator, n = np.random.default_rng(3), 20_000
-    x, z = generator.integers(0, 8, n), generator.integers(0, 2, n)
-    other = generator.integers(0, 8, n)
-    apart = (frozenset(), frozenset({2}), frozenset())
-
-    def evidence(share, tables=()):
-        y = np.where(generator.random(n) < share, x, other)
-        source = counted((x, y, z), (8, 8, 2))
-        moments = of_pairs(source)
-        release_tables(moments, source, list(tables), 1.0, SimulatedNoise(0))
-        return ModelEvidence(moments, penalty=3.0)
-
-    weak = evidence(0.023)
-    assert weak.unexplained(0, 1, (2,)).p_value < 1e-3
-    assert weak.score(1, frozenset({0, 2})) < weak.score(1, frozenset({2}))
-    assert not weak.borne_out(apart, 0, 1)
-    assert evidence(0.023, [(0, 1, 2)]).borne_out(apart, 0, 1)
-    assert evidence(0.1).borne_out(apart, 0, 1)

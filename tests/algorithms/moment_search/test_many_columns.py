@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.search import Move, leads, made, search_dag, total
-from privcore.algorithms.moment_search.search import OrderSearch
-from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.search import OrderSearch, total
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.data import Column, Dataset
 from tests.algorithms.moment_search.releasing import data, of_pairs
 from tests.examples import examples
@@ -35,46 +34,6 @@ def problem(seed):
     return columns, around, score
 
 
-def plain_moves(score, around, dag, most):
-    """All moves to DAGs with what they gain, each looked at by itself."""
-    for parent, others in around.items():
-        for child in others:
-            less = score(child, dag[child] - {parent}) - score(child, dag[child])
-            more = score(parent, dag[parent] | {child}) - score(parent, dag[parent])
-            if parent in dag[child]:
-                yield less, ("delete", parent, child)
-                if len(dag[parent]) < most and not leads(dag, parent, child, (parent, child)):
-                    yield less + more, ("reverse", parent, child)
-            elif (
-                child not in dag[parent]
-                and len(dag[child]) < most
-                and not leads(dag, child, parent)
-            ):
-                gained = score(child, dag[child] | {parent}) - score(child, dag[child])
-                yield gained, ("add", parent, child)
-
-
-@given(seed=st.integers(0, 10_000), most=st.integers(1, 3))
-@settings(max_examples=examples(60), deadline=None)
-def test_each_step_is_the_best_of_all_moves(seed, most):
-    """The search with every move made anew, which took time with all candidates at each step."""
-    columns, around, score = problem(seed)
-    best = current = (frozenset(),) * columns
-    met, idle = {current}, 0
-    while idle < 4:
-        ranked = sorted(plain_moves(score, around, current, most), reverse=True)
-        reached = (made(current, Move(*move)) for _, move in ranked)
-        taken = next((dag for dag in reached if dag not in met), None)
-        if taken is None:
-            break
-        current, idle = taken, idle + 1
-        met.add(current)
-        if total(score, current) > total(score, best):
-            best, idle = current, 0
-    empty = (frozenset(),) * columns
-    assert search_dag(score, around, empty, max_parents=most, patience=4) == best
-
-
 @given(seed=st.integers(0, 10_000))
 @settings(max_examples=examples(30), deadline=None)
 def test_no_column_has_a_better_place_in_the_order(seed):
@@ -86,11 +45,10 @@ def test_no_column_has_a_better_place_in_the_order(seed):
             gained[other] = score(column, parents | {other}) - score(column, parents)
         return gained
 
-    found = OrderSearch(gains, columns, around).best(range(columns))
+    found = OrderSearch(gains, list(around.values())).best(range(columns))
     everyone = {c: set(range(columns)) - {c} for c in range(columns)}
     # Gains of columns that are no candidates are −∞, so that all may be looked at as well.
-    assert OrderSearch(gains, columns, everyone).best(range(columns)) == found
-    assert OrderSearch(gains, columns).best(range(columns)) == found
+    assert OrderSearch(gains, list(everyone.values())).best(range(columns)) == found
     assert total(score, found) >= 0
     assert any(
         all(order.index(p) < order.index(c) for c, ps in enumerate(found) for p in ps)
@@ -100,7 +58,7 @@ def test_no_column_has_a_better_place_in_the_order(seed):
 
 def test_suspects_are_all_columns_that_depend_on_one():
     source = data(1, 20_000, (2, 3, 4, 40))
-    evidence = ModelEvidence(of_pairs(source, 2.0), penalty=3.0)
+    evidence = TableEvidence(of_pairs(source, 2.0), penalty=3.0)
     for column in range(3):
         for other in set(range(3)) - {column}:
             if evidence.unexplained(other, column, ()).p_value < 1e-3:
@@ -112,7 +70,7 @@ def test_suspects_are_all_columns_that_depend_on_one():
 def test_independent_columns_are_seldom_suspects():
     """More than 20 of 780 pairs at a level of 0.01 come once in 10,000 times."""
     source = data(2, 5_000, (2,) * 40, linked=False)
-    evidence = ModelEvidence(of_pairs(source, 30.0), penalty=3.0)
+    evidence = TableEvidence(of_pairs(source, 30.0), penalty=3.0)
     assert sum(len(evidence.suspects(c, ())) for c in range(40)) <= 2 * 20
 
 

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privcore.algorithms import discover
-from privcore.algorithms.moment_search.linear_tests import LinearTests
-from privcore.algorithms.moment_search.likelihood.model_evidence import ModelEvidence
-from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
+from privcore.algorithms.moment_search.linear_tests import LevelTests
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.kernels import noisy_parts
-from tests.algorithms.moment_search.releasing import data, of_pairs, of_tables
+from tests.algorithms.moment_search.releasing import StrataTests, data, of_pairs, of_tables
 from tests.examples import examples
 
 
@@ -71,7 +70,7 @@ def test_the_level_holds_with_many_levels():
     for seed in range(50):
         source = data(seed, 3_000, MANY, linked=False)
         for sigma in (3.0, 30.0):
-            tests = LinearTests(of_pairs(source, sigma, seed))
+            tests = LevelTests(of_pairs(source, sigma, seed))
             p_values.append(tests.test(0, 1, (2,)).p_value)
     assert binom.sf(14, 100, 0.05) < 1e-4 * 2
     assert sum(p < 0.05 for p in p_values) <= 14
@@ -80,9 +79,9 @@ def test_the_level_holds_with_many_levels():
 def test_a_dependence_of_many_levels_is_seen():
     source = data(1, 6_000, MANY)
     for found in (
-        LinearTests(of_pairs(source, 3.0)).test(0, 1, (2,)),
+        LevelTests(of_pairs(source, 3.0)).test(0, 1, (2,)),
         StrataTests(of_tables(source, [(0, 1, 2)], 0.5)).test(0, 1, (2,)),
-        ModelEvidence(of_pairs(source, 3.0), penalty=3.0).edge(0, 1, ()),
+        TableEvidence(of_pairs(source, 3.0), penalty=3.0).family_test(0, 1, ()),
     ):
         assert found.p_value < 1e-6
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.stats import binom, kstest, norm
 
 from privcore.algorithms.moment_search.budget import RowsPlan, plan_numbers
-from privcore.algorithms.moment_search.search import OrderSearch
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.measure import (
     release_rows,
@@ -18,6 +17,7 @@ from privcore.algorithms.moment_search.measure import (
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import NumberUnits
+from privcore.algorithms.moment_search.search import OrderSearch
 from privcore.counts import NumericRows
 from privcore.graphs import cpdag_of_dag
 from privcore.privacy.mechanisms import SimulatedNoise
@@ -274,7 +274,7 @@ def best_by_brute_force(evidence, columns):
 @pytest.mark.parametrize("seed", range(12))
 def test_orders_lead_to_the_best_of_all_dags(seed):
     evidence = quiet(rows(seed, n=20_000, p=4), penalty=10.0)
-    found = OrderSearch(evidence.gains, 4).best(range(4))
+    found = OrderSearch(evidence.gains, [range(4)] * 4).best(range(4))
     best, expected = best_by_brute_force(evidence, 4)
     total = sum(evidence.score(c, parents) for c, parents in enumerate(found))
     assert total == pytest.approx(best, abs=1.0)
@@ -294,4 +294,4 @@ def test_a_search_over_orders_asks_whether_to_go_on():
         raise Enough
 
     with pytest.raises(Enough):
-        OrderSearch(quiet(rows(1)).gains, 5).best(range(5), between)
+        OrderSearch(quiet(rows(1)).gains, [range(5)] * 5).best(range(5), between)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, chi2, ncx2
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
+from privcore.algorithms.moment_search.evidence import Evidence
 from privcore.algorithms.moment_search.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.statistic import (
     Statistic,
@@ -28,7 +28,7 @@ from tests.examples import examples
 RULES = Rules(level=0.05, candidates=0.1, reference=0.1)
 
 
-class Fixed(FamilyEvidence):
+class Fixed(Evidence):
     """Evidence of χ² with one degree of freedom, the same whatever is given."""
 
     def __init__(self, values, information=1_000.0):
@@ -43,8 +43,7 @@ class Fixed(FamilyEvidence):
     def information(self, x, y, found):
         return self.informed
 
-    def asked(self, dof):
-        return 0.0
+    penalty = 0.0
 
 
 def found(evidence, dag, stated=None, compelled=frozenset(), rules=RULES, separating=()):

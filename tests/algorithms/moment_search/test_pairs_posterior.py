@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import norm
 
 from privcore.algorithms import count, discover
-from privcore.algorithms.moment_search.likelihood.family_evidence import FamilyEvidence
-from privcore.algorithms.moment_search.statistic import Statistic, Statistics
+from privcore.algorithms.moment_search.evidence import Evidence
 from privcore.algorithms.moment_search.posterior import pairs
 from privcore.algorithms.moment_search.posterior.draws import drawn_dags
 from privcore.algorithms.moment_search.posterior.masks import parents_of
 from privcore.algorithms.moment_search.posterior.pairs import bayes_factors, of_pairs
+from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.data import StructuralExample, load_network
 from tests.algorithms.moment_search.noisy_tables import every_dag
 
@@ -99,7 +99,7 @@ def test_a_bayes_factor_is_that_of_two_normal_laws():
     assert bayes_factors(says_nothing, n)[0] == 0
 
 
-class Fixed(FamilyEvidence):
+class Fixed(Evidence):
     """A χ² of one degree of freedom for each pair, the same whatever is given."""
 
     def __init__(self, values):

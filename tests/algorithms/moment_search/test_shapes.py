@@ -11,12 +11,12 @@ from scipy.stats import multivariate_normal, norm
 from privcore.algorithms import count, discover
 from privcore.algorithms.engine import planned_events
 from privcore.algorithms.moment_search.features import sum_zero_basis
+from privcore.algorithms.moment_search.measure import release_pairs
 from privcore.algorithms.moment_search.shapes import (
     even_points,
     in_lines,
     normal_tables,
 )
-from privcore.algorithms.moment_search.measure import release_pairs
 from privcore.counts import NumericRows
 from privcore.counts.cutting import cut_numbers
 from privcore.data import Column, Dataset, StructuralExample

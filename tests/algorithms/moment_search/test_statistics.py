@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2_contingency, kstest
 
-from privcore.algorithms.moment_search.linear_tests import LinearTests
-from privcore.algorithms.moment_search.likelihood.local_score import Evidence
-from privcore.algorithms.moment_search.likelihood.strata_tests import StrataTests
+from privcore.algorithms.moment_search.linear_tests import LevelTests
 from privcore.algorithms.moment_search.measure import release_tables
 from privcore.algorithms.moment_search.rounds import choose_tables
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.privacy.mechanisms import SimulatedNoise
-from tests.algorithms.moment_search.releasing import LEVELS, counted, data, of_pairs, of_tables
+from tests.algorithms.moment_search.releasing import (
+    LEVELS,
+    StrataTests,
+    counted,
+    data,
+    of_pairs,
+    of_tables,
+)
 from tests.examples import few
 
 
@@ -19,7 +25,7 @@ def test_without_noise_pairs_give_pearson_s_chi_squared(x, y):
     source = data(1)
     expected = chi2_contingency(source.table([x, y]), correction=False)
     for found in (
-        LinearTests(of_pairs(source)).test(x, y),
+        LevelTests(of_pairs(source)).test(x, y),
         StrataTests(of_tables(source, [(0, 1, 2, 3)])).test(x, y),
     ):
         assert found.value == pytest.approx(expected.statistic)
@@ -36,7 +42,7 @@ def test_without_noise_a_linear_test_is_that_of_regression_residuals():
     inner = [np.linalg.inv(a.T @ a) for a in left]
     across = left[0].T @ left[1]
     expected = n * np.trace(inner[0] @ across @ inner[1] @ across.T)
-    found = LinearTests(of_pairs(source)).test(0, 2, (1, 3))
+    found = LevelTests(of_pairs(source)).test(0, 2, (1, 3))
     assert found.value == pytest.approx(expected)
     assert found.dof == pytest.approx(3)
 
@@ -52,10 +58,10 @@ def test_without_noise_strata_add_up():
 
 def test_without_noise_the_score_is_a_penalised_deviance():
     source = data(4)
-    evidence = Evidence(of_tables(source, [(0, 1, 2)]), penalty=7.0)
+    evidence = TableEvidence(of_tables(source, [(0, 1, 2)]), penalty=7.0)
     joint = source.table([0, 1, 2]).reshape(6, 4)
     expected = chi2_contingency(joint, correction=False, lambda_="log-likelihood")
-    assert evidence.score(2, frozenset({0, 1})) == pytest.approx(
+    assert evidence.tabulated_score(2, [0, 1]) == pytest.approx(
         expected.statistic - 7 * expected.dof
     )
     assert evidence.score(2, frozenset()) == 0
@@ -81,7 +87,7 @@ def test_the_level_holds_when_the_noise_is_large(ratio, given, kind):
         fresh = data(1_000 + seed, n, levels, linked=False) if seed % 4 == 0 else source
         source = fresh
         if kind == "pairs":
-            tests = LinearTests(of_pairs(fresh, sigma, seed))
+            tests = LevelTests(of_pairs(fresh, sigma, seed))
         elif kind == "table":
             tests = StrataTests(of_tables(fresh, [(0, 1, 2, 3)], sigma / 4, seed))
         else:
@@ -89,7 +95,7 @@ def test_the_level_holds_when_the_noise_is_large(ratio, given, kind):
             for number, columns in enumerate([(0, 1, 2, 3), (0, 2, 3)]):
                 noise = SimulatedNoise(seed + 10_000 * (number + 1))
                 release_tables(both, fresh, [columns], sigma / 4, noise)
-            tests = (LinearTests if kind == "all, linear" else StrataTests)(both)
+            tests = (LevelTests if kind == "all, linear" else StrataTests)(both)
         p_values.append(tests.test(0, 2, given).p_value)
     false = sum(p < 0.05 for p in p_values)
     assert binom.sf(false - 1, runs, 0.05) > 1e-6
@@ -148,7 +154,7 @@ def test_a_gate_leaves_nothing_to_test_with():
     assert given_inputs.p_value > 0.01
     assert given_inputs.left == pytest.approx(0)
     assert tables.test(2, 3).left == pytest.approx(1)
-    pairs = LinearTests(of_pairs(source))
+    pairs = LevelTests(of_pairs(source))
     assert pairs.test(2, 3).left == pytest.approx(1)
     share = 1 - np.corrcoef(gate, a)[0, 1] ** 2
     assert pairs.test(2, 3, (0,)).left == pytest.approx(
@@ -160,15 +166,15 @@ def test_tests_of_a_column_with_all_others_are_those_of_each_pair():
     source = data(4, 3_000, (2, 3, 4, 2, 3, 2))
     for sigma in (0.0, 5.0, 300.0):
         released = of_pairs(source, sigma)
-        together = LinearTests(released)
+        together = LevelTests(released)
         for y, conditioning_set in ((0, ()), (3, (1,)), (5, (0, 2))):
-            row = together.row(y, conditioning_set)
+            row = together.tests_of(y, conditioning_set)
             for x in range(6):
                 if x in (y, *conditioning_set):
                     assert row.one(x).p_value == row.p_values[x] == 1.0
                     continue
                 # Other tests know nothing of the row.
-                alone = LinearTests(released)._made(np.array([x]), y, conditioning_set).one(0)
+                alone = LevelTests(released).test(x, y, conditioning_set)
                 assert row.one(x) == pytest.approx(alone)
                 assert row.p_values[x] == pytest.approx(alone.p_value)
                 assert together.test(x, y, conditioning_set) == pytest.approx(alone)
