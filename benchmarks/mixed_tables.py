@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.intervals import cut_evenly
 from benchmarks.moment_search import scores
 from privcore.algorithms import discover
-from privcore.algorithms.moment_search import numbers
+from privcore.algorithms.moment_search import lines
 from privcore.arrays import Matrix
 from privcore.counts import NumericRows
 from privcore.data import Column, Dataset
@@ -108,7 +108,7 @@ def main() -> None:
                 kept = NumericRows(data.names, ((-1.0, 1.0),) * data.p, scaled)
                 asked = {"epsilon": epsilon}
                 # What moments would find is asked, whatever the shapes are.
-                with patch.object(numbers, "in_lines", lambda pairs: True):
+                with patch.object(lines, "in_lines", lambda pairs: True):
                     tried = [
                         discover(source, "moment-search", asked, seed=seed)
                         for source in (intervals(data, 4), cut_evenly(data, parts), kept)

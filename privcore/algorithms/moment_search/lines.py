@@ -21,7 +21,11 @@ from privcore.algorithms.moment_search.edge_selection import edge_p_values, kept
 from privcore.algorithms.moment_search.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.measure import release_pairs, release_rows, release_units
-from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
+from privcore.algorithms.moment_search.parameters import (
+    LINE_PENALTY,
+    USUAL_COLUMNS,
+    MomentSearchParameters,
+)
 from privcore.algorithms.moment_search.posterior.pairs import of_pairs
 from privcore.algorithms.moment_search.released import (
     KeptRows,
@@ -98,8 +102,8 @@ def searched_lines(
     evidence = LineEvidence(kept, penalty=LINE_PENALTY * log(n))
     known = run.known
     worth = parent_worth(known, n)
-    every = [range(len(names))] * len(names)
-    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], every)
+    around = _candidates(run, evidence)
+    search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], around)
     dag = search.best(range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)
     tested = edge_p_values(evidence, dag)
@@ -108,14 +112,13 @@ def searched_lines(
         level = parameters.false_edges
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
     graph = known.completed(cpdag_of_dag(names, set(tested)))
-    around = dict(enumerate(known.neighbours()))
     rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect)
     posterior = of_pairs(
         evidence,
         n,
         dag,
         graph.directed,
-        around,
+        dict(enumerate(around)),
         len(names),
         lambda moves: between(run, moves),
         known,
@@ -140,6 +143,17 @@ def searched_lines(
             released=Released(posterior.dags, moments=_in_units(kept, evidence), kept=kept),
         ),
     )
+
+
+def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:
+    """Per column, those that may be adjacent to it; of many, those that depend on it by itself."""
+    p, possible = evidence.columns, run.known.possible.copy()
+    if p > USUAL_COLUMNS:
+        level = run.parameters.level_of_candidates(p)
+        possible &= np.array([evidence.tests_of(c, ()).p_values < level for c in range(p)])
+        for i, j in run.known.required:
+            possible[i, j] = possible[j, i] = True
+    return [set(np.flatnonzero(row).tolist()) for row in possible]
 
 
 def _in_units(kept: KeptRows, evidence: LineEvidence) -> NoisyMoments | None:

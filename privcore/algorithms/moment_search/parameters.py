@@ -183,8 +183,8 @@ MAX_PARENTS = Parameter(
 # Of a score, for each coordinate of a parent in one of its column, over BIC's log n: rows that are
 # neither normal nor linear show weak links that no column causes.  docs/experiments/lines.md.
 LINE_PENALTY = 1.5
-# Columns up to which `candidate_level` is as stated.
-_USUAL_COLUMNS = 60
+# Columns up to which `candidate_level` is as stated, and any pair of numbers may have an edge.
+USUAL_COLUMNS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,4 +207,4 @@ class MomentSearchParameters(parameters.ProvenParameters):
 
     def level_of_candidates(self, columns: int) -> float:
         """`candidate_level` for so many columns."""
-        return self.candidate_level * min(1.0, (_USUAL_COLUMNS - 1) / max(columns - 1, 1))
+        return self.candidate_level * min(1.0, (USUAL_COLUMNS - 1) / max(columns - 1, 1))
