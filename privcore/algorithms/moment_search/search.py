@@ -90,6 +90,26 @@ class _Gains(dict[int, float]):
         return self[other]
 
 
+class _Order:
+    """place: of each column.  before: the columns before each, as a number."""
+
+    def __init__(self, start: Sequence[int]) -> None:
+        self.columns, self.place, self.before = list(start), [0] * len(start), [0] * len(start)
+        self._number()
+
+    def move(self, column: int, place: int) -> None:
+        """To that place among the others."""
+        self.columns.remove(column)
+        self.columns.insert(place, column)
+        self._number()
+
+    def _number(self) -> None:
+        earlier = 0
+        for place, column in enumerate(self.columns):
+            self.place[column], self.before[column] = place, earlier
+            earlier |= 1 << column
+
+
 class OrderSearch:
     """Searches over orders, each from a first one; what one has met, the next ones know.
 
@@ -114,43 +134,39 @@ class OrderSearch:
         start: the first order.  between: called before each column is moved with the number of
         moves made; it may raise.
         """
-        order, moves, improved = list(start), 0, True
+        order, moves, improved = _Order(start), 0, True
         while improved:
             improved = False
             for column in start:
                 between(moves)
                 place = self._best_place(order, column)
                 if place is not None:
-                    order.remove(column)
-                    order.insert(place, column)
+                    order.move(column, place)
                     improved = True
                     moves += 1
-        found, earlier = [frozenset[int]()] * len(order), 0
-        for column in order:
-            found[column] = self._parents(column, earlier)[0]
-            earlier |= 1 << column
-        return tuple(found)
+        return tuple(self._parents(c, order.before[c])[0] for c in range(len(order.place)))
 
-    def _best_place(self, order: list[int], column: int) -> int | None:
+    def _best_place(self, order: _Order, column: int) -> int | None:
         """The place among the others where the total is largest; None unless another one gains.
 
         Between two columns that it may have an edge with, every place is worth the same.
         """
-        now, itself, earlier = order.index(column), 1 << column, 0
-        places, own, adds = [0], [self._parents(column, 0)[1]], []
-        for place, other in enumerate(order[:now] + order[now + 1 :], 1):
-            if other in self._around[column]:
-                before = self._parents(other, earlier | itself)[1]
-                adds.append(before - self._parents(other, earlier)[1])
-                own.append(self._parents(column, earlier | 1 << other)[1])
-                places.append(place)
+        near, itself = sorted(self._around[column], key=order.place.__getitem__), 1 << column
+        # What the column is worth before the first of them and after each, and what it adds to it.
+        own, adds, earlier = [self._parents(column, 0)[1]], [], 0
+        for other in near:
+            before = order.before[other] & ~itself
+            without = self._parents(other, before)[1]
+            adds.append(self._parents(other, before | itself)[1] - without)
             earlier |= 1 << other
-        # What the column adds to all that come after it.
+            own.append(self._parents(column, earlier)[1])
         after = [*list(accumulate(reversed(adds)))[::-1], 0.0]
         totals = [one + more for one, more in zip(own, after, strict=True)]
-        best = max(range(len(totals)), key=totals.__getitem__)
-        here = sum(place <= now for place in places) - 1
-        return places[best] if totals[best] > totals[here] + _TOO_SMALL else None
+        best, here = max(range(len(totals)), key=totals.__getitem__), order.place[column]
+        if totals[best] <= totals[sum(order.place[c] < here for c in near)] + _TOO_SMALL:
+            return None
+        last = order.place[near[best - 1]] if best else -1
+        return last + (last < here)
 
     def _parents(self, column: int, earlier: int) -> tuple[frozenset[int], float]:
         """Those that grow and shrink among the columns before, and what they gain."""

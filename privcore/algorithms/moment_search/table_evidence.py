@@ -73,10 +73,11 @@ class TableEvidence(Evidence):
         None without one, or if strata that matter may be lost in the noise: without them, the test
         could miss a dependence that shows in rare strata only.
         """
+        if not conditioning_set or not self.tabulated(x, y, *conditioning_set):
+            return None
         key = (min(x, y), max(x, y), tuple(sorted(conditioning_set)))
         if key not in self._strata:
-            counted = conditioning_set and self.tabulated(x, y, *conditioning_set)
-            self._strata[key] = self._within(*key) if counted else None
+            self._strata[key] = self._within(*key)
         return self._strata[key]
 
     def _within(self, x: int, y: int, others: Columns) -> Statistic | None:
