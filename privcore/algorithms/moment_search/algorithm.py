@@ -29,7 +29,7 @@ from privcore.algorithms.moment_search.numbers import (
     run_on_numbers,
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.pairs import of_pairs
+from privcore.algorithms.moment_search.posterior import of_pairs
 from privcore.algorithms.moment_search.release.kept import Kept, KeptLines, KeptNumbers, KeptTable
 from privcore.algorithms.moment_search.release.lines import LinesPlan, plan_lines
 from privcore.algorithms.moment_search.release.plan import MomentPlan, WholePlan
@@ -47,7 +47,7 @@ from privcore.algorithms.moment_search.steps import (
     most_parents,
     released_margins,
 )
-from privcore.algorithms.moment_search.whole import (
+from privcore.algorithms.moment_search.full_table import (
     events_of_whole,
     plan_again,
     run_on_whole_table,

@@ -15,7 +15,7 @@ from privcore.algorithms.moment_search.dags.order_search import OrderSearch
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.likelihood.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.pairs import of_pairs
+from privcore.algorithms.moment_search.posterior import of_pairs
 from privcore.algorithms.moment_search.release.kept import KeptLines, KeptNumbers
 from privcore.algorithms.moment_search.release.lines import (
     LinesPlan,

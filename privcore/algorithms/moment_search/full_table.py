@@ -1,0 +1,446 @@
+"""Moment search where the columns have few combinations of levels: all of their counts, once.
+
+One release of pure DP takes the whole budget; everything else is post-processing: the best DAG by
+its posterior score, and samplers that say how probable each edge is.
+Proof: docs/proofs/moment_search.md, statement 5.
+
+Twice the log of a DAG's posterior probability, up to a constant, is
+
+    2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
+
+The last part is the prior: every number k of edges is as likely as any other before, and so is
+every choice of so many pairs (Scott & Berger 2010), so that the more pairs there are, the more is
+wanted of the first edges.  Beyond half of the pairs, k stays there: a graph of all of them is no
+choice of one.
+
+L is the likelihood of the noisy counts, θ̂ its maximum for the DAG, and e of a cell the rows that
+the noisy count is worth: m² times the information on its expectation m, summed to each family.
+Without noise e are the counts and the score is BDeu's (Heckerman, Geiger & Chickering 1995) with an
+equivalent sample size of 1; where the noise says everything, it is the prior.  Equivalent DAGs have
+the same score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from privcore import kernels
+from privcore.algorithms.moment_search.dags.dag_search import Parents, edges_of
+from privcore.algorithms.moment_search.dags.obeying import parent_worth
+from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
+    CellLikelihood,
+    cell_information,
+)
+from privcore.algorithms.moment_search.likelihood.findings import smallest_seen, stated_finding
+from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.posterior import (
+    Between,
+    Families,
+    Masks,
+    Posterior,
+    bits,
+    share_of_arrows,
+    two_samples,
+)
+from privcore.algorithms.moment_search.release.kept import KeptTable
+from privcore.algorithms.moment_search.release.plan import WholePlan, plan_whole
+from privcore.algorithms.moment_search.release.releases import release_whole
+from privcore.algorithms.moment_search.steps import (
+    between,
+    most_parents,
+    record_release,
+    released_margins,
+)
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import (
+    Beyond,
+    Edge,
+    PairFinding,
+    Released,
+    Spent,
+    Step,
+    Verdict,
+)
+from privcore.arrays import Matrix, Vector
+from privcore.errors import ParameterError
+from privcore.graphs import PDAG, cpdag_of_dag
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
+from privcore.kernels.arguments import Near
+from privcore.privacy.accounting.events import Event
+
+_PROOFS = ("docs/proofs/moment_search.md",)
+# With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood,
+# which is made for noise, loses its digits.
+_LEAST_SCALE = 0.05
+# Temperatures of a walk that ends at a top, and its steps at each for each pair, both ways.
+_COOLING, _STEPS = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1), 5
+# Parts of the noisy counts in the expectations that walks are made near: see `TableScore.near`.
+_MIXED = (0.0, 0.01, 0.05, 1.0)
+_TOO_SMALL = 0.01
+# Samplers that meet a DAG so much better begin again from it.
+_BETTER = 1.0
+# A pair without an edge is called so where an edge is no more probable than that.
+_NO_EDGE = 0.1
+# An arrow is drawn where it is more probable than its opposite.
+_EVEN = 0.5
+
+
+class Fit(NamedTuple):
+    """value: the score, or if the fit is not `exact`, less than that.
+
+    expected: of each cell; slopes: of the log-likelihood in it.
+    """
+
+    value: float
+    exact: bool
+    expected: Vector
+    slopes: Vector
+
+
+class TableScore:
+    """counts: noisy, shape = levels.  n: rows, public.  scale: of the discrete Laplace noise."""
+
+    def __init__(
+        self,
+        counts: NDArray[np.float64],
+        n: int,
+        scale: float,
+        *,
+        max_parents: int,
+        known: Constraints | None = None,
+    ) -> None:
+        self.levels, self.n, self.scale = counts.shape, float(n), max(scale, _LEAST_SCALE)
+        self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
+        self.known = known or Constraints.none(counts.ndim)
+        self._worth = parent_worth(self.known, n)
+        self._prior = _log_prior(math.comb(self.columns, 2))
+        self._counts = counts.ravel()
+        self._likelihood = CellLikelihood(self._counts, self.scale)
+        places = np.unravel_index(np.arange(counts.size), counts.shape)
+        self._places = np.array(places, dtype=np.int64)
+        self._levels = np.array(self.levels, dtype=np.int64)
+        self._sample = nearest_table(self._counts, self.n)
+        # A cell that begins with nothing cannot come back.
+        self._start = np.maximum(self._sample, 0.5)
+        self._fits: dict[Any, Fit] = {}
+
+    def fit(self, dag: Masks, wanted: float = -math.inf) -> Fit:
+        """wanted: a score; what is far below it is not fitted to the end.
+
+        Kept by Markov equivalence class, without what is known beforehand.  Every fit begins from
+        the nearest table: one that begins from the fit of a DAG alike is often caught where that
+        DAG's expectations are next to nothing, and so would the search be.
+        """
+        beside = sum(self._known_worth(*family) for family in enumerate(dag))
+        beside += float(self._prior[sum(mask.bit_count() for mask in dag)])
+        key, hopeless = class_of(dag), wanted - beside - kernels.table_fits.HOPELESS
+        fit = self._fits.get(key)
+        if fit is None or not (fit.exact or fit.value < hopeless):
+            masks = np.array(dag, dtype=np.int64)
+            fit = self._fits[key] = Fit(
+                *kernels.table_fits.fit_dag(
+                    self._likelihood.noisy,
+                    self.n,
+                    self._places,
+                    self._levels,
+                    masks,
+                    self._start,
+                    wanted - beside,
+                )
+            )
+        return fit._replace(value=fit.value + beside)
+
+    def _known_worth(self, column: int, parents: int) -> float:
+        """What the parents of a column are worth by background knowledge alone."""
+        if self.known.empty:
+            return 0.0
+        return float(sum(self._worth[column, parent] for parent in bits(parents)))
+
+    def near(self, fit: Fit, mixed: float = 0.01) -> Families:
+        """Scores of families near a fit, all columns being candidates.
+
+        Each family's probabilities are taken one step of Fisher scoring away from the fit, and
+        scored by BDeu as if as many rows had shown them as the noisy counts have information of.
+        mixed: part of the noisy counts in the expectations, so that cells in which the fit expects
+        nothing can come back.
+        """
+        expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
+        slopes = self._likelihood.at(expected).slopes if mixed else fit.slopes
+        rows = expected * expected * cell_information(expected, self.scale)
+        size = self._places.shape[1]
+        near = Near(
+            np.array([expected, rows, expected * slopes]),
+            self._places,
+            self._levels,
+            np.empty(size, np.int64),
+            np.empty((3, size * max(self.levels))),
+        )
+
+        def score(column: int, parents: int) -> float:
+            found = float(kernels.table_fits.family_score(column, parents, near))
+            return found + self._known_worth(column, parents)
+
+        every = [range(self.columns)] * self.columns
+        return Families(score, every, self._prior, self.max_parents)
+
+    @property
+    def fitted(self) -> int:
+        """How many classes of DAGs were fitted."""
+        return len(self._fits)
+
+
+def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
+    """Skeleton and v-structures, which are the same of equivalent DAGs (Verma & Pearl 1990)."""
+    near = list(dag)
+    for effect, mask in enumerate(dag):
+        for cause in bits(mask):
+            near[cause] |= 1 << effect
+    colliders = frozenset(
+        (a, b, effect)
+        for effect, mask in enumerate(dag)
+        for a in bits(mask)
+        for b in bits(mask & ~near[a])
+        if a < b
+    )
+    return tuple(near), colliders
+
+
+def _log_prior(pairs: int) -> Vector:
+    """Twice its logarithm, by the number of edges, up to a constant.
+
+    >>> [round(float(value), 2) for value in _log_prior(3)]
+    [0.0, -2.2, -2.2, -2.2]
+    """
+    many = np.minimum(np.arange(pairs + 1), pairs // 2)
+    ways = gammaln(pairs + 1) - gammaln(many + 1) - gammaln(pairs - many + 1)
+    return np.asarray(-2 * ways)
+
+
+def nearest_table(counts: Vector, n: float) -> Vector:
+    """The table without negative counts that adds up to n and is nearest to the noisy one.
+
+    The projection on a simplex (Duchi et al. 2008).
+    """
+    falling = np.sort(counts)[::-1]
+    shift = (np.cumsum(falling) - n) / np.arange(1, counts.size + 1)
+    last = np.flatnonzero(falling > shift)[-1]
+    return np.asarray(np.maximum(counts - shift[last], 0.0))
+
+
+def best_from(
+    score: TableScore, dag: Masks, between: Between = lambda moves: None
+) -> tuple[Masks, Fit]:
+    """The best DAG that cooled walks lead to from one, and its fit.
+
+    Walks by scores near a fit, each cooled from another temperature on; the best of their ends is
+    begun from again, until none is better.
+    """
+    # Which walks are made must not depend on secret noise: any will do.
+    random, fit, moves = np.random.default_rng(0), score.fit(dag), 0
+    size = (_STEPS * score.columns * score.columns, 3)
+    while True:
+        between(moves)
+        moves += 1
+        ends = set()
+        for mixed in _MIXED:
+            near = score.near(fit, mixed)
+            for first in range(len(_COOLING)):
+                end = dag
+                for temperature in _COOLING[first:]:
+                    end = near.walk(end, temperature, random.random(size))
+                ends.add(end)
+        fits = [(score.fit(end, fit.value), end) for end in sorted(ends)]
+        best, end = max(fits, key=lambda found: found[0].value)
+        if best.value <= fit.value + _TOO_SMALL:
+            return dag, fit
+        dag, fit = end, best
+
+
+class _Better(Exception):
+    """A DAG that samplers met."""
+
+    def __init__(self, dag: Masks) -> None:
+        super().__init__()
+        self.dag = dag
+
+
+class Sampled(NamedTuple):
+    """dag: the best one that was met, and its fit."""
+
+    dag: Masks
+    fit: Fit
+    posterior: Posterior
+
+    @property
+    def parents(self) -> Parents:
+        return tuple(frozenset(bits(mask)) for mask in self.dag)
+
+
+def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled:
+    """The posterior of DAGs; the same for the same score.
+
+    between: called now and then with the number of steps made; it may raise.
+    """
+    # With the edges that have to be there.
+    empty: Parents = (frozenset(),) * score.columns
+    first = score.known.repaired(empty)
+    dag = tuple(sum(1 << cause for cause in causes) for causes in first)
+    while True:
+        dag, fit = best_from(score, dag, between)
+        near = score.near(fit)
+        found = [(fit.value, dag)]
+
+        def exact(new: Masks, wanted: float, found: list[tuple[float, Masks]] = found) -> float:
+            reached = score.fit(new, wanted)
+            if not reached.exact:
+                return -math.inf
+            found.append((reached.value, new))
+            if reached.value > found[0][0] + _BETTER:
+                raise _Better(new)
+            return reached.value
+
+        try:
+            both = two_samples(near, dag, between, exact)
+            break
+        except _Better as better:
+            dag = better.dag
+    _, dag = max(found)
+    first_shares, second_shares = (
+        share_of_arrows(list(map(near.parents_of, met))) for met in both
+    )
+    every = Counter(both[0] + both[1])
+    # Half a draw with the edge and half a draw without: none of so many is not never.
+    many = every.total()
+    met = many * (first_shares + second_shares) / 2 + (1 - np.eye(score.columns)) / 4
+    apart = first_shares + first_shares.T - second_shares - second_shares.T
+    dags = tuple((near.parents_of(one), times / many) for one, times in every.items())
+    posterior = Posterior(met / (many + 1), float(np.abs(apart).max()), 0.5, score.known, dags)
+    return Sampled(dag, score.fit(dag), posterior)
+
+
+def plan_again(run: Run[MomentSearchParameters], before: KeptTable) -> WholePlan:
+    """The counts of a run before, with less noise."""
+    plan = plan_whole(before.n, before.levels, run.parameters.epsilon, cells=before.counts.size)
+    assert plan is not None
+    return plan
+
+
+def events_of_whole(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
+    """Two counts move by 1 each."""
+    return (Event("discrete laplace", run.parameters.epsilon / 2, 2),)
+
+
+def run_on_whole_table(
+    run: Run[MomentSearchParameters], plan: WholePlan, recorder: common.Recorder
+) -> Outcome:
+    before = run.earlier.kept if isinstance(run.earlier.kept, KeptTable) else None
+    if before is not None and (before.scale <= plan.scale or before.levels != run.source.levels):
+        raise ParameterError(
+            f"The release before has used all of ε = {run.parameters.epsilon:g}, or has other "
+            "levels; give a larger total, and the table that was released."
+        )
+    counts = release_whole(run.source, plan, run.noise, before)
+    record_release(recorder, plan.scale, 1.0, 1)
+    return searched_whole(run, KeptTable(plan.n, counts, plan.scale), recorder)
+
+
+def searched_whole(
+    run: Run[MomentSearchParameters], kept: KeptTable, recorder: common.Recorder
+) -> Outcome:
+    """What the noisy counts show, and nothing else: they can be searched again."""
+    parameters, names, counts = run.parameters, run.source.names, kept.counts
+    moments = kept.moments
+    known = run.known
+    score = TableScore(counts, kept.n, kept.scale, max_parents=most_parents(run), known=known)
+    found = sampled(score, lambda moves: between(run, moves))
+    edges = likely_edges(found, parameters.false_edges, known)
+    graph = drawn(names, found.posterior, edges, known)
+    directed = found.posterior.stated
+    stated = directed + directed.T
+    for i, j in combinations(range(len(names)), 2):
+        if (i, j) in known.ruled_out:
+            continue
+        probability, apart = float(stated[i, j]), (i, j) not in graph.skeleton
+        recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
+    return Outcome(
+        graph=graph,
+        separating_sets={},
+        guarantee=common.proven_guarantee(run, "pure DP", _PROOFS, 0.0),
+        spent=Spent("share", 1.0, 1.0, 1, 1, "releases"),
+        tests_run=score.fitted,
+        orders_run=1 + max(mask.bit_count() for mask in found.dag),
+        stopped=None,
+        trace=tuple(recorder.steps),
+        unit="probability",
+        beyond=Beyond(
+            _findings(parameters, score, found, graph, directed),
+            released_margins(moments),
+            settled=found.posterior.settled,
+            released=Released(found.posterior.dags, moments, kept=kept),
+        ),
+    )
+
+
+def likely_edges(found: Sampled, level: float, known: Constraints) -> set[Edge]:
+    """The edges of the best DAG that stay: those required, and of the others as many as there may
+    be with a share of false ones, by the probabilities of each, of no more than the level."""
+    dag, probable = known.repaired(found.parents), found.posterior.edges
+    held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
+    ranked = sorted(edges_of(dag) - held, key=lambda edge: (-probable[edge], edge))
+    false, many = 0.0, 0
+    for k, edge in enumerate(ranked, 1):
+        false += 1 - float(probable[edge])
+        if false <= level * k:
+            many = k
+    return held.union(ranked[:many])
+
+
+def drawn(
+    names: tuple[str, ...], posterior: Posterior, kept: set[Edge], known: Constraints
+) -> PDAG:
+    """The class of the DAG with these edges, but without arrows that are not probable."""
+    graph = known.completed(cpdag_of_dag(names, kept))
+    arrows = {
+        (cause, effect)
+        for cause, effect in graph.directed
+        if posterior.directed[cause, effect] > _EVEN * posterior.edges[cause, effect]
+        or not known.allowed[effect, cause]
+    }
+    others = {(min(edge), max(edge)) for edge in graph.directed - arrows}
+    return PDAG(graph.nodes, frozenset(arrows), graph.undirected | others)
+
+
+def _findings(
+    parameters: MomentSearchParameters,
+    score: TableScore,
+    found: Sampled,
+    graph: PDAG,
+    stated: Matrix,
+) -> dict[Edge, PairFinding]:
+    """Post-processing, as all that follows from the noisy counts."""
+    seen = WholeEvidence(score.levels, score.scale, found.fit.expected, parameters.false_edges)
+    findings = {}
+    for pair in combinations(range(score.columns), 2):
+        if pair in score.known.ruled_out:
+            continue
+        effect = seen.effect(*pair)
+        if pair in graph.skeleton:
+            findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)
+            continue
+        visible = smallest_seen(seen, found.parents, pair, frozenset(), 1.0, 1.0)
+        told = visible is not None and visible <= parameters.reference_effect
+        told = told and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
+        verdict: Verdict = "no edge seen" if told else "not enough budget"
+        findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
+    return findings
