@@ -238,6 +238,29 @@ def nearest_table(counts: Vector, n: float) -> Vector:
     return np.asarray(np.maximum(counts - shift[last], 0.0))
 
 
+def neighbours(dag: Masks, most: int) -> set[Masks]:
+    """DAGs with one edge more, less or turned."""
+    found = set()
+    for i, j in combinations(range(len(dag)), 2):
+        for ways in ((0, 0), (1, 0), (0, 1)):
+            new = list(dag)
+            new[i] = dag[i] & ~(1 << j) | ways[0] << j
+            new[j] = dag[j] & ~(1 << i) | ways[1] << i
+            if max(new[i].bit_count(), new[j].bit_count()) <= most and is_acyclic(new):
+                found.add(tuple(new))
+    return found - {dag}
+
+
+def is_acyclic(dag: Sequence[int]) -> bool:
+    left = (1 << len(dag)) - 1
+    while left:
+        roots = sum(1 << c for c in bits(left) if not dag[c] & left)
+        if not roots:
+            return False
+        left &= ~roots
+    return True
+
+
 def best_from(
     score: TableScore, dag: Masks, between: Between = lambda moves: None
 ) -> tuple[Masks, Fit]:
@@ -260,6 +283,7 @@ def best_from(
                 for temperature in _COOLING[first:]:
                     end = near.walk(end, temperature, random.random(size))
                 ends.add(end)
+        ends |= neighbours(dag, score.max_parents)
         fits = [(score.fit(end, fit.value), end) for end in sorted(ends)]
         best, end = max(fits, key=lambda found: found[0].value)
         if best.value <= fit.value + _TOO_SMALL:
@@ -372,7 +396,7 @@ def searched_whole(
         if (i, j) in known.ruled_out:
             continue
         probability, apart = float(stated[i, j]), (i, j) not in graph.skeleton
-        recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
+        recorder.add(Step.noiseless(i, j, (), probability, math.nan, apart))
     return Outcome(
         graph=graph,
         separating_sets={},

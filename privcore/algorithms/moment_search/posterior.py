@@ -44,7 +44,8 @@ _TEMPERATURES = (1.0, 2.0, 4.0)
 # Rounds of all temperatures, of which the first part only sets the lengths of the walks.
 _ROUNDS, _BURN = 120, 24
 # Steps of a walk for each column, at first and at most; and how they change with what it led to.
-_LONGEST, _LONGER, _SHORTER = 50, 1.5, 0.8
+_LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
+_HEATS = (1.0, 25.0)
 # How far the two samplers may be apart on a pair; and how far so few draws are apart by chance.
 APART, _CHANCE = 0.3, 0.1
 # What two samplers disagree about, others may too: of what is beyond chance so much is doubt of all
@@ -194,9 +195,8 @@ def two_samples(
     it is that by families.  between: called before each round with the number of rounds made; it
     may raise.
     """
-    score = exact or (lambda dag, wanted: families.value(dag))
     first, second = (
-        _sample(families, start, score, np.random.default_rng(seed), between) for seed in (1, 2)
+        _sample(families, start, exact, np.random.default_rng(seed), between) for seed in (1, 2)
     )
     return first, second
 
@@ -204,35 +204,39 @@ def two_samples(
 def _sample(
     families: Families,
     start: Masks,
-    exact: Callable[[Masks, float], float],
+    exact: Callable[[Masks, float], float] | None,
     random: np.random.Generator,
     between: Between,
 ) -> list[Masks]:
-    longest = _LONGEST * len(start)
-    lengths = [float(longest)] * len(_TEMPERATURES)
+    longest, heats = _LONGEST * len(start), _HEATS if exact else (1.0,)
+    exact = exact or (lambda dag, wanted: families.value(dag))
+    lengths = np.full((len(heats), len(_TEMPERATURES)), float(longest))
     states = [(start, exact(start, -math.inf))] * len(_TEMPERATURES)
     met = []
     for made in range(_ROUNDS):
         between(made)
+        h = made % len(heats)
+        heat = heats[h]
         for k, temperature in enumerate(_TEMPERATURES):
             dag, value = states[k]
-            new = families.walk(dag, temperature, random.random((int(lengths[k]), 3)))
-            wanted = value + families.value(new) - families.value(dag)
+            steps = random.random((int(lengths[h, k]), 3))
+            new = families.walk(dag, heat * temperature, steps)
+            wanted = value + (families.value(new) - families.value(dag)) / heat
             wanted += 2 * temperature * math.log(random.random())
             reached = value if new == dag else exact(new, wanted)
             stays = new == dag or reached >= wanted
             if stays:
                 states[k] = new, reached
             if made < _BURN:
-                length = lengths[k] * (_LONGER if stays else _SHORTER)
-                lengths[k] = min(max(length, 1.0), longest)
+                length = lengths[h, k] * (_LONGER if stays else _SHORTER)
+                lengths[h, k] = min(max(length, 1.0), longest)
         for k in range(len(_TEMPERATURES) - 1):
             colder, hotter = 1 / _TEMPERATURES[k], 1 / _TEMPERATURES[k + 1]
             apart = states[k + 1][1] - states[k][1]
             if math.log(random.random()) <= (colder - hotter) * apart / 2:
                 states[k], states[k + 1] = states[k + 1], states[k]
         if made >= _BURN:
-            met.append(states[0][0])
+            met.append(states[_TEMPERATURES.index(1.0)][0])
     return met
 
 
