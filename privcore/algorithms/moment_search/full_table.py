@@ -269,26 +269,18 @@ def best_from(
     Walks by scores near a fit, each cooled from another temperature on; the best of their ends is
     begun from again, until none is better.
     """
-    # Which walks are made must not depend on secret noise: any will do.
-    random, fit, moves = np.random.default_rng(0), score.fit(dag), 0
-    size = (_STEPS * score.columns * score.columns, 3)
+    fit, moves = score.fit(dag), 0
     while True:
         between(moves)
         moves += 1
-        ends = set()
-        for mixed in _MIXED:
-            near = score.near(fit, mixed)
-            for first in range(len(_COOLING)):
-                end = dag
-                for temperature in _COOLING[first:]:
-                    end = near.walk(end, temperature, random.random(size))
-                ends.add(end)
-        ends |= neighbours(dag, score.max_parents)
-        fits = [(score.fit(end, fit.value), end) for end in sorted(ends)]
-        best, end = max(fits, key=lambda found: found[0].value)
-        if best.value <= fit.value + _TOO_SMALL:
+        near = score.near(fit)
+        for new in sorted(neighbours(dag, score.max_parents), key=near.value, reverse=True):
+            reached = score.fit(new, fit.value)
+            if reached.value > fit.value + _TOO_SMALL:
+                dag, fit = new, reached
+                break
+        else:
             return dag, fit
-        dag, fit = end, best
 
 
 class _Better(Exception):
