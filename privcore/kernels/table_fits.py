@@ -47,7 +47,9 @@ _NEAR = types.NamedTuple(
 
 
 @compiled("int64(int64, int64, int64[:, ::1], int64[::1], int64[::1])")
-def place_cells(column: int, parents: int, places: Integers, levels: Integers, code: Integers) -> int:
+def place_cells(
+    column: int, parents: int, places: Integers, levels: Integers, code: Integers
+) -> int:
     """Each cell's configuration of the parents, then its level, as one number; how many there are.
 
     places: the level of each column (row) in each cell.  code: what is filled.

@@ -14,6 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from privcore.algorithms.moment_search.dags.dag_search import edges_of
+from privcore.algorithms.moment_search.full_table import (
+    events_of_whole,
+    plan_again,
+    run_on_whole_table,
+    searched_whole,
+)
 from privcore.algorithms.moment_search.likelihood.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.lines import (
     PROOFS,
@@ -46,12 +52,6 @@ from privcore.algorithms.moment_search.steps import (
     between,
     most_parents,
     released_margins,
-)
-from privcore.algorithms.moment_search.full_table import (
-    events_of_whole,
-    plan_again,
-    run_on_whole_table,
-    searched_whole,
 )
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run

@@ -83,16 +83,17 @@ _PROOFS = ("docs/proofs/moment_search.md",)
 # With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood,
 # which is made for noise, loses its digits.
 _LEAST_SCALE = 0.05
-# Temperatures of a walk that ends at a top, and its steps at each for each pair, both ways.
-_COOLING, _STEPS = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1), 5
-# Parts of the noisy counts in the expectations that walks are made near: see `TableScore.near`.
-_MIXED = (0.0, 0.01, 0.05, 1.0)
+# Part of the noisy counts in the expectations that scores are near, so that cells in which a fit
+# expects nothing can come back.
+_MIXED = 0.01
+# Fits end that far from their top.
 _TOO_SMALL = 0.01
 # Samplers that meet a DAG so much better begin again from it.
 _BETTER = 1.0
 # A pair without an edge is called so where an edge is no more probable than that.
 _NO_EDGE = 0.1
-# An arrow is drawn where it is more probable than its opposite.
+# An arrow is drawn where it is more probable than its opposite; and what an edge is before anything
+# is seen.
 _EVEN = 0.5
 
 
@@ -167,25 +168,13 @@ class TableScore:
             return 0.0
         return float(sum(self._worth[column, parent] for parent in bits(parents)))
 
-    def near(self, fit: Fit, mixed: float = 0.01) -> Families:
+    def near(self, fit: Fit) -> Families:
         """Scores of families near a fit, all columns being candidates.
 
         Each family's probabilities are taken one step of Fisher scoring away from the fit, and
         scored by BDeu as if as many rows had shown them as the noisy counts have information of.
-        mixed: part of the noisy counts in the expectations, so that cells in which the fit expects
-        nothing can come back.
         """
-        expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
-        slopes = self._likelihood.at(expected).slopes if mixed else fit.slopes
-        rows = expected * expected * cell_information(expected, self.scale)
-        size = self._places.shape[1]
-        near = Near(
-            np.array([expected, rows, expected * slopes]),
-            self._places,
-            self._levels,
-            np.empty(size, np.int64),
-            np.empty((3, size * max(self.levels))),
-        )
+        near = self.counts_near(fit)
 
         def score(column: int, parents: int) -> float:
             found = float(kernels.table_fits.family_score(column, parents, near))
@@ -193,6 +182,19 @@ class TableScore:
 
         every = [range(self.columns)] * self.columns
         return Families(score, every, self._prior, self.max_parents)
+
+    def counts_near(self, fit: Fit) -> Near:
+        """What these scores are made of."""
+        expected = np.maximum((1 - _MIXED) * fit.expected + _MIXED * self._sample, 1e-9)
+        rows = expected * expected * cell_information(expected, self.scale)
+        size = self._places.shape[1]
+        return Near(
+            np.array([expected, rows, expected * self._likelihood.at(expected).slopes]),
+            self._places,
+            self._levels,
+            np.empty(size, np.int64),
+            np.empty((3, size * max(self.levels))),
+        )
 
     @property
     def fitted(self) -> int:
@@ -239,13 +241,13 @@ def nearest_table(counts: Vector, n: float) -> Vector:
 
 
 def neighbours(dag: Masks, most: int) -> set[Masks]:
-    """DAGs with one edge more, less or turned."""
+    """DAGs with one edge more, less or turned; most: parents of a column."""
     found = set()
     for i, j in combinations(range(len(dag)), 2):
-        for ways in ((0, 0), (1, 0), (0, 1)):
+        for backward, forward in ((0, 0), (1, 0), (0, 1)):
             new = list(dag)
-            new[i] = dag[i] & ~(1 << j) | ways[0] << j
-            new[j] = dag[j] & ~(1 << i) | ways[1] << i
+            new[i] = dag[i] & ~(1 << j) | backward << j
+            new[j] = dag[j] & ~(1 << i) | forward << i
             if max(new[i].bit_count(), new[j].bit_count()) <= most and is_acyclic(new):
                 found.add(tuple(new))
     return found - {dag}
@@ -254,27 +256,24 @@ def neighbours(dag: Masks, most: int) -> set[Masks]:
 def is_acyclic(dag: Sequence[int]) -> bool:
     left = (1 << len(dag)) - 1
     while left:
-        roots = sum(1 << c for c in bits(left) if not dag[c] & left)
-        if not roots:
+        first = sum(1 << column for column in bits(left) if not dag[column] & left)
+        if not first:
             return False
-        left &= ~roots
+        left ^= first
     return True
 
 
-def best_from(
-    score: TableScore, dag: Masks, between: Between = lambda moves: None
-) -> tuple[Masks, Fit]:
-    """The best DAG that cooled walks lead to from one, and its fit.
-
-    Walks by scores near a fit, each cooled from another temperature on; the best of their ends is
-    begun from again, until none is better.
-    """
+def climbed(score: TableScore, dag: Masks, between: Between) -> tuple[Masks, Fit]:
+    """Where steps to better neighbours end, those tried first that promise most near the fit."""
     fit, moves = score.fit(dag), 0
     while True:
         between(moves)
         moves += 1
         near = score.near(fit)
-        for new in sorted(neighbours(dag, score.max_parents), key=near.value, reverse=True):
+        options = sorted(
+            neighbours(dag, score.max_parents), key=lambda new: (-near.value(new), new)
+        )
+        for new in sorted(options, key=near.value, reverse=True):
             reached = score.fit(new, fit.value)
             if reached.value > fit.value + _TOO_SMALL:
                 dag, fit = new, reached
@@ -284,11 +283,23 @@ def best_from(
 
 
 class _Better(Exception):
-    """A DAG that samplers met."""
+    """Samplers met a DAG that is better than the one they began from."""
 
-    def __init__(self, dag: Masks) -> None:
-        super().__init__()
-        self.dag = dag
+
+class _Best:
+    """The best DAG that samplers met, and its fit."""
+
+    def __init__(self, score: TableScore, dag: Masks, fit: Fit) -> None:
+        self._score, self._start, self.dag, self.fit = score, fit.value, dag, fit
+
+    def exact(self, dag: Masks, wanted: float) -> float:
+        """The score, −∞ if it is far below what is wanted; raises _Better."""
+        fit = self._score.fit(dag, wanted)
+        if fit.exact and fit.value > self.fit.value:
+            self.dag, self.fit = dag, fit
+        if self.fit.value > self._start + _BETTER:
+            raise _Better
+        return fit.value if fit.exact else -math.inf
 
 
 class Sampled(NamedTuple):
@@ -308,41 +319,26 @@ def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled
 
     between: called now and then with the number of steps made; it may raise.
     """
-    # With the edges that have to be there.
     empty: Parents = (frozenset(),) * score.columns
-    first = score.known.repaired(empty)
-    dag = tuple(sum(1 << cause for cause in causes) for causes in first)
+    # With the edges that have to be there.
+    dag = tuple(sum(1 << c for c in causes) for causes in score.known.repaired(empty))
     while True:
-        dag, fit = best_from(score, dag, between)
-        near = score.near(fit)
-        found = [(fit.value, dag)]
-
-        def exact(new: Masks, wanted: float, found: list[tuple[float, Masks]] = found) -> float:
-            reached = score.fit(new, wanted)
-            if not reached.exact:
-                return -math.inf
-            found.append((reached.value, new))
-            if reached.value > found[0][0] + _BETTER:
-                raise _Better(new)
-            return reached.value
-
+        dag, fit = climbed(score, dag, between)
+        best, near = _Best(score, dag, fit), score.near(fit)
         try:
-            both = two_samples(near, dag, between, exact)
+            first, second = two_samples(near, dag, between, best.exact)
             break
-        except _Better as better:
-            dag = better.dag
-    _, dag = max(found)
-    first_shares, second_shares = (
-        share_of_arrows(list(map(near.parents_of, met))) for met in both
-    )
-    every = Counter(both[0] + both[1])
+        except _Better:
+            dag = best.dag
+    shares = [share_of_arrows([near.parents_of(one) for one in met]) for met in (first, second)]
+    apart = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
+    times = Counter(first + second)
+    many = times.total()
     # Half a draw with the edge and half a draw without: none of so many is not never.
-    many = every.total()
-    met = many * (first_shares + second_shares) / 2 + (1 - np.eye(score.columns)) / 4
-    apart = first_shares + first_shares.T - second_shares - second_shares.T
-    dags = tuple((near.parents_of(one), times / many) for one, times in every.items())
-    posterior = Posterior(met / (many + 1), float(np.abs(apart).max()), 0.5, score.known, dags)
-    return Sampled(dag, score.fit(dag), posterior)
+    directed = (many * (shares[0] + shares[1]) / 2 + (1 - np.eye(score.columns)) / 4) / (many + 1)
+    dags = tuple((near.parents_of(one), time / many) for one, time in times.items())
+    posterior = Posterior(directed, float(apart.max()), _EVEN, score.known, dags)
+    return Sampled(best.dag, best.fit, posterior)
 
 
 def plan_again(run: Run[MomentSearchParameters], before: KeptTable) -> WholePlan:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 from statistics import median
 from typing import NamedTuple
 
@@ -44,7 +44,9 @@ _TEMPERATURES = (1.0, 2.0, 4.0)
 # Rounds of all temperatures, of which the first part only sets the lengths of the walks.
 _ROUNDS, _BURN = 120, 24
 # Steps of a walk for each column, at first and at most; and how they change with what it led to.
-_LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
+_LONGEST, _LONGER, _SHORTER = 200, 1.5, 0.8
+# Walks are made by the scores of families and, by these over so much, about blindly: what they take
+# for hopeless, where the noise is large and the fit is far, may be the best.
 _HEATS = (1.0, 25.0)
 # How far the two samplers may be apart on a pair; and how far so few draws are apart by chance.
 APART, _CHANCE = 0.3, 0.1
@@ -196,48 +198,64 @@ def two_samples(
     may raise.
     """
     first, second = (
-        _sample(families, start, exact, np.random.default_rng(seed), between) for seed in (1, 2)
+        _Sampler(families, start, exact, np.random.default_rng(seed)).run(between)
+        for seed in (1, 2)
     )
     return first, second
 
 
-def _sample(
-    families: Families,
-    start: Masks,
-    exact: Callable[[Masks, float], float] | None,
-    random: np.random.Generator,
-    between: Between,
-) -> list[Masks]:
-    longest, heats = _LONGEST * len(start), _HEATS if exact else (1.0,)
-    exact = exact or (lambda dag, wanted: families.value(dag))
-    lengths = np.full((len(heats), len(_TEMPERATURES)), float(longest))
-    states = [(start, exact(start, -math.inf))] * len(_TEMPERATURES)
-    met = []
-    for made in range(_ROUNDS):
-        between(made)
-        h = made % len(heats)
-        heat = heats[h]
-        for k, temperature in enumerate(_TEMPERATURES):
-            dag, value = states[k]
-            steps = random.random((int(lengths[h, k]), 3))
-            new = families.walk(dag, heat * temperature, steps)
-            wanted = value + (families.value(new) - families.value(dag)) / heat
-            wanted += 2 * temperature * math.log(random.random())
-            reached = value if new == dag else exact(new, wanted)
-            stays = new == dag or reached >= wanted
-            if stays:
-                states[k] = new, reached
-            if made < _BURN:
-                length = lengths[h, k] * (_LONGER if stays else _SHORTER)
-                lengths[h, k] = min(max(length, 1.0), longest)
+class _Sampler:
+    def __init__(
+        self,
+        families: Families,
+        start: Masks,
+        exact: Callable[[Masks, float], float] | None,
+        random: np.random.Generator,
+    ) -> None:
+        self._families, self._random = families, random
+        self._exact = exact or (lambda dag, wanted: families.value(dag))
+        self._states = [(start, self._exact(start, -math.inf))] * len(_TEMPERATURES)
+        # Blind walks find nothing that others do not, where these are by the score itself.
+        proposals = product(_HEATS if exact else (1.0,), range(len(_TEMPERATURES)))
+        self._longest = float(_LONGEST * len(start))
+        self._lengths = dict.fromkeys(proposals, self._longest)
+
+    def run(self, between: Between) -> list[Masks]:
+        met = []
+        for made in range(_ROUNDS):
+            between(made)
+            for heat, k in self._lengths:
+                self._propose(heat, k, learns=made < _BURN)
+            self._exchange()
+            if made >= _BURN:
+                met.append(self._states[0][0])
+        return met
+
+    def _propose(self, heat: float, k: int, *, learns: bool) -> None:
+        length, temperature, (dag, value) = (
+            self._lengths[heat, k],
+            _TEMPERATURES[k],
+            self._states[k],
+        )
+        uniforms = self._random.random((int(length), 3))
+        new = self._families.walk(dag, heat * temperature, uniforms)
+        wanted = value + (self._families.value(new) - self._families.value(dag)) / heat
+        wanted += 2 * temperature * math.log(self._random.random())
+        reached = value if new == dag else self._exact(new, wanted)
+        stays = new == dag or reached >= wanted
+        if stays:
+            self._states[k] = new, reached
+        if learns:
+            length *= _LONGER if stays else _SHORTER
+            self._lengths[heat, k] = min(max(length, 1.0), self._longest)
+
+    def _exchange(self) -> None:
+        """States of neighbouring temperatures, the coldest first."""
         for k in range(len(_TEMPERATURES) - 1):
             colder, hotter = 1 / _TEMPERATURES[k], 1 / _TEMPERATURES[k + 1]
-            apart = states[k + 1][1] - states[k][1]
-            if math.log(random.random()) <= (colder - hotter) * apart / 2:
-                states[k], states[k + 1] = states[k + 1], states[k]
-        if made >= _BURN:
-            met.append(states[_TEMPERATURES.index(1.0)][0])
-    return met
+            (_, cold), (_, hot) = self._states[k : k + 2]
+            if math.log(self._random.random()) <= (colder - hotter) * (hot - cold) / 2:
+                self._states[k], self._states[k + 1] = self._states[k + 1], self._states[k]
 
 
 def share_of_arrows(dags: Sequence[Parents]) -> Matrix:
@@ -280,7 +298,7 @@ def of_pairs(
     families = Families(
         lambda column, mask: score(column, frozenset(near[column][k] for k in bits(mask))) / scale,
         near,
-        odds * np.arange(p * (p - 1) // 2 + 1),
+        odds * np.arange(p * (p - 1) // 2 + 1, dtype=np.float64),
         max_parents,
     )
     both = [

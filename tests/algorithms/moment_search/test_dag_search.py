@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms.moment_search.dags.dag_search import search_dag
-from privcore.algorithms.moment_search.posterior.masks import parents_of
 from privcore.algorithms.moment_search.release.plan import LEAST_CELLS, plan_moments
 from privcore.privacy.mechanisms.gaussian import gaussian_delta, planned_mu
-from tests.algorithms.moment_search.noisy_tables import every_dag
+from tests.algorithms.moment_search.noisy_tables import every_dag, parents_of
 from tests.examples import examples
 
 
