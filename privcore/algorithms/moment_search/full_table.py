@@ -240,17 +240,17 @@ def nearest_table(counts: Vector, n: float) -> Vector:
     return np.asarray(np.maximum(counts - shift[last], 0.0))
 
 
-def neighbours(dag: Masks, most: int) -> set[Masks]:
+def neighbours(dag: Masks, most: int) -> list[Masks]:
     """DAGs with one edge more, less or turned; most: parents of a column."""
-    found = set()
+    found = []
     for i, j in combinations(range(len(dag)), 2):
         for backward, forward in ((0, 0), (1, 0), (0, 1)):
             new = list(dag)
             new[i] = dag[i] & ~(1 << j) | backward << j
             new[j] = dag[j] & ~(1 << i) | forward << i
             if max(new[i].bit_count(), new[j].bit_count()) <= most and is_acyclic(new):
-                found.add(tuple(new))
-    return found - {dag}
+                found.append(tuple(new))
+    return [new for new in found if new != dag]
 
 
 def is_acyclic(dag: Sequence[int]) -> bool:
@@ -269,11 +269,8 @@ def climbed(score: TableScore, dag: Masks, between: Between) -> tuple[Masks, Fit
     while True:
         between(moves)
         moves += 1
-        near = score.near(fit)
-        options = sorted(
-            neighbours(dag, score.max_parents), key=lambda new: (-near.value(new), new)
-        )
-        for new in sorted(options, key=near.value, reverse=True):
+        promised = score.near(fit).value
+        for new in sorted(neighbours(dag, score.max_parents), key=promised, reverse=True):
             reached = score.fit(new, fit.value)
             if reached.value > fit.value + _TOO_SMALL:
                 dag, fit = new, reached

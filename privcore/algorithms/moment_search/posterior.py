@@ -44,7 +44,7 @@ _TEMPERATURES = (1.0, 2.0, 4.0)
 # Rounds of all temperatures, of which the first part only sets the lengths of the walks.
 _ROUNDS, _BURN = 120, 24
 # Steps of a walk for each column, at first and at most; and how they change with what it led to.
-_LONGEST, _LONGER, _SHORTER = 200, 1.5, 0.8
+_LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
 # Walks are made by the scores of families and, by these over so much, about blindly: what they take
 # for hopeless, where the noise is large and the fit is far, may be the best.
 _HEATS = (1.0, 25.0)
