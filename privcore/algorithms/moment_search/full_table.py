@@ -177,8 +177,8 @@ class TableScore:
         near = self.counts_near(fit)
 
         def score(column: int, parents: int) -> float:
-            found = float(kernels.table_fits.family_score(column, parents, near))
-            return found + self._known_worth(column, parents)
+            scored = float(kernels.table_fits.family_score(column, parents, near))
+            return scored + self._known_worth(column, parents)
 
         every = [range(self.columns)] * self.columns
         return Families(score, every, self._prior, self.max_parents)
@@ -242,15 +242,15 @@ def nearest_table(counts: Vector, n: float) -> Vector:
 
 def neighbours(dag: Masks, most: int) -> list[Masks]:
     """DAGs with one edge more, less or turned; most: parents of a column."""
-    found = []
+    near = []
     for i, j in combinations(range(len(dag)), 2):
         for backward, forward in ((0, 0), (1, 0), (0, 1)):
             new = list(dag)
             new[i] = dag[i] & ~(1 << j) | backward << j
             new[j] = dag[j] & ~(1 << i) | forward << i
             if max(new[i].bit_count(), new[j].bit_count()) <= most and is_acyclic(new):
-                found.append(tuple(new))
-    return [new for new in found if new != dag]
+                near.append(tuple(new))
+    return [new for new in near if new != dag]
 
 
 def is_acyclic(dag: Sequence[int]) -> bool:
@@ -372,10 +372,10 @@ def searched_whole(
     moments = kept.moments
     known = run.known
     score = TableScore(counts, kept.n, kept.scale, max_parents=most_parents(run), known=known)
-    found = sampled(score, lambda moves: between(run, moves))
-    edges = likely_edges(found, parameters.false_edges, known)
-    graph = drawn(names, found.posterior, edges, known)
-    directed = found.posterior.stated
+    best = sampled(score, lambda moves: between(run, moves))
+    edges = likely_edges(best, parameters.false_edges, known)
+    graph = drawn(names, best.posterior, edges, known)
+    directed = best.posterior.stated
     stated = directed + directed.T
     for i, j in combinations(range(len(names)), 2):
         if (i, j) in known.ruled_out:
@@ -388,23 +388,23 @@ def searched_whole(
         guarantee=common.proven_guarantee(run, "pure DP", _PROOFS, 0.0),
         spent=Spent("share", 1.0, 1.0, 1, 1, "releases"),
         tests_run=score.fitted,
-        orders_run=1 + max(mask.bit_count() for mask in found.dag),
+        orders_run=1 + max(mask.bit_count() for mask in best.dag),
         stopped=None,
         trace=tuple(recorder.steps),
         unit="probability",
         beyond=Beyond(
-            _findings(parameters, score, found, graph, directed),
+            _findings(parameters, score, best, graph, directed),
             released_margins(moments),
-            settled=found.posterior.settled,
-            released=Released(found.posterior.dags, moments, kept=kept),
+            settled=best.posterior.settled,
+            released=Released(best.posterior.dags, moments, kept=kept),
         ),
     )
 
 
-def likely_edges(found: Sampled, level: float, known: Constraints) -> set[Edge]:
+def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
     """The edges of the best DAG that stay: those required, and of the others as many as there may
     be with a share of false ones, by the probabilities of each, of no more than the level."""
-    dag, probable = known.repaired(found.parents), found.posterior.edges
+    dag, probable = known.repaired(best.parents), best.posterior.edges
     held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
     ranked = sorted(edges_of(dag) - held, key=lambda edge: (-probable[edge], edge))
     false, many = 0.0, 0
@@ -433,12 +433,12 @@ def drawn(
 def _findings(
     parameters: MomentSearchParameters,
     score: TableScore,
-    found: Sampled,
+    best: Sampled,
     graph: PDAG,
     stated: Matrix,
 ) -> dict[Edge, PairFinding]:
     """Post-processing, as all that follows from the noisy counts."""
-    seen = WholeEvidence(score.levels, score.scale, found.fit.expected, parameters.false_edges)
+    seen = WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges)
     findings = {}
     for pair in combinations(range(score.columns), 2):
         if pair in score.known.ruled_out:
@@ -447,7 +447,7 @@ def _findings(
         if pair in graph.skeleton:
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)
             continue
-        visible = smallest_seen(seen, found.parents, pair, frozenset(), 1.0, 1.0)
+        visible = smallest_seen(seen, best.parents, pair, frozenset(), 1.0, 1.0)
         told = visible is not None and visible <= parameters.reference_effect
         told = told and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
         verdict: Verdict = "no edge seen" if told else "not enough budget"

@@ -158,7 +158,7 @@ class Families:
         return float(self._known[column, mask])
 
     def value(self, dag: Masks) -> float:
-        """Of a DAG, by scores of families."""
+        """The score of a DAG by those of its families."""
         many = sum(mask.bit_count() for mask in dag)
         return sum(self.of(*family) for family in enumerate(dag)) + float(self._prior[many])
 
