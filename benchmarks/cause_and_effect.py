@@ -11,11 +11,10 @@ import time
 from multiprocessing import get_context
 from pathlib import Path
 
-from privcore.extras.pairs import GENERATORS, infer
+from privcore.extras.pairs import GENERATORS, direction_results, infer
 from privcore.extras.pairs.direction_results import accuracy_json
 from privcore.extras.pairs.directions import Accuracy, accuracy
 from privcore.extras.pairs.generators import PairGenerator
-from privcore.extras.pairs import direction_results
 
 NOISE_LAWS = ("gaussian", "uniform", "laplace")
 EPSILONS = (0.1, 1.0, 2.0)

@@ -19,17 +19,15 @@ from privcore.errors import KernelError
 
 _MODULES = (
     "cells",
-    "climb",
-    "dag_fits",
-    "dags",
     "distance",
     "every",
-    "family_walk",
     "margins",
     "moment_tests",
     "scan",
+    "table_fits",
     "table_tests",
     "tables",
+    "walks",
 )
 
 

@@ -47,18 +47,13 @@ class Noisy(NamedTuple):
 class Near(NamedTuple):
     """What scores of families near a fit are made of.
 
-    known: scores by column and parents, NaN where they are not known yet.  cells: expectation,
-    information in rows, and expectation times slope of each cell.  places: the level of each column
-    (row) in each cell.  code, room: for a number of each cell, and for three of each configuration.
-    worth: of a parent (second) of a column (first), beside that.  prior: of a DAG, by its number of
-    edges.
+    cells: expectation, information in rows, and expectation times slope of each cell.  places: the
+    level of each column (row) in each cell.  code, room: for a number of each cell, and for three
+    of each configuration.
     """
 
-    known: Matrix
     cells: Matrix
     places: Integers
     levels: Integers
     code: Integers
     room: Matrix
-    worth: Matrix
-    prior: Vector

@@ -24,7 +24,7 @@ from privcore.algorithms.moment_search.budget import (
 from privcore.algorithms.moment_search.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.pairs import of_pairs
+from privcore.algorithms.moment_search.posterior import of_pairs
 from privcore.algorithms.moment_search.released import (
     Kept,
     KeptRows,

@@ -26,7 +26,7 @@ from privcore.algorithms.moment_search.parameters import (
     USUAL_COLUMNS,
     MomentSearchParameters,
 )
-from privcore.algorithms.moment_search.posterior.pairs import of_pairs
+from privcore.algorithms.moment_search.posterior import of_pairs
 from privcore.algorithms.moment_search.released import (
     KeptRows,
     KeptSums,

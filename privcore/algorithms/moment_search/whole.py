@@ -12,16 +12,14 @@ from math import nan
 
 from privcore.algorithms.moment_search.budget import WholePlan
 from privcore.algorithms.moment_search.findings import (
-    as_known,
     smallest_seen,
     stated_finding,
 )
+from privcore.algorithms.moment_search.full_table import Sampled, TableScore, sampled
 from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior.masks import Masks, parents_of
-from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
-from privcore.algorithms.moment_search.posterior.table_score import TableScore
+from privcore.algorithms.moment_search.posterior import Posterior
 from privcore.algorithms.moment_search.released import KeptTable
 from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.steps import (
@@ -76,10 +74,10 @@ def searched_whole(
     moments = kept.moments
     known = run.known
     score = TableScore(counts, kept.n, kept.scale, max_parents=most_parents(run), known=known)
-    posterior = sampled(score, lambda moves: between(run, moves))
-    edges = likely_edges(posterior, parameters.false_edges, known)
-    graph = drawn(names, posterior, edges, known)
-    directed = as_known(posterior.stated, known)
+    best = sampled(score, lambda moves: between(run, moves))
+    edges = likely_edges(best, parameters.false_edges, known)
+    graph = drawn(names, best.posterior, edges, known)
+    directed = best.posterior.stated
     stated = directed + directed.T
     for i, j in combinations(range(len(names)), 2):
         if (i, j) in known.ruled_out:
@@ -92,32 +90,28 @@ def searched_whole(
         guarantee=common.proven_guarantee(run, "pure DP", _PROOFS, 0.0),
         spent=Spent("share", 1.0, 1.0, 1, 1, "releases"),
         tests_run=score.fitted,
-        orders_run=1 + max(mask.bit_count() for mask in posterior.dag),
+        orders_run=1 + max(mask.bit_count() for mask in best.dag),
         stopped=None,
         trace=tuple(recorder.steps),
         unit="probability",
         beyond=Beyond(
-            _findings(parameters, score, posterior, graph, directed),
+            _findings(parameters, score, best, graph, directed),
             released_margins(moments),
-            settled=posterior.settled,
-            released=Released(
-                tuple((parents_of(dag), share) for dag, share in posterior.met.items()),
-                moments,
-                kept=kept,
-            ),
+            settled=best.posterior.settled,
+            released=Released(best.posterior.dags, moments, kept=kept),
         ),
     )
 
 
-def likely_edges(posterior: Posterior, level: float, known: Constraints) -> set[Edge]:
+def likely_edges(best: Sampled, level: float, known: Constraints) -> set[Edge]:
     """The edges of the best DAG that stay: those required, and of the others as many as there may
     be with a share of false ones, by the probabilities of each, of no more than the level."""
-    dag = known.repaired(parents_of(posterior.dag))
+    dag, probable = known.repaired(best.parents), best.posterior.edges
     held = {edge for edge in edges_of(dag) if ordered(*edge) in known.required}
-    ranked = sorted(edges_of(dag) - held, key=lambda edge: (-posterior.edges[edge], edge))
+    ranked = sorted(edges_of(dag) - held, key=lambda edge: (-probable[edge], edge))
     false, many = 0.0, 0
     for k, edge in enumerate(ranked, 1):
-        false += 1 - float(posterior.edges[edge])
+        false += 1 - float(probable[edge])
         if false <= level * k:
             many = k
     return held.union(ranked[:many])
@@ -141,23 +135,21 @@ def drawn(
 def _findings(
     parameters: MomentSearchParameters,
     score: TableScore,
-    posterior: Posterior,
+    best: Sampled,
     graph: PDAG,
     stated: Matrix,
 ) -> dict[Edge, PairFinding]:
     """Post-processing, as all that follows from the noisy counts."""
-    dag: Masks = posterior.dag
-    columns = range(len(dag))
-    seen = WholeEvidence(score.levels, score.scale, posterior.fit.expected, parameters.false_edges)
+    seen = WholeEvidence(score.levels, score.scale, best.fit.expected, parameters.false_edges)
     findings = {}
-    for pair in combinations(columns, 2):
+    for pair in combinations(range(score.columns), 2):
         if pair in score.known.ruled_out:
             continue
         effect = seen.effect(*pair)
         if pair in graph.skeleton:
             findings[pair] = stated_finding("edge", pair, stated, effect, arrows=graph.directed)
             continue
-        visible = smallest_seen(seen, parents_of(dag), pair, frozenset(), 1.0, 1.0)
+        visible = smallest_seen(seen, best.parents, pair, frozenset(), 1.0, 1.0)
         told = visible is not None and visible <= parameters.reference_effect
         told = told and stated[pair] + stated[pair[::-1]] <= _NO_EDGE
         verdict: Verdict = "no edge seen" if told else "not enough budget"

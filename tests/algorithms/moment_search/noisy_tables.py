@@ -5,7 +5,8 @@ from itertools import combinations, product
 import numpy as np
 from scipy.special import gammaln
 
-from privcore.algorithms.moment_search.posterior.table_score import TableScore
+from privcore.algorithms.moment_search.full_table import TableScore
+from privcore.algorithms.moment_search.posterior import bits
 from privcore.privacy.mechanisms import SimulatedNoise
 
 LEVELS = (2, 3, 2)
@@ -50,6 +51,25 @@ def every_dag():
         if sorted(mask.bit_count() for mask in dag) != [1, 1, 1]:
             dags.append(tuple(dag))
     return dags
+
+
+def edges(dag):
+    """All (cause, effect)."""
+    return [(cause, effect) for effect, mask in enumerate(dag) for cause in bits(mask)]
+
+
+def parents_of(dag):
+    return tuple(frozenset(bits(mask)) for mask in dag)
+
+
+def covered_turned(dag):
+    """The DAG with an edge turned whose ends have the same other parents, for each such edge."""
+    for cause, effect in edges(dag):
+        if dag[effect] == dag[cause] | 1 << cause:
+            other = list(dag)
+            other[effect] ^= 1 << cause
+            other[cause] |= 1 << effect
+            yield tuple(other)
 
 
 def random_network(seed, n, columns=(4, 8), levels=(2, 5), most_cells=1_024):

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privcore.algorithms.moment_search.posterior.masks import parents_of
 from privcore.algorithms.moment_search.search import DIGITS, best_of_orders
 from privcore.errors import DataError
 from privcore.graphs import topological_order
-from tests.algorithms.moment_search.noisy_tables import every_dag
+from tests.algorithms.moment_search.noisy_tables import every_dag, parents_of
 from tests.examples import examples
 
 

@@ -14,7 +14,7 @@ from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     cell_information,
 )
 from privcore.kernels import cells
-from privcore.kernels.climb import climb
+from privcore.kernels.table_fits import climb
 from tests.examples import examples
 
 SCALES = [0.05, 0.4, 2.0, 4.9, 20.0, 50.0]

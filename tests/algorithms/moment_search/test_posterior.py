@@ -4,20 +4,16 @@ import numpy as np
 import pytest
 
 from privcore.algorithms import count
+from privcore.algorithms.moment_search import posterior as posteriors
 from privcore.algorithms.moment_search.budget import plan_whole
-from privcore.algorithms.moment_search.measure import release_whole
-from privcore.algorithms.moment_search.posterior import sampler
-from privcore.algorithms.moment_search.posterior.best import BestDag
-from privcore.algorithms.moment_search.posterior.masks import (
-    class_of,
-    covered,
-    edges,
-    leads,
-    masks_of,
-    parents_of,
+from privcore.algorithms.moment_search.full_table import (
+    Sampled,
+    TableScore,
+    sampled,
 )
-from privcore.algorithms.moment_search.posterior.sampler import Posterior, sampled
-from privcore.algorithms.moment_search.posterior.table_score import TableScore
+from privcore.algorithms.moment_search.measure import release_whole
+from privcore.algorithms.moment_search.posterior import Posterior
+from privcore.algorithms.moment_search.table_search import class_of, is_acyclic, steps
 from privcore.algorithms.moment_search.whole import drawn, likely_edges
 from privcore.data import load_network
 from privcore.graphs.constraints import Constraints
@@ -27,12 +23,17 @@ from tests.algorithms.moment_search.noisy_tables import (
     CHAIN,
     COLLIDER,
     EMPTY,
+    covered_turned,
+    edges,
     every_dag,
     noisy,
+    parents_of,
     random_network,
     score_of,
 )
 from tests.algorithms.moment_search.noisy_tables import sampled as drawn_table
+
+NOTHING = Constraints.none(3)
 
 
 def enumerated(score):
@@ -49,11 +50,12 @@ def enumerated(score):
 
 
 def test_masks_and_sets_say_the_same():
-    assert parents_of(COLLIDER) == (frozenset(), frozenset({0, 2}), frozenset())
-    assert all(masks_of(parents_of(dag)) == dag for dag in every_dag())
-    assert list(edges(COLLIDER)) == [(0, 1), (2, 1)]
-    assert leads(CHAIN, 0, 2)
-    assert not leads(CHAIN, 2, 0)
+    score = score_of(drawn_table(500, 4), 1.0)
+    families = score.near(score.fit(EMPTY))
+    assert families.parents_of(COLLIDER) == (frozenset(), frozenset({0, 2}), frozenset())
+    for dag in every_dag():
+        assert families.parents_of(dag) == parents_of(dag)
+        assert families.masks_of(parents_of(dag)) == dag
 
 
 def test_classes_of_three_columns():
@@ -62,13 +64,33 @@ def test_classes_of_three_columns():
     assert len(dags) == 25
     assert len({class_of(dag) for dag in dags}) == 11
     for dag in dags:
-        for cause, effect in covered(dag):
-            other = list(dag)
-            other[effect] ^= 1 << cause
-            other[cause] |= 1 << effect
-            assert class_of(tuple(other)) == class_of(dag)
-    assert covered(COLLIDER) == []
-    assert covered(CHAIN) == [(0, 1)]
+        for other in covered_turned(dag):
+            assert class_of(other) == class_of(dag)
+    assert list(covered_turned(COLLIDER)) == []
+    assert list(covered_turned(CHAIN)) == [(2, 0, 2)]
+
+
+def test_steps_lead_to_every_dag_one_edge_away_and_say_what_it_gains():
+    score = score_of(drawn_table(500, 4), 1.0)
+    near = score.near(score.fit(EMPTY))
+    dags = every_dag()
+    assert all(map(is_acyclic, dags))
+    assert not is_acyclic((2, 4, 1))
+    for dag in dags:
+        apart = {
+            other
+            for other in dags
+            if other != dag
+            and len({tuple(sorted(e)) for e in {*edges(dag)} ^ {*edges(other)}}) == 1
+        }
+        found = {new: gain for new, gain in steps(near, dag, 2).items() if is_acyclic(new)}
+        # Beside these, one parent in the place of another.
+        assert apart <= set(found) <= set(dags) - {dag}
+        for new, gain in found.items():
+            assert gain == pytest.approx(near.value(new) - near.value(dag))
+        for cause, effect in edges(dag):
+            held = steps(near, dag, 2, (cause, effect))
+            assert all(new[effect] >> cause & 1 for new in held)
 
 
 def test_ruling_out_what_is_not_there_takes_nothing_from_the_best():
@@ -80,7 +102,7 @@ def test_ruling_out_what_is_not_there_takes_nothing_from_the_best():
 
     def best(forbid=""):
         known = Knowledge.of(forbid=forbid).on(data.names)
-        return BestDag(TableScore(counts, n, 20.0, max_parents=4, known=known))
+        return sampled(TableScore(counts, n, 20.0, max_parents=4, known=known))
 
     free = best()
     score = TableScore(counts, n, 20.0, max_parents=4)
@@ -94,7 +116,7 @@ def test_ruling_out_what_is_not_there_takes_nothing_from_the_best():
 def test_it_ends_at_the_best_of_all_dags(scale, kind):
     score = score_of(drawn_table(4_000, 4, kind), scale, 5)
     most = max(score.fit(dag).value for dag in every_dag())
-    assert BestDag(score).fit.value == pytest.approx(most, abs=0.1)
+    assert sampled(score).fit.value == pytest.approx(most, abs=0.1)
 
 
 @pytest.mark.parametrize("kind", ["collider", "chain", "none"])
@@ -103,7 +125,7 @@ def test_probabilities_are_those_of_all_dags(scale, kind):
     """192 draws of two samplers: a standard error of .04 where each is independent of the last."""
     for seed in range(3):
         score = score_of(drawn_table(2_000, seed, kind), scale, seed)
-        posterior = sampled(score)
+        posterior = sampled(score).posterior
         assert posterior.settled
         assert posterior.directed == pytest.approx(enumerated(score), abs=0.2)
 
@@ -114,7 +136,7 @@ def test_on_average_probabilities_are_those_of_all_dags():
     apart = []
     for seed in range(60):
         score = score_of(drawn_table(1_000, seed, ("collider", "chain", "none")[seed % 3]), 25.0)
-        apart.append(sampled(score).directed - enumerated(score))
+        apart.append(sampled(score).posterior.directed - enumerated(score))
     mean, spread = np.mean(apart, axis=0), np.std(apart, axis=0) / np.sqrt(len(apart))
     assert (np.abs(mean) < 4 * spread + 0.005).all()
 
@@ -123,18 +145,20 @@ def test_on_average_probabilities_are_those_of_all_dags():
 def test_runs_are_the_same_again_and_settle_where_the_counts_say_much():
     _, table = random_network(8, 50_000)
     one, two = (sampled(score_of(table, 4.0)) for _ in range(2))
-    assert (one.directed == two.directed).all()
     assert one.dag == two.dag
+    one, two = one.posterior, two.posterior
+    assert (one.directed == two.directed).all()
     assert one.settled
-    assert one.apart <= sampler.APART
+    assert one.apart <= posteriors.APART
     assert one.edges == pytest.approx(one.edges.T)
     assert one.edges.max() <= 1
 
 
 def test_a_column_has_no_more_parents_than_it_may():
     score = score_of(drawn_table(20_000, 4), 4.0, most=1)
-    posterior = sampled(score)
-    assert max(mask.bit_count() for mask in posterior.dag) == 1
+    found = sampled(score)
+    assert max(mask.bit_count() for mask in found.dag) == 1
+    posterior = found.posterior
     both = posterior.directed[0, 1] + posterior.directed[2, 1]
     assert both <= 1 + 1e-9
 
@@ -165,7 +189,7 @@ def test_asia_s_run_that_ended_914_units_below_the_true_dag_ends_at_its_top():
     true = [0] * len(names)
     for cause, effect in network.edges:
         true[names.index(effect)] |= 1 << names.index(cause)
-    found = BestDag(score)
+    found = sampled(score)
     assert found.fit.value > score.fit(tuple(true)).value - 2
 
 
@@ -177,17 +201,18 @@ def test_no_run_ends_below_the_true_dag():
         n, scale = ((5_000, 2.0), (20_000, 20.0), (100_000, 2.0))[seed % 3]
         dag, table = random_network(seed, n, (4, 11), most_cells=2_048)
         score = score_of(table, scale, seed)
-        below += score.fit(dag).value > BestDag(score).fit.value + 2
+        below += score.fit(dag).value > sampled(score).fit.value + 2
     assert below <= 2
 
 
 def posterior_of(directed, dag):
-    return Posterior(np.array(directed), dag, None, 0.0)
+    posterior = Posterior(np.array(directed), 0.0, 0.5, NOTHING)
+    return Sampled(dag, None, posterior)
 
 
 def test_where_samplers_are_apart_nothing_extreme_is_stated():
     met = np.array([[0, 0.6, 0.0], [0.39, 0, 0.002], [0.0, 0.002, 0]])
-    sure, doubtful = (Posterior(met, EMPTY, None, apart) for apart in (0.1, 0.5))
+    sure, doubtful = (Posterior(met, apart, 0.5, NOTHING) for apart in (0.1, 0.5))
     assert sure.stated == pytest.approx(met)
     stated = doubtful.stated + doubtful.stated.T
     # A doubt of 0.2: so much of each probability is ½.
@@ -199,12 +224,9 @@ def test_where_samplers_are_apart_nothing_extreme_is_stated():
 
 def test_never_met_is_not_impossible():
     _, table = random_network(8, 50_000)
-    edges_met = sampled(score_of(table, 1.0)).edges[np.triu_indices(table.ndim, 1)]
+    edges_met = sampled(score_of(table, 1.0)).posterior.edges[np.triu_indices(table.ndim, 1)]
     assert edges_met.min() == pytest.approx(0.5 / 193)
     assert edges_met.max() == pytest.approx(1 - 0.5 / 193)
-
-
-NOTHING = Constraints.none(3)
 
 
 def test_as_many_edges_stay_as_may_with_that_share_of_false_ones():
@@ -219,8 +241,8 @@ def test_arrows_that_are_not_probable_are_lines():
     names = ("a", "b", "c")
     kept = {(0, 1), (2, 1)}
     sure = posterior_of([[0, 0.9, 0], [0.1, 0, 0.2], [0, 0.8, 0]], COLLIDER)
-    assert drawn(names, sure, kept, NOTHING).directed == kept
+    assert drawn(names, sure.posterior, kept, NOTHING).directed == kept
     unsure = posterior_of([[0, 0.4, 0], [0.6, 0, 0.2], [0, 0.8, 0]], COLLIDER)
-    graph = drawn(names, unsure, kept, NOTHING)
+    graph = drawn(names, unsure.posterior, kept, NOTHING)
     assert graph.directed == {(2, 1)}
     assert graph.undirected == {(0, 1)}

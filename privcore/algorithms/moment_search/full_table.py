@@ -1,6 +1,6 @@
-"""The posterior score of DAGs on noisy counts of all combinations of levels.
+"""The posterior of DAGs on noisy counts of all combinations of levels.
 
-Twice the log of a DAG's posterior probability, up to a constant:
+Twice the log of a DAG's posterior probability, up to a constant, is
 
     2 log L(θ̂) + 2 Σ [BDeu(e) − log-likelihood of e] − 2 log C(p(p − 1)/2, k)
 
@@ -19,6 +19,7 @@ the same score.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,19 +31,27 @@ from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
     CellLikelihood,
     cell_information,
 )
-from privcore.algorithms.moment_search.posterior.masks import (
+from privcore.algorithms.moment_search.posterior import (
+    Families,
     Masks,
-    class_of,
-    edges,
+    Posterior,
+    bits,
+    share_of_arrows,
+    two_samples,
 )
-from privcore.algorithms.moment_search.search import parent_worth
-from privcore.arrays import Matrix, Vector
+from privcore.algorithms.moment_search.search import Between, Parents, parent_worth
+from privcore.algorithms.moment_search.table_search import Better, TableSearch, class_of
+from privcore.arrays import Vector
 from privcore.graphs.constraints import Constraints
 from privcore.kernels.arguments import Near
 
 # With noise of a smaller scale a count is wrong with a probability below 1e-8, and the likelihood,
 # which is made for noise, loses its digits.
 _LEAST_SCALE = 0.05
+# Part of the noisy counts in the expectations that scores are near, usually.
+_MIXED = 0.01
+# What an edge is before anything is seen.
+_EVEN = 0.5
 
 
 class Fit(NamedTuple):
@@ -72,7 +81,7 @@ class TableScore:
         self.levels, self.n, self.scale = counts.shape, float(n), max(scale, _LEAST_SCALE)
         self.columns, self.max_parents = counts.ndim, min(max_parents, counts.ndim - 1)
         self.known = known or Constraints.none(counts.ndim)
-        self._worth = np.ascontiguousarray(parent_worth(self.known, n))
+        self._worth = parent_worth(self.known, n)
         self._prior = _log_prior(math.comb(self.columns, 2))
         self._counts = counts.ravel()
         self._likelihood = CellLikelihood(self._counts, self.scale)
@@ -92,89 +101,68 @@ class TableScore:
         DAG's expectations are next to nothing, and so would the search be.
         """
         beside = self.worth(dag) + float(self._prior[sum(mask.bit_count() for mask in dag)])
-        fit = self._fit(dag, wanted - beside)
+        key, hopeless = class_of(dag), wanted - beside - kernels.table_fits.HOPELESS
+        fit = self._fits.get(key)
+        if fit is None or not (fit.exact or fit.value < hopeless):
+            masks = np.array(dag, dtype=np.int64)
+            fit = self._fits[key] = Fit(
+                *kernels.table_fits.fit_dag(
+                    self._likelihood.noisy,
+                    self.n,
+                    self._places,
+                    self._levels,
+                    masks,
+                    self._start,
+                    wanted - beside,
+                )
+            )
         return fit._replace(value=fit.value + beside)
 
     def worth(self, dag: Masks) -> float:
         """What a DAG is worth by background knowledge alone."""
+        return sum(self._known_worth(*family) for family in enumerate(dag))
+
+    def _known_worth(self, column: int, parents: int) -> float:
+        """What the parents of a column are worth by background knowledge alone."""
         if self.known.empty:
             return 0.0
-        return float(sum(self._worth[effect, cause] for cause, effect in edges(dag)))
+        return float(sum(self._worth[column, parent] for parent in bits(parents)))
 
-    def _fit(self, dag: Masks, wanted: float) -> Fit:
-        key = class_of(dag)
-        known = self._fits.get(key)
-        if known is None or not (known.exact or known.value < wanted - kernels.dag_fits.HOPELESS):
-            known = self._fits[key] = self._fitted(dag, wanted)
-        return known
-
-    def near(self, fit: Fit, mixed: float = 0.01) -> NearScores:
-        """Scores of families near a fit.
+    def near(self, fit: Fit, mixed: float = _MIXED) -> Families:
+        """Scores of families near a fit, all columns being candidates.
 
         mixed: part of the noisy counts in the expectations, so that cells in which the fit expects
         nothing can come back.
+
+        Each family's probabilities are taken one step of Fisher scoring away from the fit, and
+        scored by BDeu as if as many rows had shown them as the noisy counts have information of.
         """
+        near = self.counts_near(fit, mixed)
+
+        def score(column: int, parents: int) -> float:
+            scored = float(kernels.table_fits.family_score(column, parents, near))
+            return scored + self._known_worth(column, parents)
+
+        every = [range(self.columns)] * self.columns
+        return Families(score, every, self._prior, self.max_parents)
+
+    def counts_near(self, fit: Fit, mixed: float = _MIXED) -> Near:
+        """What these scores are made of."""
         expected = np.maximum((1 - mixed) * fit.expected + mixed * self._sample, 1e-9)
-        slopes = self._likelihood.at(expected).slopes if mixed else fit.slopes
         rows = expected * expected * cell_information(expected, self.scale)
         size = self._places.shape[1]
-        near = Near(
-            np.full((self.columns, 1 << self.columns), np.nan),
-            np.array([expected, rows, expected * slopes]),
+        return Near(
+            np.array([expected, rows, expected * self._likelihood.at(expected).slopes]),
             self._places,
             self._levels,
             np.empty(size, np.int64),
             np.empty((3, size * max(self.levels))),
-            self._worth,
-            self._prior,
         )
-        return NearScores(near, self.max_parents)
 
     @property
     def fitted(self) -> int:
         """How many classes of DAGs were fitted."""
         return len(self._fits)
-
-    def _fitted(self, dag: Masks, wanted: float) -> Fit:
-        key = np.array(dag, dtype=np.int64)
-        fit = kernels.dag_fits.fit_dag(
-            self._likelihood.noisy, self.n, self._places, self._levels, key, self._start, wanted
-        )
-        return Fit(*fit)
-
-
-class NearScores:
-    """Scores of families near a fit, of which the best steps and walks are made.
-
-    Each family's probabilities are taken one step of Fisher scoring away from the fit, and scored
-    by BDeu as if as many rows had shown them as the noisy counts have information of.
-    """
-
-    def __init__(self, near: Near, max_parents: int) -> None:
-        self.near, self._max_parents = near, max_parents
-
-    def moves(
-        self, dag: Masks, most: int, held: tuple[int, int] = (-1, -1)
-    ) -> list[tuple[float, Masks]]:
-        """What each step gains, and the DAG it leads to, the most promising first.
-
-        held: an edge (cause, effect) that stays, −1 for none.
-
-        A step adds an edge, takes one away, turns one, or exchanges a parent.
-        """
-        start = np.array(dag, dtype=np.int64)
-        dags, gains = kernels.dags.best_moves(start, self._max_parents, *held, most, self.near)
-        return [
-            (gain, tuple(row))
-            for gain, row in zip(gains.tolist(), dags.tolist(), strict=True)
-            if gain > -math.inf
-        ]
-
-    def walk(self, dag: Masks, temperature: float, uniforms: Matrix) -> tuple[Masks, float]:
-        """Where a Metropolis walk ends, and what it gained; uniforms: shape (steps, 4)."""
-        start = np.array(dag, dtype=np.int64)
-        end, gained = kernels.dags.walk(start, temperature, self._max_parents, uniforms, self.near)
-        return tuple(end.tolist()), float(gained)
 
 
 def _log_prior(pairs: int) -> Vector:
@@ -197,3 +185,39 @@ def nearest_table(counts: Vector, n: float) -> Vector:
     shift = (np.cumsum(falling) - n) / np.arange(1, counts.size + 1)
     last = np.flatnonzero(falling > shift)[-1]
     return np.asarray(np.maximum(counts - shift[last], 0.0))
+
+
+class Sampled(NamedTuple):
+    """dag: the best one that was met, and its fit."""
+
+    dag: Masks
+    fit: Fit
+    posterior: Posterior
+
+    @property
+    def parents(self) -> Parents:
+        return tuple(frozenset(bits(mask)) for mask in self.dag)
+
+
+def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled:
+    """The posterior of DAGs; the same for the same score.
+
+    between: called now and then with the number of steps made; it may raise.
+    """
+    search = TableSearch(score, between)
+    while True:
+        near = score.near(search.fit)
+        try:
+            first, second = two_samples(near, search.dag, between, search.exact)
+            break
+        except Better:
+            search.climb_on()
+    shares = [share_of_arrows([near.parents_of(one) for one in met]) for met in (first, second)]
+    apart = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
+    times = Counter(first + second)
+    many = times.total()
+    # Half a draw with the edge and half a draw without: none of so many is not never.
+    directed = (many * (shares[0] + shares[1]) / 2 + (1 - np.eye(score.columns)) / 4) / (many + 1)
+    dags = tuple((near.parents_of(one), time / many) for one, time in times.items())
+    posterior = Posterior(directed, float(apart.max()), _EVEN, score.known, dags)
+    return Sampled(search.dag, search.fit, posterior)

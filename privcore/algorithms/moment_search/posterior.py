@@ -1,0 +1,375 @@
+"""How probable each edge is: DAGs drawn by their score, by two samplers.
+
+Parallel tempering (Geyer 1991).  A proposal is the end of a short walk by scores of families; where
+these are not the score itself, it stays with that one's probability (surrogate transitions: Liu
+2001), so that few DAGs are scored exactly and the sample is of the exact score.  Two samplers with
+other random numbers run one after the other: where they disagree, so much is said.
+
+Where not all combinations of levels are counted (`of_pairs`), scores are of what models make of
+noisy moments, and what is wrong in a model grows with the rows.  So they count as if a model were
+right up to what one in so many rows shows (the coarsened posterior of Miller & Dunson 2019), and as
+if the noise were as wide as at a typical edge.  In each DAG drawn, the probability that two columns
+have an edge is that of its Bayes factor, given the parents of the later one: parts of the test are
+normal with the variance of rows, noise and what may be wrong in a model, and with an edge of any
+size they vary as much more as its size does.  The mean over the draws is the probability, in which
+the DAG that the search ends with counts as a part of the draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, product
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from privcore import kernels
+from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.findings import as_known
+from privcore.algorithms.moment_search.search import Between, Parents, edges_of, obeying
+from privcore.algorithms.moment_search.statistic import Statistics
+from privcore.arrays import Columns, Matrix, Vector
+from privcore.graphs import topological_order
+from privcore.graphs.constraints import Constraints
+
+# A DAG as one whole number a column: bit k says that its k-th candidate is a parent.
+Masks = tuple[int, ...]
+
+_TEMPERATURES = (1.0, 2.0, 4.0)
+# Rounds of all temperatures, of which the first part only sets the lengths of the walks.
+_ROUNDS, _BURN = 120, 24
+# Steps of a walk for each column, at first and at most; and how they change with what it led to.
+_LONGEST, _LONGER, _SHORTER = 20, 1.5, 0.8
+# Walks are made by the scores of families and, by these over so much, about blindly: what they take
+# for hopeless, where the noise is large and the fit is far, may be the best.
+_HEATS = (1.0, 25.0)
+# How far the two samplers may be apart on a pair; and how far so few draws are apart by chance.
+APART, _CHANCE = 0.3, 0.1
+# What two samplers disagree about, others may too: of what is beyond chance so much is doubt of all
+# that they say.
+_DOUBT = 0.5
+
+# Of pairs.  Chosen on random networks so that probabilities hold:
+# docs/experiments/edge_probabilities.md.
+# How wide the noise on a score is taken beside that on a typical edge.
+_WIDER = 5.0
+# A model is right up to what one in so many rows shows.
+_RIGHT = 4000.0
+# Variance of an edge's size, as the mean of φ² over the parts of a test.
+_SIZE = 0.01
+# Edges of a DAG before anything is seen, for each column.
+_EDGES = 1.6
+# What the result of the search counts, of all draws.
+_RESULT = 0.6
+# No pair is surer than that.  Added to the share of draws with either arrow: none is not never.
+_LEAST, _ADDED = 0.001, 0.05
+# Candidates of a column, at most: a table holds the scores of all their subsets.
+_CANDIDATES = 12
+# Of the draws, one in so many has its tests made.
+_TESTED = 8
+
+
+class Posterior(NamedTuple):
+    """directed: P(i → j) by the samplers, shape (p, p).
+
+    apart: the largest difference between them in the probability of an edge.
+    even: the probability of an edge of which nothing is known.
+    dags: those that were met, with their shares.
+    """
+
+    directed: Matrix
+    apart: float
+    even: float
+    known: Constraints
+    dags: tuple[tuple[Parents, float], ...] = ()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the samplers agree."""
+        return self.apart <= APART
+
+    @property
+    def edges(self) -> Matrix:
+        """The probability of an edge of each pair by the samplers, shape (p, p)."""
+        return self.directed + self.directed.T
+
+    @property
+    def stated(self) -> Matrix:
+        """P(i → j) as it can be told: nearer to even, the more the samplers are apart."""
+        doubt = _DOUBT * max(self.apart - _CHANCE, 0.0)
+        even = (1 - np.eye(len(self.directed))) * self.even / 2
+        return as_known((1 - doubt) * self.directed + doubt * even, self.known)
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places in a mask, ascending."""
+    while mask:
+        yield (mask & -mask).bit_length() - 1
+        mask &= mask - 1
+
+
+class Families:
+    """Scores of families, each looked up once, and walks over DAGs by them.
+
+    score: of a column and a mask of its candidates.  candidates: of each column.  prior: of a DAG
+    beside the scores, by its number of edges.
+    """
+
+    def __init__(
+        self,
+        score: Callable[[int, int], float],
+        candidates: Sequence[Sequence[int]],
+        prior: Vector,
+        max_parents: int,
+    ) -> None:
+        p, widest = len(candidates), max(1, *map(len, candidates))
+        self.score, self.prior, self._most = score, prior, max_parents
+        self._candidates = np.full((p, widest), -1)
+        self._places = np.full((p, p), -1)
+        for column, others in enumerate(candidates):
+            self._candidates[column, : len(others)] = others
+            self._places[column, list(others)] = range(len(others))
+        others = (self._candidates >= 0) & (self._candidates != np.arange(p)[:, None])
+        self._arrows = np.ascontiguousarray(np.argwhere(others))
+        self._known = np.full((p, 1 << widest), np.nan)
+
+    def masks_of(self, dag: Parents) -> Masks:
+        """Without parents that are no candidates."""
+        places = self._places.tolist()
+        return tuple(
+            sum(1 << places[column][c] for c in causes if places[column][c] >= 0)
+            for column, causes in enumerate(dag)
+        )
+
+    def parents_of(self, dag: Masks) -> Parents:
+        candidates = self._candidates.tolist()
+        return tuple(
+            frozenset(candidates[column][k] for k in bits(mask)) for column, mask in enumerate(dag)
+        )
+
+    def of(self, column: int, mask: int) -> float:
+        if math.isnan(self._known[column, mask]):
+            self._known[column, mask] = self.score(column, mask)
+        return float(self._known[column, mask])
+
+    def value(self, dag: Masks) -> float:
+        """The score of a DAG by those of its families."""
+        many = sum(mask.bit_count() for mask in dag)
+        return sum(self.of(*family) for family in enumerate(dag)) + float(self.prior[many])
+
+    def walk(self, dag: Masks, temperature: float, uniforms: Matrix) -> Masks:
+        """Where a Metropolis walk ends; uniforms: shape (steps, 3)."""
+        end, step, column = np.array(dag), 0, 0
+        for family in enumerate(dag):
+            self.of(*family)
+        while column >= 0 and self._arrows.size:
+            step, column, mask = kernels.walks.walk(
+                end,
+                self._candidates,
+                self._places,
+                self._arrows,
+                self._known,
+                self.prior,
+                self._most,
+                temperature,
+                uniforms,
+                step,
+            )
+            if column >= 0:
+                self.of(column, mask)
+        return tuple(end.tolist())
+
+
+def two_samples(
+    families: Families,
+    start: Masks,
+    between: Between,
+    exact: Callable[[Masks, float], float] | None = None,
+) -> tuple[list[Masks], list[Masks]]:
+    """What two samplers met at the end of each round; the same for the same scores.
+
+    exact: the score of a DAG, or anything below the second number if it is below that; None where
+    it is that by families.  between: called before each round with the number of rounds made; it
+    may raise.
+    """
+    first, second = (
+        _Sampler(families, start, exact, np.random.default_rng(seed)).run(between)
+        for seed in (1, 2)
+    )
+    return first, second
+
+
+class _Sampler:
+    def __init__(
+        self,
+        families: Families,
+        start: Masks,
+        exact: Callable[[Masks, float], float] | None,
+        random: np.random.Generator,
+    ) -> None:
+        self._families, self._random = families, random
+        self._exact = exact or (lambda dag, wanted: families.value(dag))
+        self._states = [(start, self._exact(start, -math.inf))] * len(_TEMPERATURES)
+        # Blind walks find nothing that others do not, where these are by the score itself.
+        proposals = product(_HEATS if exact else (1.0,), range(len(_TEMPERATURES)))
+        self._longest = float(_LONGEST * len(start))
+        self._lengths = dict.fromkeys(proposals, self._longest)
+
+    def run(self, between: Between) -> list[Masks]:
+        met = []
+        for made in range(_ROUNDS):
+            between(made)
+            for heat, k in self._lengths:
+                self._propose(heat, k, learns=made < _BURN)
+            self._exchange()
+            if made >= _BURN:
+                met.append(self._states[0][0])
+        return met
+
+    def _propose(self, heat: float, k: int, *, learns: bool) -> None:
+        length, temperature, (dag, value) = (
+            self._lengths[heat, k],
+            _TEMPERATURES[k],
+            self._states[k],
+        )
+        uniforms = self._random.random((int(length), 3))
+        new = self._families.walk(dag, heat * temperature, uniforms)
+        wanted = value + (self._families.value(new) - self._families.value(dag)) / heat
+        wanted += 2 * temperature * math.log(self._random.random())
+        reached = value if new == dag else self._exact(new, wanted)
+        stays = new == dag or reached >= wanted
+        if stays:
+            self._states[k] = new, reached
+        if learns:
+            length *= _LONGER if stays else _SHORTER
+            self._lengths[heat, k] = min(max(length, 1.0), self._longest)
+
+    def _exchange(self) -> None:
+        """States of neighbouring temperatures, the coldest first."""
+        for k in range(len(_TEMPERATURES) - 1):
+            colder, hotter = 1 / _TEMPERATURES[k], 1 / _TEMPERATURES[k + 1]
+            (_, cold), (_, hot) = self._states[k : k + 2]
+            if math.log(self._random.random()) <= (colder - hotter) * (hot - cold) / 2:
+                self._states[k], self._states[k + 1] = self._states[k + 1], self._states[k]
+
+
+def share_of_arrows(dags: Sequence[Parents]) -> Matrix:
+    """In how many of the DAGs i → j is, of all, shape (p, p)."""
+    p = len(dags[0])
+    shares = np.zeros((p, p))
+    for dag in dags:
+        for edge in edges_of(dag):
+            shares[edge] += 1 / len(dags)
+    return shares
+
+
+def of_pairs(
+    evidence: Evidence,
+    n: int,
+    dag: Parents,
+    compelled: frozenset[tuple[int, int]],
+    around: Mapping[int, set[int]],
+    max_parents: int,
+    between: Between = lambda moves: None,
+    known: Constraints | None = None,
+) -> Posterior:
+    """n: rows.  dag: the result of the search; compelled: its arrows that its class has.
+
+    around: per column, those it may be adjacent to.  between: see `two_samples`.
+    known: background knowledge, which every DAG that is drawn obeys.
+    """
+    p = len(dag)
+    known = known or Constraints.none(p)
+    even = min(2 * _EDGES / max(p - 1, 1), 0.5)
+    odds = 2 * float(np.log(even / (1 - even)))
+    tested = (evidence.edge(dag, *edge) for edge in sorted(edges_of(dag)))
+    noise = median(chain((1 / t.scale for t in tested if t.second), (1.0,)))
+    scale, score = _WIDER * noise + n / _RIGHT, obeying(evidence.score, known, n)
+
+    def strength(x: int, y: int) -> float:
+        return evidence.first(x, y, ()).noncentrality
+
+    near = [_near(dag, around, strength, column) for column in range(p)]
+    families = Families(
+        lambda column, mask: score(column, frozenset(near[column][k] for k in bits(mask))) / scale,
+        near,
+        odds * np.arange(p * (p - 1) // 2 + 1, dtype=np.float64),
+        max_parents,
+    )
+    both = [
+        list(map(families.parents_of, met))
+        for met in two_samples(families, families.masks_of(dag), between)
+    ]
+    rows: dict[tuple[int, Columns], Vector] = {}
+
+    def probabilities(column: int, parents: Columns) -> Vector:
+        if (column, parents) not in rows:
+            factors = bayes_factors(evidence.row(column, parents), n)
+            rows[column, parents] = expit((factors + odds) / 2)
+        return rows[column, parents]
+
+    drawn = [met[::_TESTED] for met in both]
+    first, second = (_mean(dags, probabilities, between) for dags in drawn)
+    result = share_of_arrows([dag])
+    edges = (1 - _RESULT) * (first + second) / 2 + _RESULT * (result + result.T)
+    met = share_of_arrows(both[0] + both[1]) + _ADDED
+    turned = np.full((p, p), 0.5)
+    for cause, effect in compelled:
+        turned[cause, effect], turned[effect, cause] = 1.0, 0.0
+    forward = (1 - _RESULT) * met / (met + met.T) + _RESULT * turned
+    directed = np.clip(edges, _LEAST, 1 - _LEAST) * forward * (1 - np.eye(p))
+    every = drawn[0] + drawn[1]
+    dags = ((dag, _RESULT), *((one, (1 - _RESULT) / len(every)) for one in every))
+    return Posterior(directed, float(np.abs(first - second).max()), even, known, dags)
+
+
+def _near(
+    start: Parents,
+    candidates: Mapping[int, set[int]],
+    strength: Callable[[int, int], float],
+    column: int,
+) -> list[int]:
+    """The candidates of a column that are looked at: its parents first, then its children."""
+    effects = {c for c, parents in enumerate(start) if column in parents}
+    ranked = sorted(
+        candidates[column] | start[column] | effects, key=lambda c: (-strength(column, c), c)
+    )
+    return sorted(ranked, key=lambda c: (c not in start[column], c not in effects))[:_CANDIDATES]
+
+
+def bayes_factors(tests: Statistics, n: int) -> Vector:
+    """Twice the log of the probability of each test with an edge beside that without; n: rows.
+
+    A part z of a test is normal with variance v = 1 + noise + n/`_RIGHT` without an edge, and
+    v + n `_SIZE` with one, so that 2 log of the ratio is z²/v · ρ/(1 + ρ) − log(1 + ρ), with
+    ρ = n `_SIZE`/v.  0 where a test says nothing.
+
+    >>> tests = Statistics(*np.array([[0.0, 30.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]))
+    >>> [round(float(factor), 1) for factor in bayes_factors(tests, 1000)]
+    [-2.2, 19.1]
+    """
+    says = (tests.second > 0) & tests.informative
+    first, second = (np.where(says, field, 1.0) for field in (tests.first, tests.second))
+    variance = first / second + n / _RIGHT
+    ratio = n * _SIZE / variance
+    value = tests.value * (first / second) / variance
+    factors = value * ratio / (1 + ratio) - first * first / second * np.log1p(ratio)
+    return np.asarray(np.where(says, factors, 0.0))
+
+
+def _mean(
+    dags: Sequence[Parents], probabilities: Callable[[int, Columns], Vector], between: Between
+) -> Matrix:
+    """Probabilities of edges, in the mean over the DAGs, shape (p, p)."""
+    p = len(dags[0])
+    total = np.zeros((p, p))
+    for made, dag in enumerate(dags):
+        between(made)
+        met: list[int] = []
+        for column in topological_order(p, edges_of(dag)):
+            total[met, column] += probabilities(column, tuple(sorted(dag[column])))[met]
+            met.append(column)
+    return (total + total.T) / len(dags)

@@ -1,1 +1,0 @@
-"""Which DAGs are likely given what was released: their score, the best of them, a sampler."""

@@ -1,0 +1,254 @@
+"""The best DAG by a score that is not a sum over families: steps in the order of what they promise.
+
+A search goes from a DAG to the best of its neighbours, and to those of other members of its
+equivalence class (Castelo & Kočka 2003), which a few random turns of covered edges lead to.  Where
+it ends, it begins again from the best DAG without the edges of one column, or with one edge turned
+and held until the rest has followed; what ends better is the best DAG from then on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from privcore.algorithms.moment_search.posterior import Families, Masks, bits
+from privcore.algorithms.moment_search.search import Between
+
+if TYPE_CHECKING:
+    from privcore.algorithms.moment_search.full_table import Fit, TableScore
+
+Edge = tuple[int, int]
+
+# Steps that are fitted, the most promising ones, and members of a class that they start from.
+_FITTED, _MEMBERS = 24, 6
+_TURNS = 10
+# Fits end that far from their top.
+_TOO_SMALL = 0.01
+# Parts of the noisy counts in the expectations of which the first searches start: see
+# `TableScore.near`.
+_MIXED = (0.0, 0.01, 0.05, 1.0)
+_COOLING = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1)
+# Samplers that meet a DAG so much better begin again from it.
+_BETTER = 1.0
+_ANY = (-1, -1)
+
+
+class Better(Exception):
+    """Samplers met a DAG that is better than the one they began from."""
+
+
+class TableSearch:
+    """The best DAG so far, and its fit.
+
+    between: called before each step with the number of steps made; it may raise.
+    """
+
+    def __init__(self, score: TableScore, between: Between = lambda moves: None) -> None:
+        self._score, self._between, self._moves = score, between, 0
+        # Which members of a class are looked at must not depend on secret noise: any will do.
+        self._random = np.random.default_rng(0)
+        # With the edges that have to be there.
+        parents = score.known.repaired((frozenset(),) * score.columns)
+        empty = tuple(sum(1 << c for c in causes) for causes in parents)
+        starts = dict(self._cooled(empty, mixed) for mixed in _MIXED)
+        ends = [self._climbed(*start) for start in starts.items()]
+        self.dag, self.fit = max(ends, key=lambda end: end[1].value)
+        self._begin_again()
+        self._sampled_from = self.fit.value
+
+    def exact(self, dag: Masks, wanted: float) -> float:
+        """The score, −∞ if it is far below what is wanted; raises Better."""
+        fit = self._score.fit(dag, wanted)
+        if not fit.exact:
+            return -math.inf
+        if fit.value > self.fit.value:
+            self.dag, self.fit = dag, fit
+        if self.fit.value > self._sampled_from + _BETTER:
+            raise Better
+        return fit.value
+
+    def climb_on(self) -> None:
+        """From the best DAG that samplers met."""
+        self.dag, self.fit = self._climbed(self.dag, self.fit)
+        self._sampled_from = self.fit.value
+
+    def _cooled(self, dag: Masks, mixed: float) -> tuple[Masks, Fit]:
+        """By walks near a fit alone, each from where the last one led."""
+        score, fit = self._score, self._score.fit(dag)
+        steps = 5 * score.columns * score.columns
+        while True:
+            near, new = score.near(fit, mixed), dag
+            for temperature in _COOLING:
+                new = near.walk(new, temperature, self._random.random((steps, 3)))
+            reached = score.fit(new)
+            if reached.value <= fit.value + _TOO_SMALL:
+                return dag, fit
+            dag, fit = new, reached
+
+    def _climbed(self, dag: Masks, fit: Fit, held: Edge = _ANY) -> tuple[Masks, Fit]:
+        """held: an edge (cause, effect) that stays."""
+        while True:
+            self._between(self._moves)
+            self._moves += 1
+            for option in self._options(dag, fit, held):
+                reached = self._score.fit(option, fit.value)
+                if reached.value > fit.value + _TOO_SMALL:
+                    dag, fit = option, reached
+                    break
+            else:
+                return dag, fit
+
+    def _options(self, dag: Masks, fit: Fit, held: Edge) -> list[Masks]:
+        near = self._score.near(fit)
+        members = [dag]
+        if held == _ANY:
+            others = [self._member(dag) for _ in range(_MEMBERS - 1)]
+            members += [m for m in others if self._score.worth(m) >= self._score.worth(dag)]
+        promising: dict[Masks, float] = {}
+        for member in dict.fromkeys(members):
+            promising |= steps(near, member, self._score.max_parents, held)
+        options = {class_of(dag): dag}
+        for option in sorted(promising, key=promising.__getitem__, reverse=True):
+            if is_acyclic(option):
+                options.setdefault(class_of(option), option)
+            if len(options) > _FITTED:
+                break
+        return list(options.values())[1:]
+
+    def _member(self, dag: Masks) -> Masks:
+        """Another DAG of the class."""
+        turned = list(dag)
+        for _ in range(_TURNS):
+            ways = covered(turned)
+            if not ways:
+                break
+            cause, effect = ways[self._random.integers(len(ways))]
+            turned[effect] ^= 1 << cause
+            turned[cause] |= 1 << effect
+        return tuple(turned)
+
+    def _begin_again(self) -> None:
+        tried = set()
+        improved = True
+        while improved:
+            improved = False
+            for start, held in _beginnings(self.dag, self._member(self.dag)):
+                key = (class_of(start), held)
+                most = max(mask.bit_count() for mask in start)
+                if key in tried or most > self._score.max_parents:
+                    continue
+                tried.add(key)
+                reached = start, self._score.fit(start)
+                if held != _ANY:
+                    reached = self._climbed(*reached, held)
+                dag, fit = self._climbed(*reached)
+                if fit.value > self.fit.value + _TOO_SMALL:
+                    self.dag, self.fit, improved = dag, fit, True
+                    break
+
+
+def steps(near: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Masks, float]:
+    """What is one step away, cycles included, and what each gains near a fit.
+
+    A step adds an edge, takes one away, turns one, or exchanges a parent.
+    """
+    columns, many = range(len(dag)), sum(mask.bit_count() for mask in dag)
+    own = [near.of(*family) for family in enumerate(dag)]
+    more, less = near.prior[many + 1 : many + 2].sum(), near.prior[max(many - 1, 0)]
+    found: dict[Masks, float] = {}
+
+    def step(gain: float, *families: Edge) -> None:
+        new = list(dag)
+        for column, mask in families:
+            gain += near.of(column, mask) - own[column]
+            new[column] = mask
+        found[tuple(new)] = gain
+
+    for effect, mask in enumerate(dag):
+        for cause in columns:
+            changed = mask ^ 1 << cause
+            if cause == effect or (cause, effect) == held:
+                continue
+            if not mask >> cause & 1:
+                if not dag[cause] >> effect & 1 and mask.bit_count() < most:
+                    step(more - near.prior[many], (effect, changed))
+                continue
+            step(less - near.prior[many], (effect, changed))
+            if dag[cause].bit_count() < most:
+                step(0.0, (effect, changed), (cause, dag[cause] | 1 << effect))
+            for other in columns:
+                if other != effect and not (mask >> other & 1 or dag[other] >> effect & 1):
+                    step(0.0, (effect, changed | 1 << other))
+    return found
+
+
+def _beginnings(dag: Masks, member: Masks) -> Iterator[tuple[Masks, Edge]]:
+    """DAGs to begin again from, each with an edge to hold at first."""
+    for column in range(len(dag)):
+        less = tuple(0 if c == column else mask & ~(1 << column) for c, mask in enumerate(dag))
+        if less != dag:
+            yield less, _ANY
+    for one in dict.fromkeys((dag, member)):
+        for effect, mask in enumerate(one):
+            for cause in bits(mask):
+                yield _turned(one, cause, effect), (effect, cause)
+
+
+def _turned(dag: Masks, cause: int, effect: int) -> Masks:
+    """With one edge turned, and without those into its old effect that then close a circle."""
+    new = list(dag)
+    new[effect] ^= 1 << cause
+    for parent in bits(new[effect]):
+        if leads(new, cause, parent):
+            new[effect] ^= 1 << parent
+    new[cause] |= 1 << effect
+    return tuple(new)
+
+
+def leads(dag: Sequence[int], source: int, target: int) -> bool:
+    """Whether a directed path goes from source to target."""
+    met = waiting = 1 << target
+    while waiting:
+        parents = dag[(waiting & -waiting).bit_length() - 1] & ~met
+        if parents >> source & 1:
+            return True
+        waiting, met = waiting & (waiting - 1) | parents, met | parents
+    return False
+
+
+@lru_cache(maxsize=10_000)
+def is_acyclic(dag: Masks) -> bool:
+    left = list(enumerate(dag))
+    while left:
+        columns = sum(1 << column for column, _ in left)
+        later = [(column, mask) for column, mask in left if mask & columns]
+        if len(later) == len(left):
+            return False
+        left = later
+    return True
+
+
+def covered(dag: Sequence[int]) -> list[Edge]:
+    """Edges (cause, effect) whose ends have the same other parents: turned, the class stays."""
+    return [(a, b) for b, mask in enumerate(dag) for a in bits(mask) if mask == dag[a] | 1 << a]
+
+
+@lru_cache(maxsize=10_000)
+def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
+    """Skeleton and v-structures, which are the same of equivalent DAGs (Verma & Pearl 1990)."""
+    near = list(dag)
+    for effect, mask in enumerate(dag):
+        for cause in bits(mask):
+            near[cause] |= 1 << effect
+    colliders = frozenset(
+        (a, b, effect)
+        for effect, mask in enumerate(dag)
+        if mask & (mask - 1)
+        for a in bits(mask)
+        for b in bits(mask & ~near[a] & -(2 << a))
+    )
+    return tuple(near), colliders

@@ -1,0 +1,271 @@
+"""Fits of DAGs to noisy counts of all cells, and scores of families near one; see `kernels`.
+
+A cell's expectation is n times one probability of each family, a column with its parents.  A step
+moves their logarithms along the score, by the information on each alone (Fisher scoring); where
+that does not help, a step of expectation and maximisation (Dempster, Laird & Rubin 1977) does.
+
+A DAG is one whole number a column: bit i says that column i is a parent.  Probabilities of all
+families are in one vector.  codes: of each family (row) and cell, the place of its probability.
+groups: of each one, which configuration of parents it belongs to.
+"""
+
+from __future__ import annotations
+
+from math import exp, lgamma, log
+
+import numpy as np
+from numba import boolean, float64, int64, types
+
+from privcore.arrays import Integers, Vector
+from privcore.kernels.arguments import Near, Noisy
+from privcore.kernels.cells import NOISY, cells_likelihood
+from privcore.kernels.jit import compiled
+
+_LEAST_PROBABILITY = 1e-7
+_LEAST_EXPECTED = 1e-9
+# No log-probability moves further than this in a step.
+_LONGEST = 1.5
+# Each step that helps makes the next one longer, up to so many times: information bounds how curved
+# the likelihood is, and far from its top it is much flatter.
+_GROWTH = 1.5
+_MOST_STRETCH = 20.0
+# A climb ends where steps add less than this to the log-likelihood.
+_CONVERGED = 0.005
+# For probabilities on which the counts say nothing.
+_UNSEEN = 0.01
+_SMOOTH = 1e-3
+# A fit that is so much below what is wanted after a few steps does not come up to it.
+HOPELESS = 60.0
+_FEW_STEPS, _MOST_STEPS = 4, 60
+# Of a family's counts: what is added to the rows that each is worth, so that counts which say next
+# to nothing move nothing, and the least that may be left of one.
+_RIDGE, _LEAST = 0.1, 1e-3
+
+_NEAR = types.NamedTuple(
+    (float64[:, ::1], int64[:, ::1], int64[::1], int64[::1], float64[:, ::1]), Near
+)
+
+
+@compiled("int64(int64, int64, int64[:, ::1], int64[::1], int64[::1])")
+def place_cells(
+    column: int, parents: int, places: Integers, levels: Integers, code: Integers
+) -> int:
+    """Each cell's configuration of the parents, then its level, as one number; how many there are.
+
+    places: the level of each column (row) in each cell.  code: what is filled.
+    """
+    many = levels[column]
+    code[:] = places[column]
+    for parent in range(levels.size):
+        if parents >> parent & 1:
+            for cell in range(code.size):
+                code[cell] += many * places[parent, cell]
+            many *= levels[parent]
+    return int(many)
+
+
+@compiled("float64(float64[::1], int64)")
+def spread_score(rows: Vector, own: int) -> float:
+    """BDeu's log-score of a family's counts, less their log-likelihood; own: levels of the column.
+
+    An equivalent sample size of 1, spread evenly.
+    """
+    whole, each = own / rows.size, 1.0 / rows.size
+    score = 0.0
+    for start in range(0, rows.size, own):
+        total = 0.0
+        for k in range(start, start + own):
+            total += rows[k]
+        score += lgamma(whole) - lgamma(whole + total)
+        for k in range(start, start + own):
+            score += lgamma(each + rows[k]) - lgamma(each)
+            if rows[k] > 0.0:
+                score -= rows[k] * log(rows[k] / total)
+    return score
+
+
+@compiled(float64(int64, int64, _NEAR))
+def family_score(column: int, parents: int, near: Near) -> float:
+    """Twice the log-score of a column and its parents, one step of Fisher scoring from a fit.
+
+    The family's probabilities are those of the fit, each moved by its slope over its information;
+    as many rows as there is information have drawn them, and BDeu scores that table.
+    """
+    cells, code, room = near.cells, near.code, near.room
+    own = near.levels[column]
+    many = place_cells(column, parents, near.places, near.levels, code)
+    room[:, :many] = 0.0
+    for cell in range(code.size):
+        for kind in range(3):
+            room[kind, code[cell]] += cells[kind, cell]
+    score = spread_score(room[1, :many], own)
+    for start in range(0, many, own):
+        expected = rows = seen = 0.0
+        for k in range(start, start + own):
+            room[1, k] += _RIDGE
+            room[2, k] = max(room[2, k], _LEAST - room[1, k])
+            expected += room[0, k]
+            rows += room[1, k]
+            seen += room[1, k] + room[2, k]
+        score -= seen * log(seen / rows)
+        for k in range(start, start + own):
+            there, moved = room[1, k], room[2, k]
+            score += (there - _RIDGE + moved) * log(room[0, k] / expected)
+            score += (there + moved) * log((there + moved) / there)
+    return 2.0 * score
+
+
+@compiled("void(float64, int64[:, ::1], float64[::1], float64[::1])")
+def expect(n: float, codes: Integers, probabilities: Vector, expected: Vector) -> None:
+    """The expectation of each cell."""
+    expected[:] = 1.0
+    for family in range(codes.shape[0]):
+        for cell in range(expected.size):
+            expected[cell] *= probabilities[codes[family, cell]]
+    for cell in range(expected.size):
+        expected[cell] = max(n * expected[cell], _LEAST_EXPECTED)
+
+
+@compiled("void(float64[::1], int64[:, ::1], float64[::1])")
+def sum_cells(cells: Vector, codes: Integers, sums: Vector) -> None:
+    """Sums over the cells of each probability."""
+    sums[:] = 0.0
+    for family in range(codes.shape[0]):
+        for cell in range(cells.size):
+            sums[codes[family, cell]] += cells[cell]
+
+
+@compiled("void(float64[::1], int64[::1], float64[::1])")
+def normalise(probabilities: Vector, groups: Integers, totals: Vector) -> None:
+    """Make those of a configuration add up to 1; totals: room for those of the groups."""
+    for least in (_LEAST_PROBABILITY, 0.0):
+        totals[:] = 0.0
+        for place in range(probabilities.size):
+            totals[groups[place]] += probabilities[place]
+        for place in range(probabilities.size):
+            probabilities[place] = max(probabilities[place] / totals[groups[place]], least)
+
+
+@compiled("void(float64[::1], int64[:, ::1], int64[::1], float64[::1], float64[::1])")
+def count_shares(
+    cells: Vector, codes: Integers, groups: Integers, shares: Vector, totals: Vector
+) -> None:
+    """The probabilities from the counts in cells; totals: see `normalise`."""
+    sum_cells(cells, codes, shares)
+    shares += _SMOOTH
+    normalise(shares, groups, totals)
+
+
+@compiled("void(float64[::1], float64, float64[::1])")
+def count_rows(expected: Vector, scale: float, rows: Vector) -> None:
+    """The rows that each cell is worth: m² times the information on its expectation m."""
+    wide = scale * scale
+    for cell in range(expected.size):
+        m = expected[cell]
+        rows[cell] = m * m / (m + wide * (1.0 + m / (m + wide)))
+
+
+@compiled(
+    types.Tuple((float64[::1], float64[::1], float64[::1], float64))(
+        NOISY, float64, int64[:, ::1], int64[::1], float64[::1], int64
+    )
+)
+def climb(
+    noisy: Noisy, n: float, codes: Integers, groups: Integers, start: Vector, most_steps: int
+) -> tuple[Vector, Vector, Vector, float]:
+    """The most likely probabilities near the start, expectations, slopes and log-likelihood."""
+    probabilities, moved = start.copy(), np.empty_like(start)
+    expected, then = np.empty_like(noisy.counts), np.empty_like(noisy.counts)
+    slopes, new, cells = (np.empty_like(expected), np.empty_like(expected), np.empty_like(expected))
+    room = np.empty((4, start.size))
+    known, spread, across, along = room[0], room[1], room[2], room[3]
+    expect(n, codes, probabilities, expected)
+    reached = cells_likelihood(noisy, expected, slopes)
+    scoring, stretch, small = True, 1.0, 0
+    for _ in range(most_steps):
+        if scoring:
+            count_rows(expected, noisy.scale, cells)
+            sum_cells(cells, codes, known)
+            cells[:] = expected * slopes
+            sum_cells(cells, codes, moved)
+            across[:] = 0.0
+            along[:] = 0.0
+            for place in range(moved.size):
+                moved[place] /= known[place] + _UNSEEN
+                spread[place] = probabilities[place] / (known[place] + _UNSEEN)
+                across[groups[place]] += probabilities[place] * moved[place]
+                along[groups[place]] += probabilities[place] * spread[place]
+            # Shares of a configuration go on adding up to 1.
+            for place in range(moved.size):
+                level = across[groups[place]] / along[groups[place]]
+                step = stretch * (moved[place] - level * spread[place])
+                moved[place] = probabilities[place] * exp(min(max(step, -_LONGEST), _LONGEST))
+            normalise(moved, groups, known)
+        else:
+            cells[:] = np.maximum(expected * (1.0 + slopes), 0.0)
+            count_shares(cells, codes, groups, moved, known)
+        expect(n, codes, moved, then)
+        total = cells_likelihood(noisy, then, new)
+        if total < reached:
+            if not scoring:
+                break
+            scoring, stretch = stretch > 1.0, 1.0
+            continue
+        small = small + 1 if total - reached < _CONVERGED else 0
+        reached = total
+        probabilities, moved = moved, probabilities
+        expected, then = then, expected
+        slopes, new = new, slopes
+        if small >= (2 if scoring else 1):
+            break
+        if scoring:
+            stretch = min(_GROWTH * stretch, _MOST_STRETCH)
+        scoring = True
+    return probabilities, expected, slopes, reached
+
+
+@compiled(
+    types.Tuple((float64, boolean, float64[::1], float64[::1]))(
+        NOISY, float64, int64[:, ::1], int64[::1], int64[::1], float64[::1], float64
+    )
+)
+def fit_dag(
+    noisy: Noisy,
+    n: float,
+    places: Integers,
+    levels: Integers,
+    dag: Integers,
+    start: Vector,
+    wanted: float,
+) -> tuple[float, bool, Vector, Vector]:
+    """The score of a DAG, whether the fit came to its end, and expectations and slopes of cells.
+
+    places: the level of each column (row) in each cell.  start: counts of cells to begin with.
+    wanted: a fit that is `HOPELESS` below it after a few steps ends there; −∞ for none.
+    """
+    codes = np.empty_like(places)
+    ends = np.empty(levels.size + 1, np.int64)
+    ends[0] = 0
+    for column in range(levels.size):
+        many = place_cells(column, dag[column], places, levels, codes[column])
+        codes[column] += ends[column]
+        ends[column + 1] = ends[column] + many
+    groups = np.empty(ends[-1], np.int64)
+    group = 0
+    for column in range(levels.size):
+        for place in range(ends[column], ends[column + 1], levels[column]):
+            groups[place : place + levels[column]] = group
+            group += 1
+    shares, held, rows = np.empty(groups.size), np.empty(groups.size), np.empty_like(start)
+    count_shares(start, codes, groups, shares, held)
+    first = _FEW_STEPS if wanted > -np.inf else _MOST_STEPS
+    for steps in (first, _MOST_STEPS):
+        shares, expected, slopes, score = climb(noisy, n, codes, groups, shares, steps)
+        # The rows that the fit has information of, of each family.
+        count_rows(expected, noisy.scale, rows)
+        sum_cells(rows, codes, held)
+        for column in range(levels.size):
+            score += spread_score(held[ends[column] : ends[column + 1]], levels[column])
+        if steps == _MOST_STEPS or 2.0 * score < wanted - HOPELESS:
+            break
+    return 2.0 * score, steps == _MOST_STEPS, expected, slopes
