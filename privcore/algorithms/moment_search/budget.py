@@ -34,6 +34,8 @@ from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
 from privcore.rounding import down, up
 
+# Half a million pairs take about a minute.
+MOST_COLUMNS = 1_000
 # Of μ², for each release that says no more than how the next ones are made.
 _FIRST = 0.1
 # With fewer intervals no shape can be seen.
@@ -305,9 +307,14 @@ def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[in
 def planned(run: Run[MomentSearchParameters]) -> Plan:
     """What a run releases; after a run before, all that is left buys more of the same.
 
-    Raises ParameterError where nothing is left.
+    Raises ParameterError where nothing is left, or for too many columns.
     """
     source, parameters, before = run.source, run.parameters, run.earlier.kept
+    if len(source.names) > MOST_COLUMNS:
+        raise ParameterError(
+            f"Moment search says something of every pair of columns, and these are "
+            f"{len(source.names):,}; leave columns out, so that at most {MOST_COLUMNS:,} are left."
+        )
     if has_numbers(source):
         plan = plan_numbers(source.n, source.own_levels, parameters)
         if isinstance(before, KeptRows):

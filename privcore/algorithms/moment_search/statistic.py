@@ -9,6 +9,7 @@ with z_k standard normal is compared with a scaled χ² of the same mean and var
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +102,7 @@ class Statistics(NamedTuple):
         return np.where(known, p_values, 1.0)
 
 
+@lru_cache(maxsize=10_000)
 def chi_squared_quantile(dof: float, level: float) -> float:
     """What χ² of so many degrees of freedom exceeds with probability `level`."""
     return 2 * float(gammainccinv(dof / 2, level))
