@@ -1,6 +1,6 @@
 """Compiled likelihoods of noisy counts of cells; see `kernels`.
 
-See `likelihood.cell_likelihood`.  What is below rounding is left out where that spares most of the
+See `moment_search.cells`.  What is below rounding is left out where that spares most of the
 work.
 """
 

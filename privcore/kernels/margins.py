@@ -1,6 +1,6 @@
 """Compiled loops over the cells of a table and their places in its margins; see `kernels`.
 
-For `likelihood.margins`: the same sums, in the same order, so that no bit differs.
+For `moment_search.margins`: the same sums, in the same order, so that no bit differs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What compiled tests on noisy moments and on noisy tables share: whitening, and weights of parts.
 
 Any whitening leads to the same statistic, so that it is a triangular one, and eigenvalues are
-looked for only where one may be below a floor; see `likelihood.statistic`.
+looked for only where one may be below a floor; see `moment_search.statistic`.
 """
 
 from __future__ import annotations

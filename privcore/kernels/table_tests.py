@@ -1,6 +1,6 @@
 """Compiled tests and scores on noisy tables: within strata, beside a model, and of a family.
 
-See `noisy_parts` for the weights of parts, and `likelihood.statistic`.
+See `noisy_parts` for the weights of parts, and `moment_search.statistic`.
 """
 
 from __future__ import annotations

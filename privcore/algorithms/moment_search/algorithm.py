@@ -21,26 +21,22 @@ from privcore.algorithms.moment_search.budget import (
     plan_levels,
     planned,
 )
-from privcore.algorithms.moment_search.findings import Rules, pair_findings
 from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
-from privcore.algorithms.moment_search.posterior import of_pairs
 from privcore.algorithms.moment_search.released import (
     Kept,
     KeptRows,
     KeptTable,
     counts_levels,
 )
+from privcore.algorithms.moment_search.report import outcome
 from privcore.algorithms.moment_search.rounds import run_in_rounds, searched_sums
-from privcore.algorithms.moment_search.search import edges_of
-from privcore.algorithms.moment_search.steps import Found, between, most_parents, released_margins
 from privcore.algorithms.moment_search.visible import mixed_sentence
 from privcore.algorithms.moment_search.whole import run_on_whole_table, searched_whole
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
-from privcore.algorithms.search.result import Beyond, Released, Spent
+from privcore.algorithms.search.result import Spent
 from privcore.counts import has_levels
-from privcore.graphs import cpdag_of_dag
 from privcore.threads import one_thread
 
 PROOF = "docs/proofs/moment_search.md"
@@ -77,79 +73,13 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
     if isinstance(plan, WholePlan):
         return run_on_whole_table(run, plan, recorder)
     if isinstance(plan, MomentPlan):
-        searched = run_in_rounds(run, plan, recorder)
-        return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
-    result = run_on_rows(run, plan, recorder)
-    if isinstance(result, Outcome):
-        return result
-    run, searched = result
-    on_levels = _outcome(run, searched, recorder, PROOFS, run.parameters.delta)
+        return outcome(run, run_in_rounds(run, plan, recorder), recorder, (PROOF,))
+    run, found = run_on_rows(run, plan, recorder)
+    made = outcome(run, found, recorder, PROOFS)
     topped = run.earlier.kept is not None and not counts_levels(plan.levels)
-    cut = replace(on_levels.beyond, intervals=plan.intervals if plan.mus[1] or topped else None)
-    return on_levels._replace(beyond=cut)
-
-
-def _outcome(
-    run: Run[MomentSearchParameters],
-    searched: Found,
-    recorder: common.Recorder,
-    proofs: tuple[str, ...],
-    delta: float,
-) -> Outcome:
-    """What was found on levels."""
-    parameters = run.parameters
-    known = run.known
-    graph = known.completed(cpdag_of_dag(run.source.names, edges_of(searched.dag)))
-    rules = Rules(
-        parameters.false_edges,
-        parameters.level_of_candidates(len(run.source.names)),
-        parameters.reference_effect,
-    )
-    posterior = of_pairs(
-        searched.seen,
-        run.source.n,
-        searched.dag,
-        graph.directed,
-        searched.around,
-        most_parents(run),
-        lambda moves: between(run, moves),
-        known,
-    )
-    edges = graph.skeleton
-    separating = {
-        pair: given_set
-        for skeleton in searched.searched
-        for pair, given_set in skeleton.separating_sets.items()
-        if pair not in edges
-    }
-    outcome = Outcome(
-        graph=graph,
-        separating_sets=separating,
-        guarantee=common.proven_guarantee(run, searched.accountant, proofs, delta),
-        spent=searched.spent,
-        tests_run=sum(skeleton.tests_run for skeleton in searched.searched),
-        orders_run=max(skeleton.orders_run for skeleton in searched.searched),
-        stopped=None,
-        trace=tuple(recorder.steps),
-        unit="p-value",
-        beyond=Beyond(
-            pair_findings(
-                searched.seen,
-                searched.dag,
-                graph.directed,
-                posterior.stated,
-                separating,
-                rules,
-                known,
-            ),
-            released_margins(searched.kept.moments),
-            settled=posterior.settled,
-            released=Released(posterior.dags, searched.kept.moments, kept=searched.kept),
-        ),
-    )
-    # A result that is kept holds what was released, and nothing that was made of it.
-    searched.kept.moments.forget()
-    return outcome
+    if isinstance(found.kept, KeptRows) or not (plan.mus[1] or topped):
+        return made
+    return made._replace(beyond=replace(made.beyond, intervals=plan.intervals))
 
 
 def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
@@ -160,9 +90,8 @@ def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
             return searched_whole(run, kept, recorder)
         spent = Spent("share", 1.0, 1.0, 1, 1, "releases")
         if isinstance(kept, KeptRows):
-            return searched_lines(run, kept, spent, recorder)
-        searched = searched_sums(run, kept, spent, recorder)
-        return _outcome(run, searched, recorder, (PROOF,), run.parameters.delta)
+            return outcome(run, searched_lines(run, kept, spent, recorder), recorder, PROOFS)
+        return outcome(run, searched_sums(run, kept, spent, recorder), recorder, (PROOF,))
 
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from privcore.algorithms.moment_search.cells import cell_information
 from privcore.algorithms.moment_search.features import sensitivity
-from privcore.algorithms.moment_search.likelihood.cell_likelihood import cell_information
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import (
     YES_NO,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from privcore import kernels
-from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
+from privcore.algorithms.moment_search.cells import (
     CellLikelihood,
     cell_information,
 )

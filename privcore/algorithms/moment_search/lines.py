@@ -12,13 +12,12 @@ that keeps false ones to a level.  Proof: docs/proofs/moment_search.md, statemen
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log, sqrt
+from math import log
 
 import numpy as np
 
 from privcore.algorithms.moment_search.budget import RowsPlan, plan_rounds, total_mu
-from privcore.algorithms.moment_search.edge_selection import edge_p_values, kept_edges
-from privcore.algorithms.moment_search.findings import Rules, pair_findings
+from privcore.algorithms.moment_search.edges import edge_p_values, kept_edges
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.measure import release_pairs, release_rows, release_units
 from privcore.algorithms.moment_search.parameters import (
@@ -26,37 +25,31 @@ from privcore.algorithms.moment_search.parameters import (
     USUAL_COLUMNS,
     MomentSearchParameters,
 )
-from privcore.algorithms.moment_search.posterior import of_pairs
 from privcore.algorithms.moment_search.released import (
     KeptRows,
     KeptSums,
-    LineUnits,
     NumberUnits,
     counts_levels,
 )
+from privcore.algorithms.moment_search.report import Found
 from privcore.algorithms.moment_search.rounds import run_in_rounds
 from privcore.algorithms.moment_search.search import OrderSearch, parent_worth
 from privcore.algorithms.moment_search.shapes import even_points, in_lines
-from privcore.algorithms.moment_search.steps import Found, between, record_release, released_margins
+from privcore.algorithms.moment_search.steps import between, record_release
 from privcore.algorithms.search import common
-from privcore.algorithms.search.model import Outcome, Run
-from privcore.algorithms.search.result import Beyond, NoisyMoments, Released, Spent, Step
+from privcore.algorithms.search.model import Run
+from privcore.algorithms.search.result import Spent, Step
 from privcore.arrays import Vector
 from privcore.counts import has_numbers
 from privcore.counts.cutting import cut_numbers
-from privcore.graphs import cpdag_of_dag
 
-MEASURED = (
-    "each column is measured in few numbers: ordered levels as one trend, other levels as the two "
-    "most frequent and the rest"
-)
 PROOFS = ("docs/proofs/moment_search.md", "docs/proofs/weighted_moments.md")
 
 
 def run_on_rows(
     run: Run[MomentSearchParameters], plan: RowsPlan, recorder: common.Recorder
-) -> Outcome | tuple[Run[MomentSearchParameters], Found]:
-    """The result by moments, or what was found on numbers that were cut, with the run on these."""
+) -> tuple[Run[MomentSearchParameters], Found]:
+    """What was found by moments, or on numbers that were cut, and the run on these."""
     source, before = run.source, run.earlier.kept
     if isinstance(before, KeptSums):
         on_levels = _cut(run, [np.array(ends) for ends in before.points or ()])
@@ -83,7 +76,7 @@ def run_on_rows(
     releases = len(plan.shares)
     record_release(recorder, plan.moments_sigma, plan.shares[-1], releases)
     spent = Spent("share", 1.0, 1.0, releases, releases, "releases")
-    return searched_lines(run, kept, spent, recorder)
+    return run, searched_lines(run, kept, spent, recorder)
 
 
 def _cut(run: Run[MomentSearchParameters], points: list[Vector]) -> Run[MomentSearchParameters]:
@@ -96,7 +89,7 @@ def searched_lines(
     kept: KeptRows,
     spent: Spent,
     recorder: common.Recorder,
-) -> Outcome:
+) -> Found:
     """What the noisy moments show, and nothing else: they can be searched again."""
     parameters, names, n = run.parameters, run.source.names, kept.n
     evidence = LineEvidence(kept, penalty=LINE_PENALTY * log(n))
@@ -106,43 +99,11 @@ def searched_lines(
     search = OrderSearch(lambda c, those: evidence.gains(c, those) + worth[c], around)
     dag = search.best(range(len(names)), lambda moves: between(run, moves))
     dag = kept_edges(evidence, known.repaired(dag), parameters.false_edges, known)
-    tested = edge_p_values(evidence, dag)
-    for (cause, effect), p_value in tested.items():
+    for (cause, effect), p_value in edge_p_values(evidence, dag).items():
         others = tuple(sorted(dag[effect] - {cause}))
         level = parameters.false_edges
         recorder.add(Step.noiseless(cause, effect, others, p_value, level, False))
-    graph = known.completed(cpdag_of_dag(names, set(tested)))
-    rules = Rules(parameters.false_edges, 1.0, parameters.reference_effect)
-    posterior = of_pairs(
-        evidence,
-        n,
-        dag,
-        graph.directed,
-        dict(enumerate(around)),
-        len(names),
-        lambda moves: between(run, moves),
-        known,
-    )
-    guarantee = common.proven_guarantee(run, "Gaussian DP", PROOFS, parameters.delta)
-    if isinstance(kept.units, LineUnits):
-        guarantee = replace(guarantee, public=(*guarantee.public, MEASURED))
-    return Outcome(
-        graph=graph,
-        separating_sets={},
-        guarantee=guarantee,
-        spent=spent,
-        tests_run=len(tested),
-        orders_run=1 + max((len(parents) for parents in dag), default=0),
-        stopped=None,
-        trace=tuple(recorder.steps),
-        unit="p-value",
-        beyond=Beyond(
-            pair_findings(evidence, dag, graph.directed, posterior.stated, {}, rules, known),
-            released_margins(kept.moments),
-            settled=posterior.settled,
-            released=Released(posterior.dags, moments=_in_units(kept, evidence), kept=kept),
-        ),
-    )
+    return Found(dag, evidence, dict(enumerate(around)), (), spent, kept)
 
 
 def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> list[set[int]]:
@@ -154,14 +115,3 @@ def _candidates(run: Run[MomentSearchParameters], evidence: LineEvidence) -> lis
         for i, j in run.known.required:
             possible[i, j] = possible[j, i] = True
     return [set(np.flatnonzero(row).tolist()) for row in possible]
-
-
-def _in_units(kept: KeptRows, evidence: LineEvidence) -> NoisyMoments | None:
-    """The moments of numbers in the units of a release; coordinates of levels have none."""
-    if isinstance(kept.units, LineUnits):
-        return None
-    _, scale, radius, half = kept.units
-    unit = scale * radius * sqrt(len(scale)) * half
-    return NoisyMoments(
-        evidence.means, evidence.covariance, kept.sigma, kept.mean_share, unit, kept.squares
-    )

@@ -5,22 +5,30 @@ What one round of tables shows decides which tables the next one counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
 from privcore.algorithms.moment_search.budget import MomentPlan, total_mu
-from privcore.algorithms.moment_search.explaining import linear_dag, sparsest_dag
+from privcore.algorithms.moment_search.edges import linear_dag, sparsest_dag
 from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import KeptSums, Points
+from privcore.algorithms.moment_search.report import Found
 from privcore.algorithms.moment_search.search import Parents
-from privcore.algorithms.moment_search.steps import Found, narrowed, neighbours, record_release
+from privcore.algorithms.moment_search.steps import Around, record_release
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Run
-from privcore.algorithms.search.result import Spent
-from privcore.algorithms.search.skeleton import Skeleton
+from privcore.algorithms.search.result import Edge, Spent, Step
+from privcore.algorithms.search.skeleton import (
+    Answer,
+    Decision,
+    Skeleton,
+    conditioning_sets,
+    search_skeleton,
+)
+from privcore.arrays import Columns
 
 # Cells of a table of more than four columns.  The noise on every count that is read from a table
 # grows with the cells of the whole: a test on few of many columns has the noise of all.
@@ -85,8 +93,8 @@ def run_in_rounds(
     while made < plan.rounds:
         evidence = TableEvidence(moments, penalty)
         searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
-        dag = linear_dag(run, evidence, neighbours(searched[0]))
-        around = neighbours(searched[-1])
+        dag = linear_dag(run, evidence, _neighbours(searched[0]))
+        around = _neighbours(searched[-1])
         chosen = choose_tables(around, dag, evidence.strength, run.source.levels, plan.cells)
         if not chosen:
             break
@@ -106,8 +114,8 @@ def searched_sums(
     """What all that was released shows, and nothing else: it can be searched again."""
     evidence = TableEvidence(kept.moments, run.parameters.penalty)
     searched = _skeletons(run, evidence, kept.noise, recorder, refined=True)
-    dag, around = sparsest_dag(run, evidence, neighbours(searched[0]))
-    return Found(dag, evidence, around, searched, spent, "Gaussian DP", kept)
+    dag, around = sparsest_dag(run, evidence, _neighbours(searched[0]))
+    return Found(dag, evidence, around, searched, spent, kept)
 
 
 def _skeletons(
@@ -120,7 +128,97 @@ def _skeletons(
 ) -> tuple[Skeleton, ...]:
     """Candidates, from tests given few columns: each may lose an edge.  refined: and what tests
     on tables leave of them."""
-    candidates = narrowed(run, 1 if noise > 1 else 2, evidence, recorder, None)
+    candidates = _narrowed(run, 1 if noise > 1 else 2, evidence, recorder, None)
     if not refined:
         return (candidates,)
-    return candidates, narrowed(run, None, evidence, recorder, candidates)
+    return candidates, _narrowed(run, None, evidence, recorder, candidates)
+
+
+def _narrowed(
+    run: Run[MomentSearchParameters],
+    order: int | None,
+    evidence: TableEvidence,
+    recorder: common.Recorder,
+    within: Skeleton | None,
+) -> Skeleton:
+    """PC's search: over all pairs, or within the edges that an earlier one left.
+
+    order: most columns that it conditions on, where the run sets no lower limit.
+    """
+    limits = [k for k in (run.parameters.max_order, order) if k is not None]
+    candidates = run.parameters.level_of_candidates(len(run.source.names))
+    level = candidates if within is None else run.parameters.threshold
+    return search_skeleton(
+        run.source.names,
+        _NoiseAware(evidence, level, recorder, tabulated=within is not None),
+        max_order=min(limits, default=None),
+        hooks=run.hooks,
+        start=None if within is None else within.graph,
+        known=run.known,
+    )
+
+
+def _neighbours(skeleton: Skeleton) -> Around:
+    """Neighbours of each column."""
+    return {c: skeleton.graph.adjacent(c) for c in range(len(skeleton.graph.nodes))}
+
+
+# Pairs that are asked about together.
+_AT_ONCE = 512
+
+
+class _NoiseAware(Decision):
+    """Independent when the test that knows the noise does not reject, and could have.
+
+    tabulated: conditioning sets of two and more columns count only where a table holds them.
+    """
+
+    def __init__(
+        self, evidence: TableEvidence, level: float, recorder: common.Recorder, *, tabulated: bool
+    ) -> None:
+        self._evidence, self._level, self._tabulated = evidence, level, tabulated
+        self._recorder = recorder
+
+    def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
+        tested = self._evidence.test(x, y, conditioning_set)
+        return tested.p_value > self._level and tested.informative
+
+    def whole_order(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer]:
+        for first in range(0, len(pairs), _AT_ONCE):
+            yield from self._answered(order, pairs[first : first + _AT_ONCE], adjacent)
+
+    def _answered(
+        self, order: int, pairs: list[Edge], adjacent: list[set[int]]
+    ) -> Iterator[Answer]:
+        """All pairs given the first set of each, then those left given the next, and so on."""
+        needs_table = self._tabulated and order > 1
+        sets = [conditioning_sets(adjacent, x, y, order) for x, y in pairs]
+        separating: list[Columns | None] = [None] * len(pairs)
+        steps: list[list[Step]] = [[] for _ in pairs]
+        tests = [0] * len(pairs)
+        waiting = list(range(len(pairs)))
+        while waiting:
+            asked = []
+            for k in waiting:
+                for others in sets[k]:
+                    tests[k] += 1
+                    if not needs_table or self._evidence.tabulated(*pairs[k], *others):
+                        asked.append((k, others))
+                        break
+            made = self._evidence.tests([(*pairs[k], others) for k, others in asked])
+            verdicts, waiting = (made.p_values > self._level) & made.informative, []
+            for (k, others), p_value, verdict in zip(asked, made.p_values, verdicts, strict=True):
+                if verdict:
+                    separating[k] = others
+                else:
+                    waiting.append(k)
+                if self._recorder.keep:
+                    x, y = pairs[k]
+                    step = Step.noiseless(x, y, others, float(p_value), self._level, bool(verdict))
+                    steps[k].append(step)
+        for made_here, separating_set, number in zip(steps, separating, tests, strict=True):
+            for step in made_here:
+                self._recorder.add(step)
+            yield Answer(separating_set, number)

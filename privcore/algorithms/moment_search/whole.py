@@ -7,27 +7,32 @@ Proof: docs/proofs/moment_search.md, statement 5.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
-from math import nan
+from math import nan, prod, sqrt
+
+import numpy as np
 
 from privcore.algorithms.moment_search.budget import WholePlan
+from privcore.algorithms.moment_search.cells import cell_information
+from privcore.algorithms.moment_search.evidence import Power
 from privcore.algorithms.moment_search.findings import (
     smallest_seen,
     stated_finding,
 )
 from privcore.algorithms.moment_search.full_table import Sampled, TableScore, sampled
-from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import Posterior
 from privcore.algorithms.moment_search.released import KeptTable
+from privcore.algorithms.moment_search.report import released_margins
 from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.steps import (
     between,
     most_parents,
     record_release,
-    released_margins,
 )
+from privcore.algorithms.moment_search.visible import probable_from
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run
 from privcore.algorithms.search.result import (
@@ -39,7 +44,7 @@ from privcore.algorithms.search.result import (
     Step,
     Verdict,
 )
-from privcore.arrays import Matrix
+from privcore.arrays import Columns, Matrix, Vector
 from privcore.errors import ParameterError
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
@@ -48,6 +53,8 @@ from privcore.graphs.pdag import ordered
 _PROOFS = ("docs/proofs/moment_search.md",)
 # A pair without an edge is called so where an edge is no more probable than that.
 _NO_EDGE = 0.1
+# Shares of nothing are of so much.
+_EMPTY = 1e-9
 # An arrow is drawn where it is more probable than its opposite.
 _EVEN = 0.5
 
@@ -155,3 +162,56 @@ def _findings(
         verdict: Verdict = "no edge seen" if told else "not enough budget"
         findings[pair] = stated_finding(verdict, pair, stated, effect, visible)
     return findings
+
+
+class WholeEvidence:
+    """`findings.Powers` of a DAG's fit.
+
+    levels: of each column.  scale: of the noise.  expected: of each cell by the fit.  level: the
+    accepted share of false edges.
+    """
+
+    def __init__(self, levels: Sequence[int], scale: float, expected: Vector, level: float) -> None:
+        self._levels, self._expected, self._level = tuple(levels), expected, level
+        self._information = expected * expected * cell_information(expected, scale)
+
+    def effect(self, x: int, y: int) -> float:
+        """Cramér's V of the pair as fitted."""
+        joint = self._margin(self._expected, (x, y))
+        joint = joint / joint.sum()
+        product = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+        squared = float(((joint - product) ** 2 / np.maximum(product, _EMPTY)).sum())
+        return min(sqrt(squared / (min(joint.shape) - 1)), 1.0)
+
+    def power(self, x: int, y: int, conditioning_set: Columns) -> Power | None:
+        """Power to see an edge x → y beside other parents of y, on the counts as fitted.
+
+        A dependence of size V moves a cell's expectation m by V m a(x) b(y), for a and b of mean 0
+        and variance 1 in each stratum; the information on it is the mean of Σ m² a² b² I over all
+        such a and b.
+        """
+        columns = (x, y, *conditioning_set)
+        expected = self._margin(self._expected, columns)
+        expected = expected.reshape(*expected.shape[:2], -1)
+        information = self._margin(self._information, columns).reshape(expected.shape)
+        sizes = np.maximum(expected.sum(axis=(0, 1)), _EMPTY)
+        # Per stratum, squares of such codes add up to 1/share − 1 at each level.
+        squares = [
+            sizes / np.maximum(expected.sum(axis=axis), _EMPTY * sizes) - 1 for axis in (1, 0)
+        ]
+        spread = (information * squares[0][:, None] * squares[1][None]).sum()
+        r, s = expected.shape[:2]
+        parts = (r - 1) * (s - 1)
+        dof = parts * prod(self._levels[c] for c in conditioning_set)
+        each = float(spread) / parts
+        if each <= 0:
+            return None
+        asked = probable_from(self._information.sum(), (r, s), dof // parts, self._level)
+        return Power(dof, asked, each * (min(r, s) - 1))
+
+    def _margin(self, cells: Matrix, columns: Sequence[int]) -> Matrix:
+        """Sums over the other columns; axes in the order asked."""
+        table = cells.reshape(self._levels)
+        others = tuple(c for c in range(table.ndim) if c not in columns)
+        kept = sorted(columns)
+        return np.asarray(table.sum(axis=others).transpose([kept.index(c) for c in columns]))

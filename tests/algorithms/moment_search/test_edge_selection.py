@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from privcore.algorithms.moment_search.edge_selection import kept_edges
+from privcore.algorithms.moment_search.edges import kept_edges
 from privcore.algorithms.moment_search.search import edges_of
 from privcore.algorithms.moment_search.statistic import Statistic
 from privcore.graphs import cpdag_of_dag

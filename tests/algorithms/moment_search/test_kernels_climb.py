@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import log_ndtr
 from scipy.stats import poisson
 
-from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
+from privcore.algorithms.moment_search.cells import (
     CellLikelihood,
     cell_information,
 )

@@ -1,6 +1,6 @@
 """DAGs with the edges that tests require: what is added, in which order, and what is not."""
 
-from privcore.algorithms.moment_search.explaining import completed, fewest_edges, unexplained
+from privcore.algorithms.moment_search.edges import completed, fewest_edges, unexplained
 from privcore.algorithms.moment_search.statistic import Statistic
 
 NONE = frozenset()

@@ -10,13 +10,13 @@ from scipy.special import gammaln, xlogy
 
 from privcore import kernels
 from privcore.algorithms.moment_search import full_table
+from privcore.algorithms.moment_search.cells import (
+    CellLikelihood,
+    cell_information,
+)
 from privcore.algorithms.moment_search.full_table import (
     TableScore,
     nearest_table,
-)
-from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
-    CellLikelihood,
-    cell_information,
 )
 from privcore.algorithms.moment_search.table_search import class_of, is_acyclic, steps
 from tests.algorithms.moment_search.noisy_tables import (

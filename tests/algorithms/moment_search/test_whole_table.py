@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.stats import dlaplace, poisson
 
 from privcore.algorithms.moment_search.budget import plan_whole
-from privcore.algorithms.moment_search.likelihood.cell_likelihood import (
+from privcore.algorithms.moment_search.cells import (
     CellLikelihood,
     cell_information,
 )
-from privcore.algorithms.moment_search.likelihood.whole_evidence import WholeEvidence
 from privcore.algorithms.moment_search.measure import release_whole
+from privcore.algorithms.moment_search.whole import WholeEvidence
 from privcore.counts import InMemoryCounts
 from privcore.privacy.mechanisms import SimulatedNoise
 from tests.examples import examples

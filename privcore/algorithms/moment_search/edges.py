@@ -1,20 +1,34 @@
-"""Searches of moment search in which tests of models have a say: which pairs may have an edge, and
-which of several DAGs is the result."""
+"""Which edges a DAG has: those that its score wants, those that its other edges do not explain, and
+of these those that false discoveries are kept to a level by.
+
+Each edge is tested given the rest of the graph, and the p-values go through the procedure of
+Benjamini & Hochberg (1995) over all pairs of columns; a pair without an edge counts as one whose
+p-value is 1.
+
+DAGs of one Markov equivalence class say the same of what depends on what, but not given the same
+columns.  Where parents and children of a column are wrong together, an edge may make up for it: it
+is significant given the other parents of its effect in this DAG, but not given those in another.
+It goes then, too, and the other DAG stays.  These are the deletions of the backward phase of GES:
+if tests were never wrong, they would lead from any DAG that leaves nothing unexplained to the class
+of the true one (Chickering 2002, theorems 4 and 17).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import comb
+from operator import itemgetter
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.algorithms.moment_search.edge_selection import kept_edges
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import (
     OrderSearch,
     Parents,
     Scorer,
+    best_of_orders,
     edges_of,
     obeying,
     parent_worth,
@@ -26,12 +40,13 @@ from privcore.algorithms.moment_search.steps import (
     between,
     end_if_cancelled,
     most_parents,
-    searched_among,
 )
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search.model import Run
 from privcore.arrays import Columns, Vector
-from privcore.graphs import topological_order
+from privcore.graphs import EquivalenceClass, cpdag_of_dag, topological_order
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.pdag import ordered
 
 # Of two columns given others; None where nothing can be said.
 Test = Callable[[int, int, tuple[int, ...]], Statistic | None]
@@ -103,6 +118,25 @@ def _p_value(dag: Parents, x: int, y: int, test: Test) -> tuple[float, float]:
     """And how significant the pair is, the more the less: many p-values are 0."""
     statistic = test(x, y, tuple(sorted(dag[y])))
     return (statistic.p_value, -statistic.noncentrality) if statistic is not None else (1.0, 0.0)
+
+
+def searched_among(
+    run: Run[MomentSearchParameters],
+    score: Scorer,
+    candidates: Around,
+    start: Parents | None = None,
+) -> Parents:
+    """The best DAG by scores of families, of edges among the candidates.
+
+    start: one of these; what is found is no worse.
+    """
+    return best_of_orders(
+        obeying(score, run.known, run.source.n),
+        candidates,
+        max_parents=most_parents(run),
+        between=lambda moves: between(run, moves),
+        start=start,
+    )
 
 
 # Searches for one DAG, each with the candidates that the last one requires.
@@ -203,3 +237,75 @@ def _allowed(run: Run[MomentSearchParameters], test: Test, allowed: NDArray[np.b
         return test(x, y, conditioning_set) if allowed[x, y] else None
 
     return tested
+
+
+# Level that an edge has to reach, alone, in the other DAGs of the class, where it is not held to a
+# larger one in its own.
+_ELSEWHERE = 0.01
+
+
+class EdgeTests(Protocol):
+    """Tests of edges on what was released."""
+
+    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
+        """The test of one edge of a DAG, as if all others were right."""
+        ...
+
+
+def kept_edges(
+    evidence: EdgeTests, dag: Parents, level: float, known: Constraints | None = None
+) -> Parents:
+    """A DAG without the edges that are not significant, the weakest taken away first.
+
+    known: background knowledge; required edges stay untested, and the level is kept over the pairs
+    that it leaves open.
+    """
+    known = known or Constraints.none(len(dag))
+    pairs = known.open_pairs
+    while True:
+        p_values = edge_p_values(evidence, dag)
+        tested = {edge: p for edge, p in p_values.items() if ordered(*edge) not in known.required}
+        ranked = sorted((p, edge) for edge, p in tested.items())
+        passing = [k for k, (p, _) in enumerate(ranked, 1) if p <= level * k / pairs]
+        if len(ranked) > max(passing, default=0):
+            dag = without_edge(dag, *ranked[-1][1])
+            continue
+        tests = _elsewhere(evidence, dag, known)
+        p_value, cause, effect, other = max(tests, key=itemgetter(0), default=(0.0, 0, 0, dag))
+        if p_value <= max(_ELSEWHERE, level * len(ranked) / max(pairs, 1)):
+            return dag
+        dag = without_edge(other, cause, effect)
+
+
+def edge_p_values(evidence: EdgeTests, dag: Parents) -> dict[tuple[int, int], float]:
+    """Per edge (cause, effect)."""
+    return {
+        (parent, child): evidence.edge(dag, parent, child).p_value
+        for child, parents in enumerate(dag)
+        for parent in sorted(parents)
+    }
+
+
+def without_edge(dag: Parents, cause: int, effect: int) -> Parents:
+    """The DAG less one edge."""
+    return tuple(p - {cause} if c == effect else p for c, p in enumerate(dag))
+
+
+def _elsewhere(
+    evidence: EdgeTests, dag: Parents, known: Constraints
+) -> Iterator[tuple[float, int, int, Parents]]:
+    """p-values, alone, of edges (cause, effect) in other DAGs of the class that obey, and these."""
+    nodes = [str(column) for column in range(len(dag))]
+    same = EquivalenceClass(cpdag_of_dag(nodes, edges_of(dag)))
+    for effect, causes in same.families():
+        if causes == dag[effect]:
+            continue
+        other = same.member((effect, causes))
+        if not known.obeyed(other):
+            continue
+        for cause in sorted(causes):
+            if ordered(cause, effect) in known.required:
+                continue
+            test = evidence.edge(other, cause, effect)
+            if test.informative:
+                yield test.alone, cause, effect, other

@@ -1,1 +1,0 @@
-"""What the release says of a graph: statistics whose null knows the noise."""

@@ -1,0 +1,134 @@
+"""What a run says: the graph, what is said of each pair of columns, and what it came from.
+
+All of it is post-processing of what was released.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from privcore.algorithms.moment_search.evidence import Evidence
+from privcore.algorithms.moment_search.findings import Rules, pair_findings
+from privcore.algorithms.moment_search.line_evidence import LineEvidence
+from privcore.algorithms.moment_search.margins import nearest_probabilities
+from privcore.algorithms.moment_search.moments import Moments
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.posterior import of_pairs
+from privcore.algorithms.moment_search.released import KeptRows, KeptSums, LineUnits
+from privcore.algorithms.moment_search.search import Parents, edges_of
+from privcore.algorithms.moment_search.steps import Around, between, most_parents
+from privcore.algorithms.search import common
+from privcore.algorithms.search.model import Outcome, Run
+from privcore.algorithms.search.result import Beyond, Margin, NoisyMoments, Released, Spent
+from privcore.algorithms.search.skeleton import Skeleton
+from privcore.graphs import cpdag_of_dag
+
+MEASURED = (
+    "each column is measured in few numbers: ordered levels as one trend, other levels as the two "
+    "most frequent and the rest"
+)
+
+
+class Found(NamedTuple):
+    """dag: the result.  evidence: what findings ask.  around: per column, what it may be adjacent
+    to.  skeletons: those found on the way, the last one last.  kept: all that was released.
+    """
+
+    dag: Parents
+    evidence: Evidence
+    around: Around
+    skeletons: tuple[Skeleton, ...]
+    spent: Spent
+    kept: KeptSums | KeptRows
+
+
+def outcome(
+    run: Run[MomentSearchParameters],
+    found: Found,
+    recorder: common.Recorder,
+    proofs: tuple[str, ...],
+) -> Outcome:
+    """What was found on sums or on rows."""
+    parameters, known, kept = run.parameters, run.known, found.kept
+    columns, rows = len(found.dag), isinstance(kept, KeptRows)
+    graph = known.completed(cpdag_of_dag(run.source.names, edges_of(found.dag)))
+    candidates = 1.0 if rows else parameters.level_of_candidates(columns)
+    posterior = of_pairs(
+        found.evidence,
+        kept.n,
+        found.dag,
+        graph.directed,
+        found.around,
+        columns if rows else most_parents(run),
+        lambda moves: between(run, moves),
+        known,
+    )
+    separating = {
+        pair: columns_given
+        for skeleton in found.skeletons
+        for pair, columns_given in skeleton.separating_sets.items()
+        if pair not in graph.skeleton
+    }
+    guarantee = common.proven_guarantee(run, "Gaussian DP", proofs, parameters.delta)
+    if isinstance(kept, KeptRows) and isinstance(kept.units, LineUnits):
+        guarantee = replace(guarantee, public=(*guarantee.public, MEASURED))
+    made = Outcome(
+        graph=graph,
+        separating_sets=separating,
+        guarantee=guarantee,
+        spent=found.spent,
+        tests_run=sum(s.tests_run for s in found.skeletons) or len(edges_of(found.dag)),
+        orders_run=max(
+            (s.orders_run for s in found.skeletons), default=1 + max(map(len, found.dag))
+        ),
+        stopped=None,
+        trace=tuple(recorder.steps),
+        unit="p-value",
+        beyond=Beyond(
+            pair_findings(
+                found.evidence,
+                found.dag,
+                graph.directed,
+                posterior.stated,
+                separating,
+                Rules(parameters.false_edges, candidates, parameters.reference_effect),
+                known,
+            ),
+            released_margins(kept.moments),
+            settled=posterior.settled,
+            released=Released(
+                posterior.dags,
+                None if rows else kept.moments,
+                _in_units(kept, found.evidence),
+                kept,
+            ),
+        ),
+    )
+    # A result that is kept holds what was released, and nothing that was made of it.
+    kept.moments.forget()
+    return made
+
+
+def released_margins(moments: Moments) -> tuple[Margin, ...]:
+    """Probabilities of each column's levels, nearest to the counts that all releases give."""
+    margins = []
+    for column in range(len(moments.levels)):
+        probabilities = nearest_probabilities(moments.table([column]), 0.0)
+        deviation = math.sqrt(moments.cell_variance([column])) / moments.n
+        margins.append(Margin(tuple(probabilities.tolist()), deviation))
+    return tuple(margins)
+
+
+def _in_units(kept: KeptSums | KeptRows, evidence: Evidence) -> NoisyMoments | None:
+    """The moments of numbers in the units of a release; coordinates of levels have none."""
+    if not isinstance(evidence, LineEvidence) or not isinstance(kept, KeptRows):
+        return None
+    if isinstance(kept.units, LineUnits):
+        return None
+    _, scale, radius, half = kept.units
+    unit = scale * radius * math.sqrt(len(scale)) * half
+    return NoisyMoments(
+        evidence.means, evidence.covariance, kept.sigma, kept.mean_share, unit, kept.squares
+    )
