@@ -9,17 +9,20 @@ Proof: docs/proofs/moment_search.md; method: docs/moment_search.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from privcore.algorithms.moment_search.budget import (
     MomentPlan,
+    Plan,
     RowsPlan,
     WholePlan,
-    events,
-    plan_levels,
-    planned,
+    mu_to_spend,
+    plan_lines,
+    plan_numbers,
+    plan_rounds,
 )
 from privcore.algorithms.moment_search.lines import PROOFS, run_on_rows, searched_lines
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -27,19 +30,63 @@ from privcore.algorithms.moment_search.released import (
     Kept,
     KeptRows,
     KeptTable,
+    WithMu,
     counts_levels,
 )
 from privcore.algorithms.moment_search.report import outcome
 from privcore.algorithms.moment_search.rounds import run_in_rounds, searched_sums
-from privcore.algorithms.moment_search.visible import mixed_sentence
+from privcore.algorithms.moment_search.visible import mixed_sentence, plan_levels
 from privcore.algorithms.moment_search.whole import run_on_whole_table, searched_whole
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Algorithm, Outcome, Run
 from privcore.algorithms.search.result import Spent
-from privcore.counts import has_levels
+from privcore.counts import has_levels, has_numbers
+from privcore.errors import ParameterError
+from privcore.privacy.accounting.events import Event
+from privcore.rounding import down
 from privcore.threads import one_thread
 
 PROOF = "docs/proofs/moment_search.md"
+# Half a million pairs take about a minute.
+MOST_COLUMNS = 1_000
+
+
+def planned(run: Run[MomentSearchParameters]) -> Plan:
+    """What a run releases; after a run before, all that is left buys more of the same.
+
+    Raises ParameterError where nothing is left, or for too many columns.
+    """
+    source, parameters, before = run.source, run.parameters, run.earlier.kept
+    if len(source.names) > MOST_COLUMNS:
+        raise ParameterError(
+            f"Moment search says something of every pair of columns, and these are "
+            f"{len(source.names):,}; leave columns out, so that at most {MOST_COLUMNS:,} are left."
+        )
+    if has_numbers(source):
+        plan = plan_numbers(source.n, source.own_levels, parameters)
+        if isinstance(before, KeptRows):
+            plan = replace(plan, mean_share=before.mean_share)
+        return plan if before is None else replace(plan, mus=(0.0, 0.0, mu_to_spend(run)))
+    if before is None:
+        return plan_levels(source.n, source.levels, source.ordered, parameters)
+    if isinstance(before, KeptTable):
+        return WholePlan(before.n, before.levels, parameters.epsilon)
+    mu = mu_to_spend(run)
+    if isinstance(before, KeptRows):
+        plan = plan_lines(source.n, source.levels, source.ordered, mu, parameters)
+        return replace(plan, mus=(0.0, 0.0, down(math.hypot(*plan.mus))))
+    return plan_rounds(run, mu, source.levels)
+
+
+def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
+    """What a run spends, after what a run before has, as one step.
+
+    Of numbers, the last release is one of moments, or rounds of counts worth as much together.
+    Counts of all combinations refine those before, and are no more than these alone.
+    """
+    before, plan = run.earlier.kept, planned(run)
+    earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
+    return (*earlier, *plan.events)
 
 
 def _delta(run: Run[MomentSearchParameters]) -> float:

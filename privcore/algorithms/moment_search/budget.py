@@ -16,15 +16,11 @@ from privcore.algorithms.moment_search.cells import cell_information
 from privcore.algorithms.moment_search.features import sensitivity
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import (
-    YES_NO,
-    KeptRows,
-    KeptTable,
     WithMu,
     counts_levels,
 )
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.result import Edge
-from privcore.counts import has_numbers
 from privcore.data.discretise import usual_intervals
 from privcore.errors import ParameterError
 from privcore.independence.lines import coordinates
@@ -34,8 +30,6 @@ from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
 from privcore.privacy.mechanisms.moment_release import CENTRED_SHARE, weighted_sensitivity
 from privcore.rounding import down, up
 
-# Half a million pairs take about a minute.
-MOST_COLUMNS = 1_000
 # Of μ², for each release that says no more than how the next ones are made.
 _FIRST = 0.1
 # With fewer intervals no shape can be seen.
@@ -51,11 +45,6 @@ LEAST_CELLS = 16
 _MOST_CELLS = 1_000_000
 # Rounds of tables, with equal shares.
 _ROUNDS = 3
-# The smallest Cramér's V seen level by level up to which levels are counted; and where most columns
-# of more than two levels have an order, so that few numbers say more, and rows are no more than
-# `_FEW_ROWS`: with more of them, what a line misses shows as links.  docs/experiments/lines.md.
-_SEEN, _SEEN_IN_ORDER = 0.3, 0.08
-_FEW_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -268,78 +257,12 @@ def plan_lines(
     )
 
 
-def plan_levels(
-    n: int, levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
-) -> Plan:
-    """In what form columns with levels are measured; levels, ordered: as of `CountSource`.
-
-    All combinations of levels, where there are few; otherwise pairs of columns, level by level, and
-    larger tables.  Where that would show only large dependences, each column in few numbers.
-    """
-    # Imported here: what is visible is a matter of the plans above.
-    from privcore.algorithms.moment_search.visible import visible
-
-    whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
-    if whole and parameters.measured == "levels":
-        return whole
-    mu = planned_mu(parameters.epsilon, parameters.delta)
-    counted = whole or plan_moments(n, levels, mu, parameters)
-    if parameters.measured == "levels":
-        return counted
-    if parameters.measured is None:
-        # At the usual levels of significance, so that the form does not change with these.
-        seen = visible(counted, MomentSearchParameters(), math.comb(len(levels), 2)).alone
-        many = [bool(o) for o, r in zip(ordered, levels, strict=False) if r > YES_NO]
-        in_order = 0 < len(many) <= 2 * sum(many) and n <= _FEW_ROWS
-        if seen is not None and seen <= (_SEEN_IN_ORDER if in_order else _SEEN):
-            return counted
-    return plan_lines(n, levels, ordered, mu, parameters)
-
-
 def plan_rounds(run: Run[MomentSearchParameters], mu: float, levels: Sequence[int]) -> MomentPlan:
     """Pairs and tables for a part of the budget; mu: of all of them together."""
     if run.earlier.only:
         only = run.earlier.only
         return MomentPlan(n=run.source.n, levels=tuple(levels), mus=(mu, 0.0), only=only)
     return plan_moments(run.source.n, levels, mu, run.parameters)
-
-
-def planned(run: Run[MomentSearchParameters]) -> Plan:
-    """What a run releases; after a run before, all that is left buys more of the same.
-
-    Raises ParameterError where nothing is left, or for too many columns.
-    """
-    source, parameters, before = run.source, run.parameters, run.earlier.kept
-    if len(source.names) > MOST_COLUMNS:
-        raise ParameterError(
-            f"Moment search says something of every pair of columns, and these are "
-            f"{len(source.names):,}; leave columns out, so that at most {MOST_COLUMNS:,} are left."
-        )
-    if has_numbers(source):
-        plan = plan_numbers(source.n, source.own_levels, parameters)
-        if isinstance(before, KeptRows):
-            plan = replace(plan, mean_share=before.mean_share)
-        return plan if before is None else replace(plan, mus=(0.0, 0.0, mu_to_spend(run)))
-    if before is None:
-        return plan_levels(source.n, source.levels, source.ordered, parameters)
-    if isinstance(before, KeptTable):
-        return WholePlan(before.n, before.levels, parameters.epsilon)
-    mu = mu_to_spend(run)
-    if isinstance(before, KeptRows):
-        plan = plan_lines(source.n, source.levels, source.ordered, mu, parameters)
-        return replace(plan, mus=(0.0, 0.0, down(math.hypot(*plan.mus))))
-    return plan_rounds(run, mu, source.levels)
-
-
-def events(run: Run[MomentSearchParameters]) -> tuple[Event, ...]:
-    """What a run spends, after what a run before has, as one step.
-
-    Of numbers, the last release is one of moments, or rounds of counts worth as much together.
-    Counts of all combinations refine those before, and are no more than these alone.
-    """
-    before, plan = run.earlier.kept, planned(run)
-    earlier = (Event("gaussian", 1 / before.mu),) if isinstance(before, WithMu) else ()
-    return (*earlier, *plan.events)
 
 
 def total_mu(run: Run[MomentSearchParameters]) -> float:

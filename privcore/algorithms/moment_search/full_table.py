@@ -19,7 +19,7 @@ the same score.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,13 +34,9 @@ from privcore.algorithms.moment_search.cells import (
 from privcore.algorithms.moment_search.posterior import (
     Families,
     Masks,
-    Posterior,
     bits,
-    share_of_arrows,
-    two_samples,
 )
-from privcore.algorithms.moment_search.search import Between, Parents, parent_worth
-from privcore.algorithms.moment_search.table_search import Better, TableSearch, class_of
+from privcore.algorithms.moment_search.search import parent_worth
 from privcore.arrays import Vector
 from privcore.graphs.constraints import Constraints
 from privcore.kernels.arguments import Near
@@ -50,8 +46,6 @@ from privcore.kernels.arguments import Near
 _LEAST_SCALE = 0.05
 # Part of the noisy counts in the expectations that scores are near, usually.
 _MIXED = 0.01
-# What an edge is before anything is seen.
-_EVEN = 0.5
 
 
 class Fit(NamedTuple):
@@ -187,37 +181,18 @@ def nearest_table(counts: Vector, n: float) -> Vector:
     return np.asarray(np.maximum(counts - shift[last], 0.0))
 
 
-class Sampled(NamedTuple):
-    """dag: the best one that was met, and its fit."""
-
-    dag: Masks
-    fit: Fit
-    posterior: Posterior
-
-    @property
-    def parents(self) -> Parents:
-        return tuple(frozenset(bits(mask)) for mask in self.dag)
-
-
-def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled:
-    """The posterior of DAGs; the same for the same score.
-
-    between: called now and then with the number of steps made; it may raise.
-    """
-    search = TableSearch(score, between)
-    while True:
-        near = score.near(search.fit)
-        try:
-            first, second = two_samples(near, search.dag, between, search.exact)
-            break
-        except Better:
-            search.climb_on()
-    shares = [share_of_arrows([near.parents_of(one) for one in met]) for met in (first, second)]
-    apart = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
-    times = Counter(first + second)
-    many = times.total()
-    # Half a draw with the edge and half a draw without: none of so many is not never.
-    directed = (many * (shares[0] + shares[1]) / 2 + (1 - np.eye(score.columns)) / 4) / (many + 1)
-    dags = tuple((near.parents_of(one), time / many) for one, time in times.items())
-    posterior = Posterior(directed, float(apart.max()), _EVEN, score.known, dags)
-    return Sampled(search.dag, search.fit, posterior)
+@lru_cache(maxsize=10_000)
+def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
+    """Skeleton and v-structures, which are the same of equivalent DAGs (Verma & Pearl 1990)."""
+    near = list(dag)
+    for effect, mask in enumerate(dag):
+        for cause in bits(mask):
+            near[cause] |= 1 << effect
+    colliders = frozenset(
+        (a, b, effect)
+        for effect, mask in enumerate(dag)
+        if mask & (mask - 1)
+        for a in bits(mask)
+        for b in bits(mask & ~near[a] & -(2 << a))
+    )
+    return tuple(near), colliders

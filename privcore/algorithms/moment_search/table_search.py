@@ -9,17 +9,23 @@ and held until the rest has followed; what ends better is the best DAG from then
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
-from privcore.algorithms.moment_search.posterior import Families, Masks, bits
-from privcore.algorithms.moment_search.search import Between
-
-if TYPE_CHECKING:
-    from privcore.algorithms.moment_search.full_table import Fit, TableScore
+from privcore.algorithms.moment_search.full_table import Fit, TableScore, class_of
+from privcore.algorithms.moment_search.posterior import (
+    Families,
+    Masks,
+    Posterior,
+    bits,
+    share_of_arrows,
+    two_samples,
+)
+from privcore.algorithms.moment_search.search import Between, Parents
 
 Edge = tuple[int, int]
 
@@ -35,6 +41,8 @@ _COOLING = (25.0, 12.0, 6.0, 3.0, 1.5, 0.5, 0.1)
 # Samplers that meet a DAG so much better begin again from it.
 _BETTER = 1.0
 _ANY = (-1, -1)
+# What an edge is before anything is seen.
+_EVEN = 0.5
 
 
 class Better(Exception):
@@ -237,18 +245,37 @@ def covered(dag: Sequence[int]) -> list[Edge]:
     return [(a, b) for b, mask in enumerate(dag) for a in bits(mask) if mask == dag[a] | 1 << a]
 
 
-@lru_cache(maxsize=10_000)
-def class_of(dag: Masks) -> tuple[Masks, frozenset[tuple[int, int, int]]]:
-    """Skeleton and v-structures, which are the same of equivalent DAGs (Verma & Pearl 1990)."""
-    near = list(dag)
-    for effect, mask in enumerate(dag):
-        for cause in bits(mask):
-            near[cause] |= 1 << effect
-    colliders = frozenset(
-        (a, b, effect)
-        for effect, mask in enumerate(dag)
-        if mask & (mask - 1)
-        for a in bits(mask)
-        for b in bits(mask & ~near[a] & -(2 << a))
-    )
-    return tuple(near), colliders
+class Sampled(NamedTuple):
+    """dag: the best one that was met, and its fit."""
+
+    dag: Masks
+    fit: Fit
+    posterior: Posterior
+
+    @property
+    def parents(self) -> Parents:
+        return tuple(frozenset(bits(mask)) for mask in self.dag)
+
+
+def sampled(score: TableScore, between: Between = lambda moves: None) -> Sampled:
+    """The posterior of DAGs; the same for the same score.
+
+    between: called now and then with the number of steps made; it may raise.
+    """
+    search = TableSearch(score, between)
+    while True:
+        near = score.near(search.fit)
+        try:
+            first, second = two_samples(near, search.dag, between, search.exact)
+            break
+        except Better:
+            search.climb_on()
+    shares = [share_of_arrows([near.parents_of(one) for one in met]) for met in (first, second)]
+    apart = np.abs(shares[0] + shares[0].T - shares[1] - shares[1].T)
+    times = Counter(first + second)
+    many = times.total()
+    # Half a draw with the edge and half a draw without: none of so many is not never.
+    directed = (many * (shares[0] + shares[1]) / 2 + (1 - np.eye(score.columns)) / 4) / (many + 1)
+    dags = tuple((near.parents_of(one), time / many) for one, time in times.items())
+    posterior = Posterior(directed, float(apart.max()), _EVEN, score.known, dags)
+    return Sampled(search.dag, search.fit, posterior)

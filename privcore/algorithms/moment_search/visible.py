@@ -28,9 +28,10 @@ from privcore.algorithms.moment_search.budget import (
     Plan,
     RowsPlan,
     WholePlan,
-    plan_levels,
+    plan_lines,
     plan_moments,
     plan_numbers,
+    plan_whole,
 )
 from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSearchParameters
 from privcore.algorithms.moment_search.released import YES_NO, counts_levels
@@ -38,11 +39,17 @@ from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_q
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.graphs.knowledge import Knowledge
 from privcore.independence.lines import coordinates
+from privcore.privacy.mechanisms.gaussian import planned_mu
 
 POWER = 0.9
 # A dependence that anybody would want to see, and the largest ε that is proposed for it.
 _CLEAR = 0.3
 _LARGEST = 20.0
+# The smallest Cramér's V seen level by level up to which levels are counted; and where most columns
+# of more than two levels have an order, so that few numbers say more, and rows are no more than
+# `_FEW_ROWS`: with more of them, what a line misses shows as links.  docs/experiments/lines.md.
+_SEEN, _SEEN_IN_ORDER = 0.3, 0.08
+_FEW_ROWS = 20_000
 
 Levels = tuple[int, int]
 
@@ -181,6 +188,31 @@ def probable_from(rows: float, levels: Levels, strata: int, level: float) -> flo
 
     odds = max((1 - level) / level, 1.0)
     return 2 * (spread(strata) - spread(strata * cause)) + 2 * math.log(odds / 2)
+
+
+def plan_levels(
+    n: int, levels: Sequence[int], ordered: Sequence[int], parameters: MomentSearchParameters
+) -> Plan:
+    """In what form columns with levels are measured; levels, ordered: as of `CountSource`.
+
+    All combinations of levels, where there are few; otherwise pairs of columns, level by level, and
+    larger tables.  Where that would show only large dependences, each column in few numbers.
+    """
+    whole = plan_whole(n, levels, parameters.epsilon, cells=parameters.whole_table)
+    if whole and parameters.measured == "levels":
+        return whole
+    mu = planned_mu(parameters.epsilon, parameters.delta)
+    counted = whole or plan_moments(n, levels, mu, parameters)
+    if parameters.measured == "levels":
+        return counted
+    if parameters.measured is None:
+        # At the usual levels of significance, so that the form does not change with these.
+        seen = visible(counted, MomentSearchParameters(), math.comb(len(levels), 2)).alone
+        many = [bool(o) for o, r in zip(ordered, levels, strict=False) if r > YES_NO]
+        in_order = 0 < len(many) <= 2 * sum(many) and n <= _FEW_ROWS
+        if seen is not None and seen <= (_SEEN_IN_ORDER if in_order else _SEEN):
+            return counted
+    return plan_lines(n, levels, ordered, mu, parameters)
 
 
 @dataclass(frozen=True)

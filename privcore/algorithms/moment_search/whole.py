@@ -20,7 +20,7 @@ from privcore.algorithms.moment_search.findings import (
     smallest_seen,
     stated_finding,
 )
-from privcore.algorithms.moment_search.full_table import Sampled, TableScore, sampled
+from privcore.algorithms.moment_search.full_table import TableScore
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import Posterior
@@ -32,6 +32,7 @@ from privcore.algorithms.moment_search.steps import (
     most_parents,
     record_release,
 )
+from privcore.algorithms.moment_search.table_search import Sampled, sampled
 from privcore.algorithms.moment_search.visible import probable_from
 from privcore.algorithms.search import common
 from privcore.algorithms.search.model import Outcome, Run

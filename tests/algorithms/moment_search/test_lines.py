@@ -14,7 +14,6 @@ from privcore.algorithms.moment_search.budget import (
     MomentPlan,
     RowsPlan,
     WholePlan,
-    plan_levels,
     plan_lines,
 )
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
@@ -26,7 +25,7 @@ from privcore.algorithms.moment_search.measure import (
 )
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.released import kept_as_dict, read_kept
-from privcore.algorithms.moment_search.visible import PublicShape, changing_sentence
+from privcore.algorithms.moment_search.visible import PublicShape, changing_sentence, plan_levels
 from privcore.counts import InMemoryCounts
 from privcore.data import Column, Dataset
 from privcore.errors import DataError

@@ -16,9 +16,10 @@ from privcore.algorithms.moment_search.cells import (
 )
 from privcore.algorithms.moment_search.full_table import (
     TableScore,
+    class_of,
     nearest_table,
 )
-from privcore.algorithms.moment_search.table_search import class_of, is_acyclic, steps
+from privcore.algorithms.moment_search.table_search import is_acyclic, steps
 from tests.algorithms.moment_search.noisy_tables import (
     CHAIN,
     COLLIDER,
