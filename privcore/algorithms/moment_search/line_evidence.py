@@ -50,8 +50,9 @@ class LineEvidence(LinearTests, Evidence):
         key = column, tuple(sorted(parents))
         if key not in self._scores:
             *before, last = key[1]
-            gain = max(self.gain(column, tuple(before), last), -_HUGE)
-            self._scores[key] = self.score(column, frozenset(before)) + gain
+            known = frozenset(before)
+            gain = max(float(self.gains(column, known)[last]), -_HUGE)
+            self._scores[key] = self.score(column, known) + gain
         return self._scores[key]
 
     def first(self, x: int, y: int, conditioning_set: Columns) -> Statistic:

@@ -85,11 +85,6 @@ class LinearTests:
             self._gains[key] = self._gained(self.tests_of(*key))
         return self._gains[key]
 
-    def gain(self, column: int, parents: Columns, other: int) -> float:
-        """One of `gains`."""
-        tests = self._made(self._every[other : other + 1], column, parents)
-        return float(self._gained(Statistics(*tests.T))[0])
-
     def _gained(self, tests: Statistics) -> Vector:
         says = tests.second > 0
         value, first, second = (np.where(says, f, 1.0) for f in tests[:3])

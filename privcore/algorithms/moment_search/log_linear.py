@@ -120,7 +120,7 @@ def codes_by_cell(codes: Sequence[Matrix], inside: Sequence[bool]) -> Vector:
 
 
 # Sets of more combinations of levels have no model.
-_MOST_CELLS = 30_000
+_MOST_CELLS = 10_000
 # Margins of more cells have no test: what their moments vary by would have a matrix of the square.
 _MOST_CODES = 400
 # Level at which three columns interact.
