@@ -121,10 +121,10 @@ def _searched(run: Run[MomentSearchParameters]) -> Outcome:
         return run_on_whole_table(run, plan, recorder)
     if isinstance(plan, MomentPlan):
         return outcome(run, run_in_rounds(run, plan, recorder), recorder, (PROOF,))
-    run, found = run_on_rows(run, plan, recorder)
-    made = outcome(run, found, recorder, PROOFS)
+    run, result = run_on_rows(run, plan, recorder)
+    made = outcome(run, result, recorder, PROOFS)
     topped = run.earlier.kept is not None and not counts_levels(plan.levels)
-    if isinstance(found.kept, KeptRows) or not (plan.mus[1] or topped):
+    if isinstance(result.kept, KeptRows) or not (plan.mus[1] or topped):
         return made
     return made._replace(beyond=replace(made.beyond, intervals=plan.intervals))
 

@@ -33,7 +33,7 @@ MEASURED = (
 
 class Found(NamedTuple):
     """dag: the result.  evidence: what findings ask.  around: per column, what it may be adjacent
-    to.  skeletons: those found on the way, the last one last.  kept: all that was released.
+    to.  skeletons: those met on the way, the last one last.  kept: all that was released.
     """
 
     dag: Parents
@@ -46,28 +46,28 @@ class Found(NamedTuple):
 
 def outcome(
     run: Run[MomentSearchParameters],
-    found: Found,
+    result: Found,
     recorder: common.Recorder,
     proofs: tuple[str, ...],
 ) -> Outcome:
-    """What was found on sums or on rows."""
-    parameters, known, kept = run.parameters, run.known, found.kept
-    columns, rows = len(found.dag), isinstance(kept, KeptRows)
-    graph = known.completed(cpdag_of_dag(run.source.names, edges_of(found.dag)))
+    """What a search of sums or of rows ends with."""
+    parameters, known, kept = run.parameters, run.known, result.kept
+    columns, rows = len(result.dag), isinstance(kept, KeptRows)
+    graph = known.completed(cpdag_of_dag(run.source.names, edges_of(result.dag)))
     candidates = 1.0 if rows else parameters.level_of_candidates(columns)
     posterior = of_pairs(
-        found.evidence,
+        result.evidence,
         kept.n,
-        found.dag,
+        result.dag,
         graph.directed,
-        found.around,
+        result.around,
         columns if rows else most_parents(run),
         lambda moves: between(run, moves),
         known,
     )
     separating = {
         pair: columns_given
-        for skeleton in found.skeletons
+        for skeleton in result.skeletons
         for pair, columns_given in skeleton.separating_sets.items()
         if pair not in graph.skeleton
     }
@@ -78,18 +78,18 @@ def outcome(
         graph=graph,
         separating_sets=separating,
         guarantee=guarantee,
-        spent=found.spent,
-        tests_run=sum(s.tests_run for s in found.skeletons) or len(edges_of(found.dag)),
+        spent=result.spent,
+        tests_run=sum(s.tests_run for s in result.skeletons) or len(edges_of(result.dag)),
         orders_run=max(
-            (s.orders_run for s in found.skeletons), default=1 + max(map(len, found.dag))
+            (s.orders_run for s in result.skeletons), default=1 + max(map(len, result.dag))
         ),
         stopped=None,
         trace=tuple(recorder.steps),
         unit="p-value",
         beyond=Beyond(
             pair_findings(
-                found.evidence,
-                found.dag,
+                result.evidence,
+                result.dag,
                 graph.directed,
                 posterior.stated,
                 separating,
@@ -101,7 +101,7 @@ def outcome(
             released=Released(
                 posterior.dags,
                 None if rows else kept.moments,
-                _in_units(kept, found.evidence),
+                _in_units(kept, result.evidence),
                 kept,
             ),
         ),

@@ -167,14 +167,14 @@ def steps(near: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Mask
     columns, many = range(len(dag)), sum(mask.bit_count() for mask in dag)
     own = [near.of(*family) for family in enumerate(dag)]
     more, less = near.prior[many + 1 : many + 2].sum(), near.prior[max(many - 1, 0)]
-    found: dict[Masks, float] = {}
+    made: dict[Masks, float] = {}
 
     def step(gain: float, *families: Edge) -> None:
         new = list(dag)
         for column, mask in families:
             gain += near.of(column, mask) - own[column]
             new[column] = mask
-        found[tuple(new)] = gain
+        made[tuple(new)] = gain
 
     for effect, mask in enumerate(dag):
         for cause in columns:
@@ -191,7 +191,7 @@ def steps(near: Families, dag: Masks, most: int, held: Edge = _ANY) -> dict[Mask
             for other in columns:
                 if other != effect and not (mask >> other & 1 or dag[other] >> effect & 1):
                     step(0.0, (effect, changed | 1 << other))
-    return found
+    return made
 
 
 def _beginnings(dag: Masks, member: Masks) -> Iterator[tuple[Masks, Edge]]:
