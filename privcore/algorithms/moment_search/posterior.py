@@ -69,7 +69,7 @@ _LEAST, _ADDED = 0.001, 0.05
 # Candidates of a column, at most: a table holds the scores of all their subsets.
 _CANDIDATES = 12
 # Of the draws, one in so many has its tests made.
-_TESTED = 8
+_TESTED = 4
 
 
 class Posterior(NamedTuple):
@@ -215,17 +215,19 @@ class _Sampler:
         self._states = [(start, self._exact(start, -math.inf))] * len(_TEMPERATURES)
         # Blind walks find nothing that others do not, where these are by the score itself.
         proposals = product(_HEATS if exact else (1.0,), range(len(_TEMPERATURES)))
+        # Such walks are not turned back at their end, so that half of the rounds do.
+        self._rounds, self._burn = (_ROUNDS, _BURN) if exact else (_ROUNDS // 2, _BURN // 2)
         self._longest = float(_LONGEST * len(start))
         self._lengths = dict.fromkeys(proposals, self._longest)
 
     def run(self, between: Between) -> list[Masks]:
         met = []
-        for made in range(_ROUNDS):
+        for made in range(self._rounds):
             between(made)
             for heat, k in self._lengths:
-                self._propose(heat, k, learns=made < _BURN)
+                self._propose(heat, k, learns=made < self._burn)
             self._exchange()
-            if made >= _BURN:
+            if made >= self._burn:
                 met.append(self._states[0][0])
         return met
 
