@@ -73,3 +73,20 @@ def test_where_the_disk_is_full_loops_work(monkeypatch):
     monkeypatch.setattr(numba, "njit", full)
     assert jit.compiled("int64(int64)")(lambda number: number + 1)(2) == 3
     assert failed == ["int64(int64)"]
+
+
+def test_what_was_compiled_before_a_source_changed_is_deleted(tmp_path):
+    """numba sees a change of a function, and none of those that it calls."""
+    kept = tmp_path / "__pycache__"
+    kept.mkdir()
+    source, index = tmp_path / "a.py", kept / "a.f-1.py311.nbi"
+    source.write_text("one")
+    index.touch()
+    jit.drop_stale(tmp_path)
+    assert not index.exists()
+    index.touch()
+    jit.drop_stale(tmp_path)
+    assert index.exists()
+    source.write_text("other")
+    jit.drop_stale(tmp_path)
+    assert not index.exists()

@@ -25,13 +25,12 @@ from numpy.typing import NDArray
 
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import (
-    OrderSearch,
+    ORDERS,
     Parents,
     Scorer,
     best_of_orders,
     edges_of,
     obeying,
-    parent_worth,
     total,
 )
 from privcore.algorithms.moment_search.statistic import Statistic
@@ -43,7 +42,7 @@ from privcore.algorithms.moment_search.steps import (
 )
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search.model import Run
-from privcore.arrays import Columns, Vector
+from privcore.arrays import Columns
 from privcore.graphs import EquivalenceClass, cpdag_of_dag, topological_order
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
@@ -125,10 +124,11 @@ def searched_among(
     score: Scorer,
     candidates: Around,
     start: Parents | None = None,
+    orders: int = ORDERS,
 ) -> Parents:
     """The best DAG by scores of families, of edges among the candidates.
 
-    start: one of these; what is found is no worse.
+    start: one of these; what is found is no worse.  orders: as of `best_of_orders`.
     """
     return best_of_orders(
         obeying(score, run.known, run.source.n),
@@ -136,6 +136,7 @@ def searched_among(
         max_parents=most_parents(run),
         between=lambda moves: between(run, moves),
         start=start,
+        orders=orders,
     )
 
 
@@ -180,18 +181,16 @@ def sparsest_dag(
     return best, around
 
 
-def linear_dag(
+def first_guess(
     run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Around
 ) -> Parents:
-    """The best DAG by linear tests on pairs alone, which are quick: a first guess at families."""
-    worth = parent_worth(run.known, run.source.n) - _COSTS[1] * run.source.n
+    """The best DAG by a quick search, whose families are worth a table."""
+    cost = _COSTS[1] * run.source.n
 
-    def gains(column: int, parents: frozenset[int]) -> Vector:
-        return np.asarray(evidence.pairs.gains(column, parents) + worth[column])
+    def score(column: int, parents: frozenset[int]) -> float:
+        return evidence.score(column, parents) - cost * len(parents)
 
-    columns = range(len(candidates))
-    search = OrderSearch(gains, [candidates[c] for c in columns])
-    return search.best(columns, lambda moves: between(run, moves))
+    return searched_among(run, score, candidates, orders=1)
 
 
 def _explaining(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 
 from privcore.algorithms.moment_search.budget import MomentPlan, total_mu
-from privcore.algorithms.moment_search.edges import linear_dag, sparsest_dag
+from privcore.algorithms.moment_search.edges import first_guess, sparsest_dag
 from privcore.algorithms.moment_search.measure import release_pairs, release_tables
 from privcore.algorithms.moment_search.moments import Moments
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
@@ -93,7 +93,7 @@ def run_in_rounds(
     while made < plan.rounds:
         evidence = TableEvidence(moments, penalty)
         searched = _skeletons(run, evidence, noise, recorder, refined=made > 0)
-        dag = linear_dag(run, evidence, _neighbours(searched[0]))
+        dag = first_guess(run, evidence, _neighbours(searched[0]))
         around = _neighbours(searched[-1])
         chosen = choose_tables(around, dag, evidence.strength, run.source.levels, plan.cells)
         if not chosen:

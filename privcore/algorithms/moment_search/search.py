@@ -29,7 +29,8 @@ _TOO_SMALL = 1e-6
 DIGITS = 6
 # Square roots whose multiples mix the columns: orders that have little to do with each other, and
 # are the same in every run.
-_ROOTS = np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0, 13.0])
+_ROOTS = np.sqrt([2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37])
+ORDERS = len(_ROOTS)
 
 
 def edges_of(dag: Parents) -> set[tuple[int, int]]:
@@ -54,11 +55,13 @@ def best_of_orders(
     max_parents: int = 4,
     between: Between = lambda moves: None,
     start: Parents | None = None,
+    orders: int = ORDERS,
 ) -> Parents:
     """The best DAG of searches from several orders.
 
     candidates: per column, those it may be adjacent to.  between: as of `OrderSearch.best`.
-    start: a DAG of such edges; what is found is no worse.
+    start: a DAG of such edges; what is found is no worse.  orders: how many fixed ones to begin
+    from.
     """
     columns = len(candidates)
 
@@ -68,8 +71,8 @@ def best_of_orders(
 
     search = OrderSearch(gains, [candidates[c] for c in range(columns)])
     met = [] if start is None else [start]
-    orders = [*map(causes_first, met), *(_mixed(columns, root) for root in _ROOTS)]
-    dags = [*met, *(search.best(order, between) for order in orders)]
+    first = [*map(causes_first, met), *(_mixed(columns, root) for root in _ROOTS[:orders])]
+    dags = [*met, *(search.best(order, between) for order in first)]
     return max(dags, key=lambda dag: total(score, dag))
 
 

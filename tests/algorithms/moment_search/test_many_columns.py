@@ -8,10 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privcore.algorithms import count, discover
+from privcore.algorithms.engine import planned_events
+from privcore.algorithms.moment_search.algorithm import MOST_COLUMNS
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import OrderSearch, total
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.data import Column, Dataset
+from privcore.errors import ParameterError
 from tests.algorithms.moment_search.releasing import data, of_pairs
 from tests.examples import examples
 
@@ -94,3 +97,13 @@ def test_two_hundred_columns_are_searched():
     found = discover(source, "moment-search", {"epsilon": 10.0}, seed=1, keep_trace=False)
     assert found.graph.skeleton == {(k, k + 1) for k in range(0, 200, 2)}
     assert len(found.findings) == 200 * 199 // 2
+
+
+def test_more_columns_than_pairs_can_be_told_of_are_refused_before_anything_is_spent():
+    generator = np.random.default_rng(1)
+    many = MOST_COLUMNS + 1
+    columns = tuple(Column(f"c{k}", "nominal", ("a", "b"), declared=True) for k in range(many))
+    values = tuple(generator.integers(0, 2, 10).astype(np.uint16) for _ in range(many))
+    source = count(Dataset("many", columns, values))
+    with pytest.raises(ParameterError, match="leave columns out"):
+        planned_events("moment-search", {"epsilon": 1.0}, source)

@@ -46,6 +46,14 @@ def test_what_is_refused_comes_last_and_is_never_advised():
     assert [c.algorithm for c in advice.close] == ["svt-pc"]
 
 
+def test_what_has_no_answer_in_time_counts_as_refused_and_each_is_told():
+    told = []
+    advice = advise(FEW, 1.0, 1e-6, ["priv-pc", "svt-pc"], seconds=0.0, tell=told.append)
+    assert [c.algorithm for c in told] == ["priv-pc", "svt-pc"]
+    assert all(c.refused for c in advice.candidates)
+    assert advice.best is None
+
+
 def candidate(name, skeleton, cpdag, sd=0.05, refused=""):
     return Candidate(name, Spread(skeleton, sd), Spread(cpdag, sd), refused)
 
