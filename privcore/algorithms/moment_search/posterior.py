@@ -18,7 +18,8 @@ the DAG that the search ends with counts as a part of the draws.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, product
 from statistics import median
 from typing import NamedTuple
@@ -104,11 +105,10 @@ class Posterior(NamedTuple):
         return as_known((1 - doubt) * self.directed + doubt * even, self.known)
 
 
-def bits(mask: int) -> Iterator[int]:
+@lru_cache(maxsize=1 << 13)
+def bits(mask: int) -> tuple[int, ...]:
     """The places in a mask, ascending."""
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1
+    return tuple(place for place in range(mask.bit_length()) if mask >> place & 1)
 
 
 class Families:
