@@ -225,7 +225,9 @@ class _Sampler:
         for made in range(self._rounds):
             between(made)
             for heat, k in self._lengths:
-                self._propose(heat, k, learns=made < self._burn)
+                # Blind walks, most of which lead nowhere, are made in every other round.
+                if heat == 1 or made % 2:
+                    self._propose(heat, k, learns=made < self._burn)
             self._exchange()
             if made >= self._burn:
                 met.append(self._states[0][0])
