@@ -7,7 +7,7 @@ from tests.browser.conftest import graph, settle
 
 pytestmark = pytest.mark.browser
 
-ADDRESS = "effects?data=asia&rows=5000&outcome=dysp"
+ADDRESS = "effects?data=asia&rows=20000&outcome=dysp"
 
 
 def choose(page, label, option):
