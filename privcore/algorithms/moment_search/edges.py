@@ -29,6 +29,7 @@ from privcore.algorithms.moment_search.search import (
     Parents,
     Scorer,
     best_of_orders,
+    causes_first,
     edges_of,
     obeying,
     total,
@@ -43,7 +44,7 @@ from privcore.algorithms.moment_search.steps import (
 from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.search.model import Run
 from privcore.arrays import Columns
-from privcore.graphs import EquivalenceClass, cpdag_of_dag, topological_order
+from privcore.graphs import EquivalenceClass, cpdag_of_dag
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.pdag import ordered
 
@@ -104,7 +105,7 @@ def completed(
 
 def _apart(dag: Parents, suspects: Suspects | None) -> Iterator[tuple[int, int]]:
     """Pairs without an edge, in an order of the DAG; suspects: of the later one."""
-    order = topological_order(len(dag), edges_of(dag))
+    order = causes_first(dag)
     place = {column: k for k, column in enumerate(order)}
     for later in order:
         asked = order if suspects is None else suspects(later, tuple(sorted(dag[later])))
@@ -161,7 +162,7 @@ def sparsest_dag(
     parameters, dags = run.parameters, []
     around = {column: set(others) for column, others in candidates.items()}
     for cost in _COSTS:
-        dag = _explaining(run, evidence, around, cost * run.source.n)
+        dag = _explaining(run, evidence, around, cost)
         dag = kept_edges(evidence, dag, parameters.false_edges, run.known)
         for _ in range(_PASSES):
             # Without the others, another DAG of these edges may need fewer of them.
@@ -185,22 +186,14 @@ def first_guess(
     run: Run[MomentSearchParameters], evidence: TableEvidence, candidates: Around
 ) -> Parents:
     """The best DAG by a quick search, whose families are worth a table."""
-    cost = _COSTS[1] * run.source.n
-
-    def score(column: int, parents: frozenset[int]) -> float:
-        return evidence.score(column, parents) - cost * len(parents)
-
-    return searched_among(run, score, candidates, orders=1)
+    return searched_among(run, _costly(run, evidence, _COSTS[1]), candidates, orders=1)
 
 
 def _explaining(
     run: Run[MomentSearchParameters], evidence: TableEvidence, around: Around, cost: float
 ) -> Parents:
     """The best DAG where each edge costs that; what it does not explain comes to the candidates."""
-
-    def score(column: int, parents: frozenset[int]) -> float:
-        return evidence.score(column, parents) - cost * len(parents)
-
+    score = _costly(run, evidence, cost)
     test = _allowed(run, evidence.unexplained, run.known.possible)
     for _ in range(_SEARCHES):
         dag = searched_among(run, score, around)
@@ -209,6 +202,15 @@ def _explaining(
             break
         _let_in(around, missing)
     return dag
+
+
+def _costly(run: Run[MomentSearchParameters], evidence: TableEvidence, cost: float) -> Scorer:
+    """Scores from which each edge takes that, per row."""
+
+    def score(column: int, parents: frozenset[int]) -> float:
+        return evidence.score(column, parents) - cost * run.source.n * len(parents)
+
+    return score
 
 
 def fewest_edges(dags: Sequence[Parents], score: Scorer) -> Parents:

@@ -30,10 +30,15 @@ from scipy.special import expit
 from privcore import kernels
 from privcore.algorithms.moment_search.evidence import Evidence
 from privcore.algorithms.moment_search.findings import as_known
-from privcore.algorithms.moment_search.search import Between, Parents, edges_of, obeying
+from privcore.algorithms.moment_search.search import (
+    Between,
+    Parents,
+    causes_first,
+    edges_of,
+    obeying,
+)
 from privcore.algorithms.moment_search.statistic import Statistics
 from privcore.arrays import Columns, Matrix, Vector
-from privcore.graphs import topological_order
 from privcore.graphs.constraints import Constraints
 
 # A DAG as one whole number a column: bit k says that its k-th candidate is a parent.
@@ -373,7 +378,7 @@ def _mean(
     for made, dag in enumerate(dags):
         between(made)
         met: list[int] = []
-        for column in topological_order(p, edges_of(dag)):
+        for column in causes_first(dag):
             total[met, column] += probabilities(column, tuple(sorted(dag[column])))[met]
             met.append(column)
     return (total + total.T) / len(dags)

@@ -106,8 +106,9 @@ def outcome(
             ),
         ),
     )
-    # A result that is kept holds what was released, and nothing that was made of it.
-    kept.moments.forget()
+    if isinstance(kept, KeptSums):
+        # A result that is kept holds what was released, and nothing that was made of it.
+        kept.moments.forget()
     return made
 
 
