@@ -144,6 +144,10 @@ def large_work_sentence(
     return expected.sentence() if expected else ""
 
 
+# Columns from which on somebody has to choose among them, and what can be recommended.
+WIDE, _SOME = 450, 200
+
+
 def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float, float]:
     """Seconds and GiB of memory of moment search on columns with so many levels.
 
@@ -155,6 +159,17 @@ def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float
     columns, codes = len(levels), sum(levels) - len(levels)
     seconds = 0.3 * min(columns, 100) + 0.12 * max(columns - 100, 0)
     return seconds + codes**2 / 1e6, 0.35 + columns**2 / 3.6e5 + codes**2 * 24 / 2**30
+
+
+def wide_sentence(columns: int) -> str:
+    """What to do with a table that is too wide to begin with, and how long fewer columns take."""
+    some, many = (_time(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
+    return (
+        f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on {_SOME} "
+        f"columns and {many} on {WIDE}: choose by name (--columns 'q*'), by kind (--kinds ordered) "
+        f"or by chance (--at-random {_SOME}). What depends on an outcome cannot be looked up for "
+        "nothing: that costs ε."
+    )
 
 
 def moment_search_sentence(levels: tuple[int, ...], whole_table: int) -> str:

@@ -11,9 +11,10 @@ import pandas as pd
 
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
 from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset, reading
+from privcore.data.proposing import Proposal
 from privcore.data.samples import get_sample
 from privcore.data.schema_file import read_schema
-from privcore.data.triage import Proposal, choose, left_out
+from privcore.data.triage import choose, left_out
 from privcore.data.triage import triage as proposals_for
 from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
@@ -31,11 +32,16 @@ def read_table(
     missing: Missing | None = None,
     unit: str | None = None,
     rows_per_unit: int | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    leave_last: int = 0,
 ) -> Dataset:
     """A table as a data set.
 
     Args:
-        source: a data frame, or the path of a CSV, TSV or Parquet file.
+        source: a data frame, or the path of a file: text (CSV, TSV, aligned by blanks), a workbook
+            (.xlsx, .xls, .ods), Parquet, or of SPSS, Stata, SAS or R.
         schema: what is public of each column (its kind; its levels, or its bounds), as a list, or
             as the path of a JSON file that its owner has confirmed (`causalveil schema`).  Without
             one it is what `triage` proposes from the rows.  No guarantee covers that, and every
@@ -45,6 +51,13 @@ def read_table(
             rows, "refuse" them, or take them as missing at random: each test of PC and LapMech then
             uses the "available" rows, in which its columns have values.  None for a level without a
             schema, and to refuse with one.
+        unit: the column that says whose rows are whose.  rows_per_unit: how many rows of one are
+            kept at most; 1 without a unit says that each row is another person.
+        encoding: of a text file, such as "gb18030"; None to find out.
+        header: whether the first row holds the names of the columns; None to find out.  A release
+            refuses until it is said, where the row looks like values.
+        sheet: of a workbook, by its name; None for the first.
+        leave_last: rows at the end to leave out, such as one of totals.
 
     Returns:
         The data set: n rows of coded levels and of numbers within their bounds.
@@ -52,7 +65,7 @@ def read_table(
     Raises:
         DataError: for a file that is no table, a column that is not there, a value outside its
             schema, missing cells that are refused, or rows that name no unit.
-        ParameterError: for one of unit and rows_per_unit without the other.
+        ParameterError: for a unit without rows_per_unit, and more than 1 without a unit.
 
     Example:
         >>> import pandas as pd
@@ -66,11 +79,16 @@ def read_table(
         ('one patient with at most 2 rows', ('smokes', 'age'))
     """
     name = "table" if isinstance(source, pd.DataFrame) else Path(source).stem
-    raw = _raw(source)
-    if unit is None and rows_per_unit is not None:
+    raw = _raw(source, reading.Asked(encoding, header, sheet, leave_last))
+    if rows_per_unit is not None:
+        raw = raw.answered("persons")
+    if unit is None and rows_per_unit not in (None, 1):
         raise ParameterError(
             "rows_per_unit needs unit, the column that says whose rows are whose; give both."
         )
+    asked = (f"{question.sentence} To settle it, {question.answer}." for question in raw.questions)
+    for sentence in (*raw.notes, *asked):
+        warnings.warn(sentence, UserWarning, stacklevel=2)
     if unit is not None:
         if rows_per_unit is None:
             raise ParameterError(
@@ -124,7 +142,7 @@ def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
     """What to do with each column of a table: a proposal, its reason, and other ways.
 
     Args:
-        source: a data frame, or the path of a CSV, TSV or Parquet file.
+        source: a data frame, or the path of a file, as for `read_table`.
 
     Returns:
         One proposal for each column.  Its `ways` are schemas for `read_table`; the first is what
@@ -138,17 +156,19 @@ def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
         >>> frame = pd.DataFrame({"day": ["2024-01-31", "2024-02-01"] * 9, "ward": ["a", "b"] * 9})
         >>> for proposal in triage(frame):
         ...     print(proposal.name, proposal.problem or "fine", proposal.ways[0].label, sep=": ")
-        day: date: month of the year
-        ward: fine: each value
+        day: date: calendar month
+        ward: fine: levels
     """
     return proposals_for(_raw(source))
 
 
-def _raw(source: pd.DataFrame | Path | str) -> RawTable:
+def _raw(source: pd.DataFrame | Path | str, asked: reading.Asked | None = None) -> RawTable:
     if isinstance(source, pd.DataFrame):
         content = source.to_csv(index=False).encode()
-        return reading.read_table(content, "table.csv", encoding="utf-8")
-    return reading.read_table(_bytes_of(source), Path(source).name)
+        return reading.read_table(
+            content, "table.csv", reading.Asked(encoding="utf-8", header=True)
+        )
+    return reading.read_table(_bytes_of(source), Path(source).name, asked)
 
 
 def dataset_of(data: Table) -> Dataset:

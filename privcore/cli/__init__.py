@@ -124,6 +124,6 @@ def _answer(arguments: Sequence[str] | None) -> int:
         print("There is not enough memory for this; give fewer rows or columns.", file=sys.stderr)
         return 2
     # Of data, and so of no result; and no second sentence beside a refusal.
-    if told := getattr(options, "kept_rows", ""):
-        print(f"{told} That is an exact figure, for you alone.", file=sys.stderr)
+    for told in getattr(options, "said_of_file", ()):
+        print(told, file=sys.stderr)
     return 0

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
+from privcore.algorithms.work import WIDE, wide_sentence
 from privcore.data import (
     EXAMPLES,
     ColumnSchema,
@@ -26,16 +28,18 @@ from privcore.data import (
 from privcore.data.parquet import ParquetTable, open_parquet, triage_parquet
 from privcore.data.private_domain.plan import OWN_DELTA, SHARE, Purchase
 from privcore.data.private_domain.table import StatedTable
-from privcore.data.reading import MAX_BYTES, MEMORY
+from privcore.data.proposing import Proposal
+from privcore.data.reading import MAX_BYTES, MEMORY, Asked
 from privcore.data.samples import Sample, get_sample
 from privcore.data.schema_file import read_schema
-from privcore.data.triage import Proposal, choose, left_out, merge_rare, triage
+from privcore.data.triage import KINDS, choose, left_out, merge_rare, triage
 from privcore.data.units import bounded
 from privcore.errors import DataError, ParameterError
 from privcore.parameter import Parameter
 from privcore.text import short
 from privcore.unit import noun_of
 
+_EXACT = "That is an exact figure, for you alone."
 _SOURCES = ("network", "example", "csv", "sample", "table")
 _FILES = ("csv", "sample", "table")
 # The largest whole number that every format and library on the way can hold.
@@ -53,7 +57,12 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
     data = command.add_argument_group("data")
     data.add_argument("--network", help="a built-in network (see `networks`)")
     data.add_argument("--example", help="or a structural example (see `examples`)")
-    data.add_argument("--csv", metavar="FILE", help="or a CSV, TSV or Parquet file")
+    data.add_argument(
+        "--csv",
+        metavar="FILE",
+        help="or a file: text (CSV, TSV), a workbook, Parquet, SPSS, Stata, SAS or R",
+    )
+    add_reading_options(data)
     data.add_argument("--sample", metavar="NAME", help="or a sample file (see `samples`)")
     data.add_argument(
         "--table",
@@ -82,8 +91,12 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         help="cut numeric columns into so many intervals, or `none`: of a file with about as many "
         "rows in each, else of equal width (examples: none; files: by rows and columns)",
     )
-    data.add_argument("--columns", metavar="A,B,…", help="of a file, the columns to use")
-    data.add_argument("--drop", metavar="A,B,…", help="of a file, columns to leave out")
+    data.add_argument("--columns", metavar="A,B,…", help="of a file, the columns to use, or q*")
+    data.add_argument("--drop", metavar="A,B,…", help="of a file, columns to leave out, or q*")
+    data.add_argument(
+        "--kinds", metavar="A,B,…", help=f"of a file, only columns of kinds: {', '.join(KINDS)}"
+    )
+    data.add_argument("--at-random", metavar="K", help="of a file, only so many columns")
     data.add_argument("--index", metavar="NAME", help="of a file, the column that names its rows")
     data.add_argument(
         "--merge-rare",
@@ -106,6 +119,21 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
             f"--{parameter.option}",
             help=f"{parameter.title}: {parameter.range_text()}",
         )
+
+
+def add_reading_options(command: argparse._ActionsContainer) -> None:
+    """Add the options that say how the file of --csv is read, where the file does not."""
+    command.add_argument("--encoding", metavar="NAME", help="of a text file, such as gb18030")
+    command.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="whether the first row holds the names of the columns (looked at)",
+    )
+    command.add_argument("--sheet", metavar="NAME", help="of a workbook (the first)")
+    command.add_argument(
+        "--leave-last", metavar="ROWS", default="0", help="rows at the end to leave out (0)"
+    )
 
 
 def add_unit_options(command: argparse.ArgumentParser, kept: str) -> None:
@@ -312,6 +340,7 @@ def _read_file(options: argparse.Namespace) -> Dataset:
     name = Path(options.csv).name
     schema = stated_schema(options)
     if schema is None:
+        _check_width(len(raw.names), options)
         schema = _proposed(triage(raw, intervals_of(options)), options)
         if options.intervals == "none":
             schema = [replace(column, cut_points=(), bins=None) for column in schema]
@@ -328,7 +357,7 @@ def _read_file(options: argparse.Namespace) -> Dataset:
     return build_dataset(raw, schema, name=name, missing=options.missing or "refuse")
 
 
-_ON_PROPOSALS = ("columns", "drop", "index", "merge_rare")
+_ON_PROPOSALS = ("columns", "drop", "index", "kinds", "at_random", "merge_rare")
 
 
 def _refuse_on_proposals(options: argparse.Namespace) -> None:
@@ -341,12 +370,22 @@ def _refuse_on_proposals(options: argparse.Namespace) -> None:
         )
 
 
+def _check_width(columns: int, options: argparse.Namespace) -> None:
+    """Raises DataError for a table that is too wide, before it is looked at, if nobody chose."""
+    chosen = any(vars(options).get(name) is not None for name in ("columns", "kinds", "at_random"))
+    if columns > WIDE and not chosen:
+        raise DataError(wide_sentence(columns))
+
+
 def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[ColumnSchema]:
     """The columns as proposed and chosen; `options.left_out` gets those not used."""
+    drawn = vars(options).get("at_random")
     proposals = choose(
         proposals,
         None if options.columns is None else _listed(options.columns),
         [*_listed(options.drop), *([] if options.index is None else [options.index])],
+        kinds=_listed(vars(options).get("kinds")),
+        at_random=None if drawn is None else whole(drawn, "at-random"),
     )
     options.left_out = left_out(proposals)
     schema = [proposal.schema for proposal in proposals]
@@ -363,7 +402,7 @@ def _listed(text: str | None) -> list[str]:
 def raw_table(options: argparse.Namespace) -> RawTable:
     """The cells of the file that --csv names, with as many rows of each --unit as are kept.
 
-    How many are left out goes to `options.kept_rows`, as it is no part of any result.
+    What is to be said of it goes into the options, as it is no part of any result.
     """
     unit: str | None = vars(options).get("unit")
     bound = getattr(options, "rows_per_unit", None)
@@ -374,14 +413,42 @@ def raw_table(options: argparse.Namespace) -> RawTable:
         )
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
-    raw = read_table(
-        file_bytes(path), path.name, memory=MEMORY if memory is None else _bytes_of(memory)
+    said = vars(options)
+    asked = Asked(
+        said.get("encoding"),
+        said.get("header"),
+        said.get("sheet"),
+        whole(said.get("leave_last", "0"), "leave-last"),
     )
-    if unit is None:
-        return raw
-    kept = bounded(raw, unit, ROWS_PER_UNIT.parse(bound))
-    options.kept_rows = kept.kept_sentence
-    return kept.table
+    raw = read_table(
+        file_bytes(path), path.name, asked, memory=MEMORY if memory is None else _bytes_of(memory)
+    )
+    if bound is not None:
+        raw = raw.answered("persons")
+    kept = None if unit is None else bounded(raw, unit, ROWS_PER_UNIT.parse(bound))
+    options.said_of_file = [
+        *raw.notes,
+        *_encodings(raw),
+        *(f"{question.sentence} To settle it, {question.answer}." for question in raw.questions),
+        *([] if kept is None else [f"{kept.kept_sentence} {_EXACT}"]),
+    ]
+    return raw if kept is None else kept.table
+
+
+def _encodings(raw: RawTable) -> list[str]:
+    """That a file's letters may be others, with what they are as it was read and otherwise."""
+    if not raw.readings:
+        return []
+    (taken, sample), *others = raw.readings
+
+    def shown(name: str, texts: Sequence[str]) -> str:
+        return f"{name} ({', '.join(short(text, 20) for text in texts[:2])})"
+
+    listed = ", ".join(shown(*reading) for reading in others[:3])
+    return [
+        f"The letters were read as {shown(taken, sample)}; "
+        f"if they are wrong, say --encoding: {listed}."
+    ]
 
 
 def file_bytes(path: Path) -> bytes:

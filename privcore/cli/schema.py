@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from privcore.cli.data import add_unit_options, file_bytes, raw_table, take_sample
+from privcore.cli.data import (
+    add_reading_options,
+    add_unit_options,
+    file_bytes,
+    raw_table,
+    take_sample,
+)
 from privcore.data.coding import column_of
 from privcore.data.discretise import proposed_intervals
 from privcore.data.domain import domain_lines, domain_of
@@ -27,13 +33,14 @@ _QUESTION = "Is all of this known without looking at the rows? Type yes to confi
 
 def add_options(command: argparse.ArgumentParser) -> None:
     what = command.add_mutually_exclusive_group(required=True)
-    what.add_argument("--csv", metavar="FILE", help="draft a schema of a CSV, TSV or Parquet file")
+    what.add_argument("--csv", metavar="FILE", help="draft a schema of a file, as of `discover`")
     what.add_argument("--sample", metavar="NAME", help="or of a sample file (see `samples`)")
     what.add_argument(
         "--confirm",
         metavar="FILE",
         help="show every level, bound and cut point of a schema, and confirm these values",
     )
+    add_reading_options(command)
     command.add_argument("--out", metavar="FILE", help="where the draft goes (standard output)")
     command.add_argument(
         "--kinds",

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+class UnevenError(Exception):
+    """A row has another number of cells than the first."""
+
+
+class TooLongError(Exception):
+    """A row is longer than what is looked at at once."""
+
+
 @contextmanager
 def reading(sentence: str = "") -> Iterator[None]:
     """Turns what Arrow raises into one sentence without its text, which may quote cells."""
@@ -76,6 +84,34 @@ def batches(
     for batch in again.iter_batches(batch_size=rows, columns=list(names), use_threads=False):
         # By name: of "a" and "a.b", the reader takes the second for a part of the first.
         yield [batch.column(name) for name in names]
+
+
+def text_batches(
+    content: bytes, width: int, delimiter: str, longest: int
+) -> Iterator[pa.RecordBatch]:
+    """Rows of a text in UTF-8, some at a time, every cell a text; blank lines are none.
+
+    Raises UnevenError at a row that has not `width` cells, and TooLongError at one of more than
+    about `longest` bytes.
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    names = [str(k) for k in range(width)]
+    options = {
+        "read_options": csv.ReadOptions(block_size=longest, column_names=names),
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in content),
+        "convert_options": csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+        ),
+    }
+    try:
+        yield from csv.open_csv(pa.BufferReader(content), **options)
+    except pa.ArrowInvalid as error:
+        # What Arrow says may quote a cell.
+        if "straddling" in str(error):
+            raise TooLongError from None
+        raise UnevenError from None
 
 
 def distinct_cells(values: pa.Array) -> tuple[list[Any], NDArray[np.intp]]:

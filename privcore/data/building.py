@@ -60,6 +60,7 @@ def build_dataset(
         codings.notes,
         available=missing == "available",
         unit=raw.unit,
+        questions=raw.questions,
     )
 
 

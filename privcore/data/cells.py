@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,16 +12,27 @@ from numpy.typing import NDArray
 
 from privcore.errors import DataError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 # Bytes that a table may take, unless told otherwise.
 MEMORY = 4 << 30
 # Cells that are decoded at a time.
 AT_ONCE = 1 << 17
 # Cells that have no value, in lower case.
-MISSING_TEXTS = {"", "na", "n/a", "#n/a", "nan", "null", "?", "*", "."}
+MISSING_TEXTS = {
+    *("", "na", "n/a", "#n/a", "nan", "null", "?", "*", ".", "<na>"),
+    *("#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!"),
+}
 # A number with a decimal comma, and perhaps points or spaces between thousands: 1.234,5.
-_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:[.\s]\d{3})+),\d+")
+_MARKS = r"[.\s\x{a0}\x{202f}]"
+_DECIMAL_COMMA = rf"^[+-]?(?:\d+|\d{{1,3}}(?:{_MARKS}\d{{3}})+),\d+$"
 # Bytes of a cell, as a code and as a number, and of a distinct one beside its characters.
-OF_CELL, _OF_DISTINCT = 12, 300
+OF_CELL, _OF_DISTINCT = 12, 100
+# Distinct cells, as a part of the rows, from which codes save no memory; few rows need none saved.
+_MOSTLY, _FEW = 0.5, 10_000
+# Pieces of a column that are kept before their distinct texts are put together.
+_MOST_PIECES = 64
 WHERE_IT_IS = (
     "give fewer rows or columns, or count it where it is, as Parquet, by `python -m privcore "
     "discover --table`"
@@ -58,33 +68,86 @@ class Memory:
             )
 
 
-class Texts(dict[str, int]):
-    """A column in the making: codes of its texts, by what stands in the file; -1 is missing.
+class Texts:
+    """A column in the making: pieces of texts, each with its distinct ones once.
 
     decimal_comma: whether a comma in a number is its decimal point.
     """
 
     def __init__(self, memory: Memory, *, decimal_comma: bool = False) -> None:
         self._memory, self._decimal_comma = memory, decimal_comma
-        self._pieces: list[NDArray[np.int32]] = []
-        self._texts: dict[str, int] = {}
+        self._pieces: list[pa.DictionaryArray] = []
+        self.is_empty = True
 
-    def __missing__(self, written: str) -> int:
-        text = cell_text(written)
-        if text and self._decimal_comma and _DECIMAL_COMMA.fullmatch(text):
-            text = re.sub(r"[.\s]", "", text).replace(",", ".")
-        self._memory.take(sys.getsizeof(written) + _OF_DISTINCT)
-        self[written] = -1 if text is None else self._texts.setdefault(text, len(self._texts))
-        return self[written]
+    def add(self, texts: pa.Array) -> None:
+        """The cells of some rows, as they stand in the file."""
+        import pyarrow as pa
 
-    def add(self, cells: Sequence[str]) -> None:
-        self._pieces.append(np.fromiter(map(self.__getitem__, cells), np.int32, len(cells)))
+        coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+        written = coded.dictionary
+        self._memory.take(written.nbytes + _OF_DISTINCT * len(written))
+        known = _known(written, self._decimal_comma)
+        self.is_empty &= known.null_count == len(known)
+        if known.null_count or not known.equals(written):
+            # Other spaces around it make no other text.
+            again = known.dictionary_encode()
+            coded = pa.DictionaryArray.from_arrays(
+                again.indices.take(coded.indices), again.dictionary
+            )
+        self._pieces.append(coded)
+        if len(self._pieces) == _MOST_PIECES:
+            self._pieces = [_in_one(self._pieces)]
 
     def add_some(self, values: Iterable[Any], positions: NDArray[np.intp]) -> None:
         """The cells at some positions of a list of values, of which None is missing."""
-        codes = [-1 if value is None else self[str(value)] for value in values]
-        self._pieces.append(np.array(codes, dtype=np.int32)[positions])
+        import pyarrow as pa
 
-    def categorical(self) -> pd.Categorical:
-        codes = np.concatenate(self._pieces) if self._pieces else np.empty(0, np.int32)
-        return pd.Categorical.from_codes(codes, pd.Index(list(self._texts), dtype=object))
+        texts = pa.array([None if value is None else str(value) for value in values], pa.string())
+        once = texts.dictionary_encode()
+        codes = once.indices.take(pa.array(positions, pa.int32()))
+        self.add(pa.DictionaryArray.from_arrays(codes, once.dictionary))
+
+    def cells(self) -> pd.Categorical | pd.api.extensions.ExtensionArray:
+        """All cells: categories, or text where most cells differ, of which codes save nothing."""
+        import pyarrow as pa
+
+        rows = sum(map(len, self._pieces))
+        if not rows:
+            return pd.Categorical([])
+        if sum(len(piece.dictionary) for piece in self._pieces) > _MOSTLY * max(rows, _FEW):
+            whole = pa.chunked_array(self._pieces).cast(pa.large_string())
+            text: pd.api.extensions.ExtensionArray = pd.array(whole, dtype="str")
+            return text
+        whole = _in_one(self._pieces)
+        codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        names = pd.Index(pd.array(whole.dictionary.cast(pa.large_string()), dtype="str"))
+        return pd.Categorical.from_codes(codes, names)
+
+
+def _in_one(pieces: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:
+    import pyarrow as pa
+
+    return pa.chunked_array(pieces).unify_dictionaries().combine_chunks()
+
+
+@cache
+def _missing_texts() -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(sorted(MISSING_TEXTS))
+
+
+def _known(texts: pa.Array, decimal_comma: bool) -> pa.Array:
+    """Texts without spaces around them, null where they say that there is no value."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    trimmed = compute.utf8_trim_whitespace(texts)
+    absent = compute.is_in(compute.utf8_lower(trimmed), _missing_texts())
+    known = compute.if_else(absent, pa.scalar(None, trimmed.type), trimmed)
+    if decimal_comma:
+        plain = compute.replace_substring_regex(known, _MARKS, "")
+        plain = compute.replace_substring(plain, ",", ".")
+        number = compute.match_substring_regex(known, _DECIMAL_COMMA)
+        known = compute.if_else(number, plain, known)
+    return known

@@ -287,7 +287,7 @@ def column_of(wanted: ColumnSchema, *, gaps: bool = False) -> Column:
     levels, declared = wanted.levels, wanted.declared
     if cuts:
         check_cuts(cuts, wanted.name)
-        levels = interval_labels(cuts)
+        levels = interval_labels(cuts, wanted.writing.unit)
     if (wanted.missing or gaps) and MISSING_LEVEL not in levels:
         levels, declared = (*levels, MISSING_LEVEL), declared and wanted.missing
     if len(levels) > MAX_LEVELS:

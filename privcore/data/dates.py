@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -10,7 +11,7 @@ import pandas as pd
 from privcore.errors import DataError
 from privcore.text import short
 
-Part = Literal["month", "weekday", "quarter", "year"]
+Part = Literal["month", "weekday", "calendar month", "quarter", "year"]
 
 MONTHS = (
     "January",
@@ -36,6 +37,11 @@ FORMATS = (
     "%m/%d/%Y",
     "%d-%m-%Y",
     "%m-%d-%Y",
+    "%d-%b-%Y",
+    "%d.%m.%y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d-%b-%y",
     "%d %b %Y",
     "%d %B %Y",
     "%b %d, %Y",
@@ -44,6 +50,8 @@ FORMATS = (
     "%d/%m/%Y %H:%M",
     "%m/%d/%Y %H:%M",
 )
+# Levels of a part in whose order time goes on, where a finer part has more.
+_MOST_IN_ORDER = 12
 # A date is not a number: 2024 or 20240531 alone stays what it is.
 _SEPARATED = r"\d.*[-/.: ].*\d"
 
@@ -65,7 +73,9 @@ class DateReading:
                 f"The part of a date is {short(self.part)}; it must be one of "
                 f"{', '.join(get_args(Part))}."
             )
-        if self.format != "ISO8601" and not ("%Y" in self.format and "%d" in self.format):
+        if self.format != "ISO8601" and not (
+            re.search("%[Yy]", self.format) and "%d" in self.format
+        ):
             raise DataError(
                 f"The date format {short(self.format)!r} has no day or year; write it as %d.%m.%Y "
                 "or ISO8601."
@@ -73,7 +83,7 @@ class DateReading:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels that are known without looking at the rows; none of quarters and years."""
+        """The levels that are known without looking at the rows: of months and weekdays alone."""
         return {"month": MONTHS, "weekday": WEEKDAYS}.get(self.part, ())
 
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -93,9 +103,30 @@ def _part(date: pd.Timestamp, part: Part) -> str:
         return MONTHS[date.month - 1]
     if part == "weekday":
         return WEEKDAYS[date.weekday()]
+    if part == "calendar month":
+        return f"{date.year}-{date.month:02}"
     if part == "quarter":
         return f"{date.year} Q{date.quarter}"
     return str(date.year)
+
+
+def parts_by_span(form: str, distinct: pd.Series[Any]) -> list[tuple[Part, tuple[str, ...]]]:
+    """The parts of some dates that differ, with their levels, what fits their span first.
+
+    That is the finest of calendar months, quarters and years with at most 12 levels.  Levels are
+    all from the first date to the last, whether or not a date has them.
+    """
+    dates = pd.to_datetime(distinct, format=form, errors="coerce", utc=True).dropna()
+    first, last = dates.min().tz_localize(None), dates.max().tz_localize(None)
+    parts: list[tuple[Part, tuple[str, ...]]] = []
+    for part, period in (("calendar month", "M"), ("quarter", "Q"), ("year", "Y")):
+        whole = pd.period_range(first, last, freq=period)
+        named = tuple(_part(each.start_time, part) for each in whole)  # type: ignore[arg-type]
+        parts.append((part, named))  # type: ignore[arg-type]
+    fitting = next((at for at, (_, named) in enumerate(parts) if len(named) <= _MOST_IN_ORDER), 2)
+    parts.insert(0, parts.pop(fitting))
+    parts[1:1] = [("month", MONTHS), ("weekday", WEEKDAYS)]
+    return [(part, named) for part, named in parts if len(named) > 1]
 
 
 def date_format(distinct: pd.Series[Any]) -> str | None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.data.model import Column, Dataset, code_type
+from privcore.data.writing import number_words
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -129,11 +130,11 @@ def cut(numbers: NDArray[np.float64], cuts: Sequence[float], name: str) -> NDArr
     return np.searchsorted(np.asarray(cuts), numbers, side="right").astype(code_type(len(cuts) + 1))
 
 
-def interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    """Readable names such as "< 10", "10 – 20", "≥ 20", distinct however close the points are."""
-    for digits in range(3, 18):
-        texts = [f"{c:.{digits}g}" for c in cuts]
-        if len(set(texts)) == len(texts):
-            break
+def interval_labels(cuts: Sequence[float], unit: str = "") -> tuple[str, ...]:
+    """Readable names such as "< 10", "10 – 20", "≥ 20", distinct however close the points are.
+
+    unit: of the numbers, such as "mg".
+    """
+    texts = number_words(cuts, unit)
     inner = [f"{a} – {b}" for a, b in pairwise(texts)]
     return (f"< {texts[0]}", *inner, f"≥ {texts[-1]}")

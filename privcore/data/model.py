@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.data.questions import Question
 from privcore.errors import DataError
 from privcore.text import short
 from privcore.unit import RECORD, Unit
@@ -63,6 +64,8 @@ class Described(ABC):
     # Whether "(missing)" is no level of a column, but a value that is missing at random.
     available: bool = False
     unit: Unit = RECORD
+    # What only the owner knows, and has to say before a release.
+    questions: tuple[Question, ...] = ()
 
     @property
     @abstractmethod
@@ -137,6 +140,7 @@ class Dataset(Described):
         name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
     available: whether values in the level "(missing)" are taken as missing at random.
     unit: whose rows are protected together; rows beyond its bound were left out (`units`).
+    questions: what only the owner of the file knows, and has to say before a release.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -151,6 +155,7 @@ class Dataset(Described):
     recipe: Mapping[str, Any] | None = None
     available: bool = False
     unit: Unit = RECORD
+    questions: tuple[Question, ...] = ()
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])

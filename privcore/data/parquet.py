@@ -14,8 +14,11 @@ from privcore.data import arrow
 from privcore.data.cells import AT_ONCE, MEMORY, Memory, cell_text
 from privcore.data.coding import Coded, Codes, Coding, Codings, Missing, Piece, looked_at, settled
 from privcore.data.model import MAX_LEVELS, Column, Described, too_few_rows
+from privcore.data.persons import called_as_persons, names_persons, whose_rows
+from privcore.data.proposing import Proposal, propose_counted
+from privcore.data.questions import Question
 from privcore.data.schema import ColumnSchema
-from privcore.data.triage import Proposal, choose, proposals_of, propose_counted
+from privcore.data.triage import choose, proposals_of
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -45,6 +48,7 @@ class ParquetTable(Described):
     notes: tuple[str, ...] = ()
     memory: int = MEMORY
     available: bool = False
+    questions: tuple[Question, ...] = ()
 
     @property
     def n(self) -> int:
@@ -93,7 +97,17 @@ def open_parquet(
         notes=codings.notes,
         memory=memory,
         available=missing == "available",
+        questions=_questions(files, memory),
     )
+
+
+def _questions(files: tuple[str, ...], memory: int) -> tuple[Question, ...]:
+    """Whether a column that is called so says whose rows are whose, which its owner has to say."""
+    for name in filter(called_as_persons, [str(name) for name in _names(files)]):
+        counts, seen = _counted(files, name, memory, 1)
+        if names_persons(name, list(counts), seen):
+            return (whose_rows(name, at_place=True),)
+    return ()
 
 
 def triage_parquet(
@@ -161,7 +175,7 @@ def _coded(files: Sequence[str], codings: Sequence[Coding], memory: int) -> Iter
 
 
 def _codes(values: Any, coding: Coding) -> Codes:
-    numbers = arrow.numbers_of(values) if coding.wanted.kind == "continuous" else None
+    numbers = arrow.numbers_of(values) if _is_stored(coding.wanted) else None
     if numbers is not None:
         return coding.of_numbers(numbers)
     cells, where = arrow.distinct_cells(values)
@@ -208,3 +222,8 @@ def _names(files: tuple[str, ...]) -> list[str]:
                 "give files of the same columns."
             )
     return arrow.column_names(schemas[0])
+
+
+def _is_stored(wanted: ColumnSchema) -> bool:
+    """Whether numbers can be taken as they are stored."""
+    return wanted.kind == "continuous" and not wanted.writing.missing_codes

@@ -1,6 +1,7 @@
-"""Reading a user's table: bytes to a raw table of text, before any kind is decided.
+"""Reading a user's table: the bytes of a file to a raw table of text, before any kind is decided.
 
-Nothing is written to disk and nothing is logged; errors never quote a value.
+One reader for every kind of file.  Nothing is written to disk and nothing is logged; errors never
+quote a value.
 """
 
 from __future__ import annotations
@@ -9,46 +10,94 @@ import csv
 import io
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import pandas as pd
 
 from privcore.data import arrow
-from privcore.data.cells import AT_ONCE, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
-from privcore.data.decoding import ENCODINGS, decode, find_delimiter
-from privcore.data.model import check_names
+from privcore.data.cells import MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
+from privcore.data.decoding import ENCODINGS, decode
+from privcore.data.layout import (
+    DELIMITERS,
+    TOTALS,
+    Layout,
+    find_delimiter,
+    last_rows,
+    layout_of,
+    rows_of,
+    skipped_lines,
+    tabbed,
+)
+from privcore.data.model import MAX_COLUMNS, check_names
+from privcore.data.persons import names_persons, whose_rows
+from privcore.data.questions import Question, Topic
 from privcore.errors import DataError
 from privcore.unit import RECORD, Unit
 
-__all__ = ["ENCODINGS", "MAX_BYTES", "MAX_CELLS", "MEMORY", "RawTable", "read_table"]
+__all__ = ["ENCODINGS", "MAX_BYTES", "MAX_CELLS", "MEMORY", "Asked", "RawTable", "read_table"]
 
 MAX_BYTES = 100_000_000
 # The most that a text file of MAX_BYTES can hold; a small Parquet file can claim far more.
 MAX_CELLS = 50_000_000
-# A line of a text file is taken apart as a whole: in characters.
-_MAX_LINE = 10_000_000
-_LINE = re.compile(r"[^\r\n]*+(?:\r\n?+|\n)|[^\r\n]++")
+# Characters at the start, and bytes at the end, in which the table's first and last rows are.
+_HEAD, _TAIL = 400_000, 20_000
+_ROWS_OF_HEAD = 200
+# Bytes of a row at most, first as rows are and then as they may be.
+_USUAL_ROW, _MAX_ROW = 1 << 20, 10_000_000
 
-# The standard reader refuses fields above 128 kB; our own limits are clearer.  The setting is
-# the process's, so it is made once: a smaller one in another thread would break a read.
+# The standard reader, which reads the first rows, refuses fields above 128 kB.  The setting is the
+# process's, so it is made once.
 csv.field_size_limit(MAX_BYTES)
+# Names of the kinds of files that are read, by their endings.
+ENDINGS = (
+    *("csv", "tsv", "tab", "txt", "dat", "parquet", "pq", "xlsx", "xlsm", "xlsb", "xls", "ods"),
+    *("sav", "zsav", "por", "dta", "sas7bdat", "xpt", "rds", "rdata", "rda"),
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the owner of a file says of how it is read; None leaves it to the reader.
+
+    encoding: of a text file, such as "gb18030".  header: whether its first row holds names.
+    sheet: of a workbook, by its name.  leave_last: rows at the end that are left out.
+    """
+
+    encoding: str | None = None
+    header: bool | None = None
+    sheet: str | None = None
+    leave_last: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """A table as read: every cell a string, missing cells None.
+    """A table as read: every cell a string, missing cells NaN.
 
-    frame: one categorical column per column of the file, so that a cell that occurs often takes
-        memory once.
-    encoding, delimiter: as detected; empty for Parquet.
+    frame: one column per column of the file: categorical, so that a cell that occurs often takes
+        memory once, or text where nearly every row has one of its own.
+    encoding, delimiter: of a text file, as detected; else empty.
     unit: whose rows are protected together, where rows beyond its bound were left out (`units`).
+    notes: what the reader left out or took for something else, a sentence each.
+    questions: what only the owner knows, and has to say before a release.
+    readings: other encodings that fit the file, each with samples of what it says then.
+    sheets: names of a workbook's sheets; the first of `asked`, or of these, is read.
+    labels: of columns of which the file lists the levels, in their order.  ordered: names of those
+        that it calls ordered.
     """
 
     frame: pd.DataFrame
     encoding: str
     delimiter: str
     unit: Unit = RECORD
+    notes: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
+    readings: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    sheets: tuple[str, ...] = ()
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ordered: frozenset[str] = frozenset()
 
     @property
     def names(self) -> list[str]:
@@ -60,35 +109,54 @@ class RawTable:
         counts = self.frame.isna().sum()
         return {str(name): int(count) for name, count in counts.items() if count}
 
+    def answered(self, topic: Topic) -> RawTable:
+        """The table once its owner has answered what there is to ask on a topic."""
+        open_ones = tuple(question for question in self.questions if question.topic != topic)
+        return replace(self, questions=open_ones)
+
 
 def read_table(
-    content: bytes, filename: str, *, encoding: str | None = None, memory: int = MEMORY
+    content: bytes, filename: str, asked: Asked | None = None, *, memory: int = MEMORY
 ) -> RawTable:
-    """Read CSV, TSV or Parquet bytes; encoding and delimiter are detected.
+    """Read the bytes of a text file, a workbook, a Parquet file or a statistics program's file.
 
-    encoding: to use instead of the detected one; some (Western and Central European) cannot be
-        distinguished from the bytes alone.
+    filename: whose ending says what bytes alone do not.  asked: what its owner says.
     memory: bytes that the table may take, of a text file beside the file itself.
     Cells that are empty or say NA, N/A, #N/A, NaN, null, ?, * or . are missing.  Between semicolons
     1.234,5 is read as 1234.5, cell by cell.
     Raises DataError if it is empty, too large, no table, or has bad column names.
     """
+    asked = asked or Asked()
     if len(content) > MAX_BYTES:
         raise DataError(
             f"The file has more than {MAX_BYTES / 1e6:,.0f} MB; give fewer rows or columns."
         )
     if not content.strip():
         raise _empty()
+    held = Memory(memory)
     if filename.lower().endswith((".parquet", ".pq")) or content[:4] == b"PAR1":
-        table = RawTable(_read_parquet(content, Memory(memory)), "", "")
+        table = RawTable(_read_parquet(content, held), "", "")
     else:
-        table = _read_text(content, filename, encoding, Memory(memory))
+        table = _read_text(content, filename, asked, held)
+    if asked.leave_last:
+        table = _shortened(table, asked.leave_last)
     _check(table)
-    return table
+    persons = [*_persons(table.frame)]
+    return replace(table, questions=(*table.questions, *persons[:1]))
 
 
 def _empty() -> DataError:
     return DataError("The file is empty; give a table with a header and at least 2 rows.")
+
+
+def _shortened(table: RawTable, rows: int) -> RawTable:
+    """The table without its last rows, and what these alone say."""
+    frame = table.frame.iloc[: max(0, len(table.frame) - rows)].copy()
+    for name in frame.columns:
+        if hasattr(frame[name], "cat"):
+            frame[name] = frame[name].cat.remove_unused_categories()
+    notes = tuple(note for note in table.notes if note != TOTALS)
+    return replace(table, frame=frame, notes=(*notes, f"The last rows are left out: {rows:,}."))
 
 
 def _check(table: RawTable) -> None:
@@ -97,6 +165,18 @@ def _check(table: RawTable) -> None:
         raise DataError("The file has a header but no rows; give at least 2 rows.")
     if rows == 1:
         raise DataError("The file has 1 row; give at least 2.")
+
+
+def _persons(frame: pd.DataFrame) -> list[Question]:
+    """For each column that may say whose rows are whose, that somebody has to say."""
+    asked = []
+    for name, cells in frame.items():
+        distinct = (
+            cells.cat.categories if hasattr(cells, "cat") else pd.Index(cells.dropna().unique())
+        )
+        if names_persons(str(name), list(distinct), int(cells.notna().sum())):
+            asked.append(whose_rows(str(name)))
+    return asked
 
 
 def _read_parquet(content: bytes, memory: Memory) -> pd.DataFrame:
@@ -119,67 +199,137 @@ def _read_parquet(content: bytes, memory: Memory) -> pd.DataFrame:
 
 
 def _framed(names: Sequence[str], columns: Sequence[Texts]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {name: column.categorical() for name, column in zip(names, columns, strict=True)}
-    )
+    return pd.DataFrame({name: column.cells() for name, column in zip(names, columns, strict=True)})
 
 
-def _read_text(content: bytes, filename: str, encoding: str | None, memory: Memory) -> RawTable:
-    text, encoding = decode(content, encoding)
+def _named(
+    names: Sequence[str], columns: Sequence[Texts]
+) -> tuple[list[str], list[Texts], list[str]]:
+    """Names and columns as they are used, and what is to be said of them.
+
+    A column without a name goes if it holds nothing, and is numbered if it does.
+    """
+    notes, kept = [], []
+    for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
+        if name:
+            kept.append((name, column))
+        elif place == 1 and not column.is_empty:
+            # pandas writes its index without a name, and reads it back under this one.
+            kept.append(("Unnamed: 0", column))
+        elif column.is_empty:
+            notes.append(f"Column {place} has no name and no value, and is left out.")
+        else:
+            notes.append(f"Column {place} has no name, and is called col_{place}.")
+            kept.append((f"col_{place}", column))
+    if len(notes) > 3:
+        notes = [f"{len(notes)} columns have no name; those that hold values are numbered."]
+    return [name for name, _ in kept], [column for _, column in kept], notes
+
+
+def _read_text(content: bytes, filename: str, asked: Asked, memory: Memory) -> RawTable:
+    decoded = decode(content, asked.encoding)
+    text, encoding = decoded.text, decoded.encoding
     if not text.strip():
         raise _empty()
     memory.take(sys.getsizeof(text))
-    tabbed = filename.lower().endswith((".tsv", ".tab")) and "\t" in text[:100_000]
-    delimiter = "\t" if tabbed else find_delimiter(text)
-    header: list[str] = []
-    codes: list[Texts] = []
-    rows: list[list[str]] = []
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text[:_HEAD].splitlines(keepends=True)
+    if len(text) > _HEAD and len(lines) > 1:
+        lines.pop()
+    skipped, delimiter = skipped_lines(lines)
+    above = lines[skipped - 1].strip() if skipped else ""
+    lines = lines[skipped:]
+    if delimiter is None:
+        tab = filename.lower().endswith((".tsv", ".tab")) and "\t" in text[:_HEAD]
+        delimiter = "\t" if tab else find_delimiter(lines)
+    head = list(islice(_head(lines, delimiter), _ROWS_OF_HEAD))
+    layout = layout_of([row for row, _ in head], asked.header, above)
+    start = 0 if layout.start == 0 else head[layout.start - 1][1]
+    offset = sum(map(len, _first_lines(text, skipped + start)))
+    body, notes = _without_last(text[offset:], delimiter, layout.width)
+    del text
+    if delimiter == " ":
+        body = tabbed(body)
+    if layout.width > MAX_COLUMNS:
+        check_names(list(layout.names))
+    columns = _parsed(body, delimiter, layout, skipped + start, memory)
+    names, columns, said = _named(layout.names, columns)
+    check_names(names)
+    notes = (*(("Cells are parted by blanks.",) if delimiter == " " else ()), *notes)
+    return RawTable(
+        _framed(names, columns),
+        encoding,
+        delimiter,
+        notes=(*layout.notes, *said, *notes),
+        questions=() if layout.question is None else (layout.question,),
+        readings=decoded.readings,
+    )
 
-    def add_rows() -> None:
-        memory.take(OF_CELL * len(rows) * len(header))
-        for column, cells in zip(codes, zip(*rows, strict=True), strict=True):
-            column.add(cells)
-        rows.clear()
 
+def _head(lines: Sequence[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
     try:
-        for number, row in enumerate(csv.reader(_lines(text), delimiter=delimiter), 1):
-            if not row:
-                continue
-            if not header:
-                header = [name.strip() for name in row]
-                # pandas writes its index without a name, and reads it back under this one.
-                header[0] = header[0] or "Unnamed: 0"
-                check_names(header)
-                # Where a comma is a decimal point, spreadsheets write semicolons between cells.
-                comma = delimiter == ";"
-                codes = [Texts(memory, decimal_comma=comma) for _ in header]
-                continue
-            if len(row) != len(header):
-                raise DataError(
-                    f"Row {number} has {len(row)} cells where the header has {len(header)}; "
-                    "give every row the same number, with quotes around cells that hold "
-                    f"the delimiter {_name_of(delimiter)}."
-                )
-            rows.append(row)
-            if len(rows) * len(header) >= AT_ONCE:
-                add_rows()
-        if rows:
-            add_rows()
+        yield from rows_of(lines, delimiter)
     except csv.Error:
         raise DataError("The file is not a readable table; save it as CSV with a header.") from None
-    return RawTable(_framed(header, codes), encoding, delimiter)
 
 
-def _lines(text: str) -> Iterator[str]:
-    """The lines with their ends; raises DataError for one that is no row of a table."""
-    for number, match in enumerate(_LINE.finditer(text), 1):
-        if match.end() - match.start() > _MAX_LINE:
-            raise DataError(
-                f"Line {number} of the file has more than {_MAX_LINE:,} characters; give every row "
-                "a line of its own."
-            )
-        yield match.group()
+def _first_lines(text: str, count: int) -> list[str]:
+    matches = islice(re.finditer(r"[^\n]*\n|[^\n]+$", text), count)
+    return [match.group() for match in matches]
 
 
-def _name_of(delimiter: str) -> str:
-    return {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}[delimiter]
+def _without_last(body: str, delimiter: str, width: int) -> tuple[str, tuple[str, ...]]:
+    """The rows without lines at the end that are none, and what is to be said of the last."""
+    tail = body[-_TAIL:].splitlines(keepends=True)
+    if len(body) > _TAIL:
+        tail = tail[1:]
+    if any(line.count('"') % 2 for line in tail):
+        # A row goes on over lines.
+        return body, ()
+    rows = [row for row, _ in rows_of(tail, delimiter)]
+    left, notes = last_rows(rows, width)
+    return body[: len(body) - sum(map(len, tail[len(tail) - left :]))], notes
+
+
+def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memory) -> list[Texts]:
+    """The cells of each column; before: lines of the file above them.
+
+    Raises DataError for a row of another width.
+    """
+    # Where a comma is a decimal point, spreadsheets write semicolons between cells.
+    comma = delimiter == ";"
+    separator = "\t" if delimiter == " " else delimiter
+    content = body.encode()
+    if not body.strip():
+        return [Texts(memory) for _ in range(layout.width)]
+    for longest in (_USUAL_ROW, _MAX_ROW):
+        columns = [Texts(memory, decimal_comma=comma) for _ in range(layout.width)]
+        try:
+            for batch in arrow.text_batches(content, layout.width, separator, longest):
+                memory.take(OF_CELL * batch.num_rows * layout.width)
+                for column, cells in zip(columns, batch.columns, strict=True):
+                    column.add(cells)
+        except arrow.TooLongError:
+            continue
+        except arrow.UnevenError:
+            raise DataError(_uneven(body, separator, layout, before)) from None
+        return columns
+    raise DataError(
+        f"A row of the file has more than {_MAX_ROW:,} characters; give every row a line of its "
+        "own, and end every quote."
+    )
+
+
+def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
+    """Which row has another number of cells than the first, and what to do."""
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+    with suppress(csv.Error):
+        for row in reader:
+            if row and len(row) != layout.width:
+                return (
+                    f"Line {before + reader.line_num} has {len(row)} cells where the table has "
+                    f"{layout.width}; give every row the same number, with quotes around cells "
+                    f"that hold the delimiter {DELIMITERS.get(delimiter, delimiter)}."
+                )
+    return "The file is not a readable table; save it as CSV with a header."

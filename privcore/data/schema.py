@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from privcore.data.dates import DateReading
 from privcore.data.model import MISSING_LEVEL as MISSING_LEVEL
 from privcore.data.model import Kind
+from privcore.data.writing import PLAIN, Writing
 
 # What missing values are called where they are a level.
 # A level that takes every value that is none of the others.
@@ -30,6 +31,8 @@ class ColumnSchema:
     missing: whether missing values are a level of the column, `(missing)`; of a categorical one it
         may stand among the levels instead.
     date: of a column of dates, which part of each is kept; levels are then of that part.
+    writing: how cells are written, such as numbers with a unit, and which stand for a missing
+        value.
     declared: whether the levels, or the bounds and cuts, are public.
     """
 
@@ -41,6 +44,7 @@ class ColumnSchema:
     bins: int | None = None
     missing: bool = False
     date: DateReading | None = None
+    writing: Writing = PLAIN
     declared: bool = False
     include: bool = True
 
@@ -55,13 +59,17 @@ class ColumnSchema:
         return self.missing or MISSING_LEVEL in self.levels
 
     def read(self, cells: pd.Series[Any]) -> pd.Series[Any]:
-        """The cells that levels and intervals are made of: parts of dates, and numbers.
+        """The cells that levels and intervals are made of: parts of dates, numbers, levels.
 
         Where missing values are a level, what is no number in a column of numbers is missing, too.
         """
+        cells = self.writing.present(cells)
         if self.date is not None:
             return self.date.read(cells)
-        if self.kind == "continuous" and self.has_missing_level:
+        if self.kind != "continuous":
+            return self.writing.levels(cells, self.levels)
+        cells = self.writing.numbers(cells)
+        if self.has_missing_level:
             owner, distinct = pd.factorize(cells)
             known = np.append(np.isfinite(parse_numbers(pd.Series(distinct, dtype=object))), False)
             return cells.where(known[owner])

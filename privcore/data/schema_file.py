@@ -11,8 +11,10 @@
 
 A column with a kind and neither levels, bounds nor cut points, such as {"name": "age", "kind":
 "continuous", "bins": 4}, has them bought from the rows (see `bought_domain`).  A column with a date
-format and a part of the date, month, weekday, quarter or year, is read as that part; months and
-weekdays need no levels.
+format and a part (month, weekday, calendar month, quarter or year) is read as that part of a date;
+months and weekdays need no levels.  How cells are written is said by "decimal" (the mark, "." or
+","), "unit" ("mg", "%"), "missing_codes" (["99"]: cells that say that there is no value) and
+"ignore_case" (true: levels that differ in case and spaces alone are one).
 
 Columns of the table that are not listed are left out.  A list of columns without the object around
 it will do as well.  `confirmed` is what the owner's confirmation is kept as: it is one of these
@@ -25,15 +27,19 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from privcore.data.dates import DateReading
 from privcore.data.schema import ColumnSchema
+from privcore.data.writing import Writing
 from privcore.errors import DataError
 from privcore.text import short
 
-_KEYS = {"name", "kind", "levels", "bounds", "bins", "cut_points", "missing", "date", "part"}
+_KEYS = {
+    *("name", "kind", "levels", "bounds", "bins", "cut_points", "missing", "date", "part"),
+    *("decimal", "unit", "missing_codes", "ignore_case"),
+}
 
 
 def read_schema(content: bytes) -> list[ColumnSchema]:
@@ -88,6 +94,8 @@ def _entries(schema: Sequence[ColumnSchema]) -> list[dict[str, Any]]:
             entry |= {"missing": True} if column.missing else {}
             if column.date is not None:
                 entry |= {"date": column.date.format, "part": column.date.part}
+            written = {k: v for k, v in asdict(column.writing).items() if v}
+            entry |= {k: list(v) if isinstance(v, tuple) else v for k, v in written.items()}
             entries.append(entry)
     return entries
 
@@ -143,7 +151,22 @@ def _column(entry: Any, position: int) -> ColumnSchema:
         bins=bins,
         missing=missing,
         date=date,
+        writing=_writing(entry, name),
     )
+
+
+def _writing(entry: Mapping[str, Any], name: str) -> Writing:
+    decimal, unit = entry.get("decimal", ""), entry.get("unit", "")
+    codes, alike = entry.get("missing_codes") or [], entry.get("ignore_case", False)
+    if not isinstance(decimal, str) or not isinstance(unit, str):
+        raise DataError(f"Column {name!r} of the schema needs text as decimal and as unit.")
+    if not isinstance(codes, list) or any(isinstance(code, (list, dict)) for code in codes):
+        raise DataError(f"Column {name!r} of the schema needs a list of missing_codes.")
+    if not isinstance(alike, bool):
+        raise DataError(f"Column {name!r} says neither true nor false for ignore_case.")
+    # A unit is beside numbers whose marks are known.
+    decimal = decimal or ("." if unit else "")
+    return Writing(decimal, unit, tuple(str(code).strip() for code in codes), alike)  # type: ignore[arg-type]  # It checks the mark itself.
 
 
 def _date(entry: Mapping[str, Any], name: str) -> DateReading | None:

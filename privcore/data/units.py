@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from privcore.data.proposing import WHOSE_ROWS, Proposal, named_as_identifier
 from privcore.data.reading import RawTable
-from privcore.data.triage import Proposal, named_as_identifier
 from privcore.errors import DataError
 from privcore.text import short
 from privcore.unit import Unit, noun_of
@@ -104,16 +104,19 @@ def bounded(raw: RawTable, column: str, rows: int) -> Bounded:
         if hasattr(frame[name], "cat"):
             # What left-out rows alone say is no value of the table any more.
             frame[name] = frame[name].cat.remove_unused_categories()
-    return Bounded(replace(raw, frame=frame, unit=unit), len(codes))
+    return Bounded(replace(raw, frame=frame, unit=unit).answered("persons"), len(codes))
 
 
 def likely_columns(proposals: list[Proposal]) -> list[str]:
     """Names of all columns, those first that may identify units.
 
-    They are called as identifiers are, or nearly every row has a value of its own.
+    They repeat and look like identifiers, are called as identifiers are, or nearly every row has a
+    value of its own.
     """
 
     def rank(proposal: Proposal) -> int:
+        if proposal.problem == WHOSE_ROWS:
+            return -1
         if named_as_identifier(proposal.name):
             return 0 if proposal.problem != "identifier" else 1
         return 2 if proposal.problem == "identifier" else 3

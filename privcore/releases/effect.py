@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt, tanh
 
 from privcore.algorithms import Discovery, get_algorithm
-from privcore.data.triage import ONE_LEVEL
+from privcore.data.proposing import ONE_LEVEL
 from privcore.independence import get_score, z_threshold
 from privcore.privacy.accounting import Guarantee
 from privcore.text import percent, short

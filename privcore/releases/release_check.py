@@ -67,6 +67,17 @@ class Check:
             object.__setattr__(self, "promised", (self.epsilon, self.delta))
 
 
+def _check_questions(
+    dataset: Dataset | ParquetTable | StatedTable, parameters: Mapping[str, Any] | None
+) -> None:
+    """Raises ReleaseError for what only the owner of the file knows, and has not said."""
+    for question in dataset.questions:
+        # How many rows a person has at most may be said with the run.
+        if question.topic == "persons" and (parameters or {}).get("rows_per_unit") is not None:
+            continue
+        raise ReleaseError(f"{question.sentence} Before a release, {question.answer}.")
+
+
 def check_release(
     dataset: Dataset | ParquetTable | StatedTable,
     algorithm: str,
@@ -88,10 +99,11 @@ def check_release(
     before they are paid for.
 
     Raises ParameterError for an algorithm or calibration without a proven guarantee and for bad
-    parameters, ReleaseError for columns that are not declared and for caveats that are not
-    accepted, DataError for files whose rows may not fit into the memory allowed, and whatever the
-    rehearsal raises.
+    parameters, ReleaseError for columns that are not declared, for what only the owner of the
+    file knows and has not said, and for caveats that are not accepted, DataError for files whose
+    rows may not fit into the memory allowed, and whatever the rehearsal raises.
     """
+    _check_questions(dataset, parameters)
     if effect is not None:
         _check_effect(dataset, algorithm, parameters, effect)
     if adds_to is not None:

@@ -233,7 +233,7 @@ def test_a_wrong_option_exits_2_with_one_sentence(capsys, arguments, sentence):
         (b"a,a\n1,2\n2,3\n", "more than once"),
         (b"\x00\x01\x02,\xff\n", "neither text"),
         (("x" * 10_000 + ",b\n1,2\n2,1\n").encode(), "10,000 characters"),
-        (b"a,b\n1\n", "Row 2 has 1 cells"),
+        (b"a,b\n1\n", "Line 2 has 1 cells"),
     ],
 )
 def test_a_bad_file_exits_2_with_one_sentence(capsys, tmp_path, content, sentence):

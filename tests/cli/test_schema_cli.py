@@ -61,7 +61,7 @@ def test_a_draft_says_what_it_leaves_out_and_that_it_is_not_covered(files, capsy
     assert "identifier" in reasons["patient_id"]
     assert "free text" in reasons["remark"]
     seen, stage, age, dose = draft["columns"]
-    assert (seen["date"], seen["part"]) == ("ISO8601", "month")
+    assert (seen["date"], seen["part"]) == ("ISO8601", "calendar month")
     assert stage["missing"] is True
     assert age["bounds"] == [16.0, 98.0] or age["bounds"][0] <= 18 <= 96 <= age["bounds"][1]
     assert dose["bounds"][0] == 0.0

@@ -10,6 +10,7 @@ from privcore.data import build_dataset, read_table
 from privcore.data import reading as reading_module
 from privcore.data.cells import MISSING_TEXTS
 from privcore.data.coding import DROPPED
+from privcore.data.reading import Asked
 from privcore.errors import DataError
 from tests.data.guess import guessed_schema
 
@@ -70,9 +71,8 @@ def test_quoted_cells_may_hold_the_delimiter_and_line_ends():
         (b"a,b\n1,2\n", "1 row"),
         (b"a\n1\n2\n", "1 column"),
         (b"a,a\n1,2\n2,1\n", "more than once"),
-        (b"a,\n1,2\n2,1\n", "Column 2 has no name"),
-        (b"a,b\n1,2\n2\n", "Row 3 has 1 cells"),
-        (b"a,b\n1,2\n2,1,3\n", "Row 3 has 3 cells"),
+        (b"a,b\n1,2\n2\n", "Line 3 has 1 cells"),
+        (b"a,b\n1,2\n2,1,3\n", "Line 3 has 3 cells"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "neither text"),
         (bytes(range(256)) * 20, "neither text"),
         (b"\xff\xfea", "neither text"),
@@ -189,6 +189,6 @@ def test_a_comma_between_semicolons_is_a_decimal_point():
 
 def test_an_encoding_can_be_chosen():
     text = "jméno,město\n" + "Řehoř,Plzeň\nŽofie,Brno\n" * 10
-    assert read_table(text.encode("cp1250"), "t.csv", encoding="cp1250").names == ["jméno", "město"]
+    assert read_table(text.encode("cp1250"), "t.csv", Asked("cp1250")).names == ["jméno", "město"]
     with pytest.raises(DataError, match="neither text"):
-        read_table(text.encode("cp1250"), "t.csv", encoding="utf-8")
+        read_table(text.encode("cp1250"), "t.csv", Asked("utf-8"))

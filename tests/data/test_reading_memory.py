@@ -123,9 +123,10 @@ def test_one_line_and_a_million_columns(monkeypatch):
     wide = ",".join(f"c{i}" for i in range(10_001)) + "\n"
     with pytest.raises(DataError, match="10,001 columns, more than 10,000"):
         read_table(wide.encode(), "t.csv")
-    monkeypatch.setattr(reading_module, "_MAX_LINE", 1_000)
-    with pytest.raises(DataError, match="Line 2 of the file has more than 1,000 characters"):
-        read_table(b"a,b\n" + b"1," * 1_000 + b"\n", "t.csv")
+    monkeypatch.setattr(reading_module, "_USUAL_ROW", 500)
+    monkeypatch.setattr(reading_module, "_MAX_ROW", 1_000)
+    with pytest.raises(DataError, match="A row of the file has more than 1,000 characters"):
+        read_table(b"a,b\n1,2\n1," + b"x" * 2_000 + b"\n", "t.csv")
 
 
 def test_counting_a_file_where_it_is_may_need_more_than_it_may_take(tmp_path):

@@ -14,21 +14,21 @@ from tests.examples import few
 # By sample and column: the problem that is named, and what is proposed.
 PROPOSED = {
     "clinic": {
-        "Unnamed: 0": ("identifier", "leave out"),
-        "patient_id": ("identifier", "leave out"),
-        "notes": ("free text", "leave out"),
+        "Unnamed: 0": ("row number", "left out"),
+        "patient_id": ("identifier", "left out"),
+        "notes": ("free text", "left out"),
         "admission_date": ("date", "month of the year"),
     },
     "survey": {
-        "respondent": ("identifier", "leave out"),
-        "wave": ("constant", "leave out"),
-        "region": ("many levels", "12 most frequent levels, the rest merged"),
+        "respondent": ("identifier", "left out"),
+        "wave": ("constant", "left out"),
+        "region": ("many levels", "frequent levels"),
     },
     "sensors": {
         "timestamp": ("date", "month of the year"),
-        "pressure": ("text among numbers", "6 intervals, even in rows"),
+        "pressure": ("text among numbers", "intervals"),
     },
-    "treatment": {"patient_id": ("identifier", "leave out")},
+    "treatment": {"patient_id": ("identifier", "left out")},
 }
 
 

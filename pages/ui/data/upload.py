@@ -29,9 +29,10 @@ from privcore.data import (
 from privcore.data.coding import GAPS_AS_LEVEL, Missing
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
-from privcore.data.reading import ENCODINGS, MAX_BYTES
+from privcore.data.proposing import Proposal, propose
+from privcore.data.reading import ENCODINGS, MAX_BYTES, Asked
 from privcore.data.schema_file import read_schema
-from privcore.data.triage import Proposal, choose, propose, triage
+from privcore.data.triage import choose, triage
 from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
@@ -142,7 +143,7 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
     if held is None or held[0] != key:
         st.session_state["upload_raw"] = held = (
             key,
-            read_table(content, filename, encoding=encoding),
+            read_table(content, filename, Asked(encoding)),
         )
         st.session_state["upload_bytes"] = content
         proposals = st.session_state["upload_proposals"] = triage(held[1])

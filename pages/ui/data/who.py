@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.ui.texts import plain
 from privcore.data import RawTable
-from privcore.data.triage import Proposal
+from privcore.data.proposing import Proposal
 from privcore.data.units import Bounded, bounded, likely_columns
 from privcore.text import short
 from privcore.unit import MOST_ROWS

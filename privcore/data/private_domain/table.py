@@ -15,7 +15,9 @@ from privcore.data.coding import DROPPED, column_of, used_columns
 from privcore.data.model import BOUGHT, code_type
 from privcore.data.private_domain.buying import cell_numbers
 from privcore.data.private_domain.plan import MOST_LEVELS, Purchase
+from privcore.data.questions import Question
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
+from privcore.data.writing import PLAIN
 from privcore.errors import DataError, ParameterError
 
 
@@ -36,6 +38,7 @@ class StatedTable:
     purchase: Purchase
     notes: tuple[str, ...] = ()
     true_edges: tuple[tuple[str, str], ...] | None = None
+    questions: tuple[Question, ...] = ()
 
     @classmethod
     def state(
@@ -69,7 +72,7 @@ class StatedTable:
             )
         used = used_columns(schema, raw.names, missing, raw.unit)
         cells = pd.DataFrame({column.name: column.read(raw.frame[column.name]) for column in used})
-        used = [replace(column, date=None) for column in used]
+        used = [replace(column, date=None, writing=PLAIN) for column in used]
         for column in used:
             if column.kind == "continuous":
                 cells.loc[np.isnan(cell_numbers(cells[column.name])), column.name] = None
@@ -86,7 +89,7 @@ class StatedTable:
         # From the setting: that there were any is private.
         notes = (DROPPED,) if missing == "drop" and strict else ()
         cells = cells.reset_index(drop=True)
-        stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges)
+        stated = cls(name, tuple(used), cells, missing, purchase, notes, true_edges, raw.questions)
         if not stated.bought:
             raise DataError(
                 "Every column of the schema has its levels or bounds, so there is nothing to buy; "

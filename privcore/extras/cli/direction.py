@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from privcore.cli.data import raw_table, stated_schema, whole
+from privcore.cli.data import add_reading_options, raw_table, stated_schema, whole
 from privcore.data import ColumnSchema, Dataset, RawTable, build_dataset
 from privcore.data.triage import number_columns, proposed_schema
 from privcore.errors import ParameterError
@@ -40,7 +40,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     data.add_argument("--generator", help=f"a pair with a known direction: {', '.join(GENERATORS)}")
     data.add_argument("--rows", default="8000", help="rows to generate (8000)")
     data.add_argument("--data-seed", default=None, help="seed of the rows (that of --seed)")
-    data.add_argument("--csv", metavar="FILE", help="or a CSV, TSV or Parquet file")
+    data.add_argument("--csv", metavar="FILE", help="or a file, as of `discover`")
+    add_reading_options(data)
     data.add_argument("--x", metavar="COLUMN", help="the file's first variable")
     data.add_argument("--y", metavar="COLUMN", help="the file's second variable")
     data.add_argument(

@@ -1,0 +1,61 @@
+"""Round points at which a column of numbers is cut, with about as many rows in each interval."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from privcore.arrays import Vector
+
+
+def even_cuts(values: Vector, counts: Vector, parts: int) -> tuple[float, ...]:
+    """Round cut points that leave about as many rows in each interval, at least one point.
+
+    values: distinct, increasing, shape (m,), m > 1.  counts: rows of each.
+    No interval has less than about half of its even share of the rows, unless there are only two.
+    """
+    below = np.append(0.0, np.cumsum(counts))
+    total = float(below[-1])
+    share = total / parts
+    cuts: list[float] = []
+    start = 0.0
+    while len(cuts) < parts - 1:
+        # What is left is shared anew, since one value may hold more than a share.
+        aim = start + (total - start) / (parts - len(cuts))
+        inside = (below > start) & (below - start >= share / 2) & (total - below >= share / 2)
+        candidates = np.flatnonzero(inside)
+        if not candidates.size:
+            break
+        best = int(candidates[np.argmin(np.abs(below[candidates] - aim))])
+        near = candidates[np.abs(below[candidates] - below[best]) <= share / 10]
+        cuts.append(round_number(float(values[near[0] - 1]), float(values[near[-1]])))
+        start = float(below[np.searchsorted(values, cuts[-1], side="left")])
+    if not cuts:
+        most = int(np.argmax(counts))
+        at = most + 1 if most + 1 < len(values) else most
+        cuts = [round_number(float(values[at - 1]), float(values[at]))]
+    return tuple(cuts)
+
+
+def round_number(low: float, high: float) -> float:
+    """The number with the fewest digits above `low` and at most `high`."""
+    for power in range(math.ceil(math.log10(max(abs(low), abs(high)))) + 1, -330, -1):
+        for step in (5, 2, 1):
+            # Powers of ten are exact as divisors where they are not as factors.
+            unit = float(f"{step}e{power}")
+            number = float(f"{(math.floor(low / unit) + 1) * unit:.15g}")
+            if low < number <= high:
+                return number
+        if 10.0**power < (high - low) * 1e-3:
+            break
+    return high
+
+
+def outwards(low: float, high: float) -> tuple[float, float]:
+    """Bounds with two digits of their distance that hold the given ones, low < high."""
+    unit = 10.0 ** (math.floor(math.log10(high - low)) - 1)
+    down, up = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
+    # Dividing and multiplying may leave dust such as 0.30000000000000004.
+    low_text, high_text = float(f"{down:.15g}"), float(f"{up:.15g}")
+    return (low_text if low_text <= low else low), (high_text if high_text >= high else high)

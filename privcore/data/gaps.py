@@ -1,0 +1,67 @@
+"""Codes that say that a value is missing: 99 beside answers of 1 to 5, "unknown" beside words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from privcore.arrays import Vector
+
+# What surveys and statistics programs write for "no answer".
+_NUMBERS = (
+    *(-1, -7, -8, -9, -77, -88, -98, -99, -999, -9999),
+    *(7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999),
+)
+_WORDS = {
+    *("-", "--", "---", "–", "—", "..", "...", "(blank)", "blank", "nil", "x/x"),
+    *("unknown", "unk", "not known", "missing", "not available", "not applicable", "not stated"),
+    *("not reported", "not recorded", "no answer", "no response", "non response", "refused"),
+    *("refusal", "don't know", "dont know", "do not know", "dk", "dk/na", "prefer not to say"),
+    *("prefer not to answer", "undetermined", "unspecified", "no data", "n.a.", "n.d.", "n/d"),
+    *("k. a.", "k.a.", "k.a", "keine angabe", "keine antwort", "weiß nicht", "weiss nicht"),
+    *("unbekannt", "fehlend", "inconnu", "inconnue", "non renseigné", "ne sait pas", "nsp"),
+    *("desconocido", "desconocida", "no sabe", "no contesta", "ns/nc", "s/d", "sin dato"),
+    *("sconosciuto", "onbekend", "okänd", "ukjent", "nieznany", "неизвестно", "不明", "未知"),
+}
+# Numbers that a scale is made of at least, so that something can be beyond it.
+_LEAST_OF_SCALE = 3
+# How far beyond the other numbers a code lies, as a part of their range.
+_BEYOND = 0.5
+
+
+def word_codes(distinct: Sequence[str]) -> list[str]:
+    """Which of some texts say that a value is missing; none if there are no others."""
+    codes = [text for text in distinct if " ".join(text.casefold().split()) in _WORDS]
+    return codes if len(codes) < len(distinct) else []
+
+
+def number_codes(numbers: Vector, rows: Vector) -> list[float]:
+    """Which of some distinct numbers are codes: beyond a scale, or the only ones below zero.
+
+    rows: of each number; a code has several.
+    """
+    likely = np.isin(numbers, _NUMBERS) & (rows > 1)
+    scale = np.sort(numbers[~likely])
+    if not likely.any() or len(scale) < _LEAST_OF_SCALE:
+        return []
+    codes: list[float] = []
+    # The nearest first: what is no code belongs to the scale that others may lie beyond.
+    for code in sorted(map(float, numbers[likely]), key=lambda n: abs(n - float(scale[-1]))):
+        if _is_beyond(code, scale):
+            codes.append(code)
+        else:
+            scale = np.sort(np.append(scale, code))
+    return sorted(codes)
+
+
+def _is_beyond(code: float, scale: Vector) -> bool:
+    low, high = float(scale[0]), float(scale[-1])
+    if code < 0:
+        # Scores from -2 to 2 have numbers below zero that are values.
+        return low >= 0 and high >= _LEAST_OF_SCALE
+    whole = bool((scale == np.round(scale)).all())
+    answers = whole and low in (0, 1) and high <= 10 and len(scale) == high - low + 1
+    if answers:
+        return code > high + 1
+    return code - high > _BEYOND * (high - low) and code >= 77

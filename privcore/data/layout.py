@@ -1,0 +1,280 @@
+"""Where in a file the table is: its delimiter, its names, and where its rows begin and end.
+
+What is found is said in a note, and what cannot be known is a question to the owner.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from privcore.data.cells import cell_text
+from privcore.data.questions import Question
+from privcore.data.writing import spelling
+
+DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
+# Rows at the start that are looked at, and rows before the names that are no rows of the table.
+_LOOKED_AT, _BEFORE = 200, 30
+_COMMENT = re.compile(r"\s*(#|//|%)")
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+# A number, with the signs that people write beside it.
+_NUMBER = re.compile(r"[+\-−(]?[$£€¥]?\s?[\d.,'’ ]*\d[\d.,'’ ]*([eE][+-]?\d+)?\s?[%€$)]?")
+_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*")
+_TOTALS = {
+    *("total", "totals", "grand total", "sum", "mean", "average", "avg", "median", "count", "all"),
+    *("summe", "gesamt", "insgesamt", "mittelwert", "somme", "moyenne", "suma", "promedio"),
+    *("totale", "итого", "合计", "合計", "小计"),
+}
+# Of a column with fewer different cells than this part of its rows, the cells are levels.
+_LEVELS = 0.5
+NO_HEADER = Question(
+    "header",
+    "The first line looks like a row of values, so the columns are called col_1, col_2, … and it "
+    "is a row of the table.",
+    "say --no-header, or --header if it holds their names (in Python header=False or True)",
+)
+TOTALS = (
+    "The last row looks like a total, which is nobody's row: leave it out with --leave-last 1 (in "
+    "Python leave_last=1)."
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the first rows of a file become a table.
+
+    start: the place of its first row among the rows looked at.  names: of the columns, empty where
+    the file has none.  width: cells of each row; a last cell that is always empty is none of them.
+    notes: what was left out.  question: on the header, if it is not known.
+    """
+
+    start: int
+    names: tuple[str, ...]
+    width: int
+    notes: tuple[str, ...] = ()
+    question: Question | None = None
+
+
+def rows_of(lines: Sequence[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
+    """The first rows of lines with their ends, each with the number of lines up to its end."""
+    if delimiter == " ":
+        lines = [tabbed(line) for line in lines]
+        delimiter = "\t"
+    reader = csv.reader(lines, delimiter=delimiter)
+    return ((row, reader.line_num) for row in reader)
+
+
+def tabbed(text: str) -> str:
+    """Text aligned by blanks, with a tab between cells instead."""
+    text = re.sub(r"(?m)^[ \t]+|[ \t]+$", "", text)
+    return re.sub(r'("[^"\n]*")|[ \t]+', lambda match: match[1] or "\t", text)
+
+
+def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
+    """How many first lines are comments, blank or say the delimiter, and which it is then."""
+    delimiter = None
+    for number, line in enumerate(lines):
+        said = _SEPARATOR_LINE.fullmatch(line) if number == 0 else None
+        if said is not None:
+            delimiter = said[1]
+        elif line.strip() and not _COMMENT.match(line):
+            return number, delimiter
+    return 0, None
+
+
+def find_delimiter(lines: Sequence[str]) -> str:
+    """The delimiter that gives the first rows equally many cells, and the most of them."""
+
+    def quality(delimiter: str) -> tuple[bool, float, bool, int]:
+        try:
+            rows = [row for row, _ in islice(rows_of(lines, delimiter), _LOOKED_AT) if row]
+        except csv.Error:
+            return False, 0.0, False, 0
+        # The last row may be cut in the middle.
+        sizes = [len(row) for row in rows[: max(1, len(rows) - 1)]]
+        if not sizes:
+            return False, 0.0, False, 0
+        width, times = Counter(sizes).most_common(1)[0]
+        if max(sizes) > 1 and width == 1:
+            return False, 0.0, False, max(sizes)
+        fits = abs(sizes[0] - width) <= 1
+        return width > 1, round(times / len(sizes), 1), fits, width
+
+    best = max(",;\t|", key=quality)
+    aligned = quality(" ")
+    return " " if not quality(best)[0] and aligned[0] and aligned[1] > 0.9 else best
+
+
+def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "") -> Layout:
+    """Where the table is in the first rows of a file, blank ones included.
+
+    header: whether the first row of the table holds names; None if nobody says.  above: the last
+    comment above it, which may hold the names.
+    """
+    filled = [place for place, row in enumerate(rows) if any(cell.strip() for cell in row)]
+    if not filled:
+        return Layout(0, (), 0)
+    width = _width([rows[place] for place in filled])
+    first = next((p for p in filled if len(rows[p]) >= width - 1), filled[0])
+    at = _names_at(rows, first, width)
+    names = [cell.strip() for cell in rows[at]]
+    below = [row for row in rows[at + 1 :] if len(row) >= width]
+    trailing = all(not row[width - 1].strip() for row in below[:-1] or below) if below else False
+    notes = []
+    if len(names) == width + 1 and not names[-1]:
+        names = names[:-1]
+        notes.append("The names end with a delimiter, which is left out.")
+    elif len(names) == width - 1 and below:
+        # R writes no name above the names of rows.
+        names = [*names, ""] if trailing else ["rownames", *names]
+    if at > filled[0]:
+        notes.append(f"Rows before the names ({_span(filled[0], at)}) are left out.")
+    if len(names) != width:
+        return Layout(at + 1, tuple(names), len(names), tuple(notes))
+    unnamed = tuple(f"col_{k}" for k in range(1, width + 1))
+    if header is False:
+        return Layout(at, unnamed, width, tuple(notes))
+    guessed = header is None and _is_values(names, below)
+    if guessed and above:
+        said = [cell.strip() for cell in re.split(r"[\t,;|]", re.sub(_COMMENT, "", above))]
+        if len(said) == width and all(said) and not _is_values(said, below):
+            return Layout(at, tuple(said), width, ("The names are those of the comment above.",))
+    if guessed:
+        return Layout(at, unnamed, width, tuple(notes), NO_HEADER)
+    start = at + 1
+    explained = _explanations(rows, start, width)
+    if explained:
+        words = "row" if explained == 1 else f"{explained} rows"
+        notes.append(f"The {words} below the names explain them, and are left out.")
+    return Layout(start + explained, tuple(names), width, tuple(notes))
+
+
+def last_rows(rows: Sequence[Sequence[str]], width: int) -> tuple[int, tuple[str, ...]]:
+    """How many of a file's last rows are no rows of the table, and what is to be said of them."""
+    left = 0
+    for row in reversed(rows[-_BEFORE:]):
+        filled = sum(bool(cell.strip()) for cell in row)
+        if filled > 1 or (filled == 1 and (width < 3 or len(row) == width)):
+            break
+        left += 1
+    # What is blank needs no words.
+    texts = sum(any(cell.strip() for cell in row) for row in rows[len(rows) - left :])
+    notes = [f"{texts} lines below the table are left out."] if texts else []
+    last = rows[len(rows) - left - 1] if left < len(rows) else []
+    if len(last) == width and is_total(last):
+        notes.append(TOTALS)
+    return left, tuple(notes)
+
+
+def is_total(row: Sequence[str]) -> bool:
+    """Whether a row is called a sum or a mean, and holds numbers beside that."""
+    words = next((cell for cell in row if cell.strip()), "")
+    others = [cell.strip() for cell in row if cell.strip() and cell is not words]
+    numbers = sum(bool(_NUMBER.fullmatch(cell)) for cell in others)
+    return spelling(words).strip(" :.") in _TOTALS and 2 * numbers > len(others)
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """Cells of most rows; of the wider where as many are."""
+    times = Counter(len(row) for row in rows)
+    return max(times, key=lambda width: (times[width], width))
+
+
+def _names_at(rows: Sequence[Sequence[str]], first: int, width: int) -> int:
+    """The row that holds the names: the first that has one in each column, if it is no row of
+    values; the first that is wide enough otherwise.
+    """
+
+    def lacking(place: int) -> int:
+        # The first column may be an index, and the last nothing.
+        return sum(not cell.strip() for cell in rows[place][1 : width - 1])
+
+    if not lacking(first):
+        return first
+    for place in range(first + 1, min(first + _BEFORE, len(rows) - 1)):
+        row = rows[place]
+        if len(row) < width - 1 or lacking(place) or not row[0].strip():
+            continue
+        below = [each for each in rows[place + 1 :] if len(each) == len(row)]
+        named = len({cell.strip() for cell in row if cell.strip()}) == sum(map(bool, row))
+        return place if named and not _holds_values(row, below) else first
+    return first
+
+
+def _holds_values(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether any cell of a row is a number, or occurs below it."""
+    return any(
+        _NUMBER.fullmatch(cell.strip()) or cell.strip() in {each[k].strip() for each in below}
+        for k, cell in enumerate(row)
+        if cell.strip()
+    )
+
+
+def _is_values(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether names look like values of their own columns more than like names."""
+    if len(below) < 2 or _counts_up(names):
+        return False
+    values = words = 0
+    for k, name in enumerate(names):
+        cells = [text for row in below if (text := cell_text(row[k])) is not None]
+        if not cells or not name:
+            continue
+        for pattern in (_NUMBER, _DATE):
+            like = sum(bool(pattern.fullmatch(cell)) for cell in cells) > 0.8 * len(cells)
+            if like:
+                matches = bool(pattern.fullmatch(name))
+                values, words = values + matches, words + (not matches)
+                break
+        else:
+            levels = set(cells)
+            if name in levels:
+                values += 1
+            elif len(levels) <= max(2, _LEVELS * len(cells)):
+                words += 1
+    return values > words
+
+
+def _counts_up(names: Sequence[str]) -> bool:
+    """Whether the names are numbers that follow on each other, as years and places do."""
+    numbers = [name for name in names if name.isdigit()]
+    steps = {int(b) - int(a) for a, b in pairwise(numbers)}
+    return len(numbers) >= max(2, len(names) - 2) and len(steps) == 1 and steps != {0}
+
+
+def _explanations(rows: Sequence[Sequence[str]], start: int, width: int) -> int:
+    """Rows below the names that explain them: units, or the text of a question.
+
+    Such a row has words in every column whose other cells are numbers, two at least.
+    """
+    for count in range(2, 0, -1):
+        below = [row for row in rows[start + count :] if len(row) == width]
+        above = [row for row in rows[start : start + count] if len(row) == width]
+        if len(below) < 3 or len(above) < count:
+            continue
+        numeric = [k for k in range(width) if _all_numbers([row[k] for row in below])]
+        if len(numeric) >= 2 and all(_are_words([row[k] for k in numeric]) for row in above):
+            return count
+    return 0
+
+
+def _all_numbers(cells: Sequence[str]) -> bool:
+    known = [text for cell in cells if (text := cell_text(cell)) is not None]
+    return len(known) > 1 and all(_NUMBER.fullmatch(text) for text in known)
+
+
+def _are_words(cells: Sequence[str]) -> bool:
+    known = [text for cell in cells if (text := cell_text(cell)) is not None]
+    # Codes for missing values are few, and the same in every column.
+    return (
+        len(known) == len(cells)
+        and not any(map(_NUMBER.fullmatch, known))
+        and len(set(known)) >= min(2, len(known))
+    )
+
+
+def _span(first: int, after: int) -> str:
+    return str(first + 1) if after == first + 1 else f"{first + 1} to {after}"

@@ -1,0 +1,522 @@
+"""What to do with one column: a proposal, its reason, and other ways.
+
+A proposal looks at the rows, so that nothing of it is covered by a guarantee until its owner says
+that it is public, or it is bought.  No sentence quotes a cell, but for codes of missing values.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from privcore.arrays import Vector
+from privcore.data.cuts import even_cuts, outwards
+from privcore.data.dates import DateReading, date_format, parts_by_span
+from privcore.data.gaps import number_codes, word_codes
+from privcore.data.model import MAX_LEVELS
+from privcore.data.order import in_order
+from privcore.data.persons import names_persons
+from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
+from privcore.data.writing import PLAIN, Writing, spelling, writing_of
+from privcore.text import percent
+
+# A column with more levels than this is not used as it is.
+MANY_LEVELS = 50
+# Levels that are kept where rare ones are merged.
+KEPT_LEVELS = 12
+# Numbers with at most so many values are ordered levels.
+FEW_VALUES = 20
+# A column with fewer cells than this part of the rows is left out.
+MOST_MISSING = 0.5
+# Of a column of which one level has more of the rows than this, little can be seen.
+ONE_LEVEL = 0.95
+# Distinct among present cells, above which a column names its rows.
+_NAMING = 0.9
+# Text among numbers, as part of the rows, that counts as missing.
+_STRAY = 0.05
+# Part of the rows that the most frequent levels must have to be worth keeping.
+_WORTH = 0.3
+# Fewest cells of which it can be said that all are distinct.
+_ENOUGH = 20
+# What programs call the numbers of rows that they write beside them.
+_ROW_NUMBERS = {
+    *("unnamed: 0", "__index_level_0__", "rownames", "row.names", "row_names", "rowname", "index"),
+    *("idx", "obs", "row", "rowid", "row_id", "rownum", "row_number", "rownumber", "sl no", "s.no"),
+}
+_IDENTIFIER = re.compile(r"(^|[_\W]|(?<=[a-z]))(id|ids|key|uuid|guid|index|number|no|nr)$", re.I)
+# Digits that a number cannot hold exactly, and codes such as 01307.
+_CODE_OF_DIGITS = re.compile(r"[+-]?(\d{16,}(\.0*)?|0\d+)")
+WHOSE_ROWS = "whose rows"
+# What a column can be taken as, in a word or two; the same words everywhere.
+LEAVE_OUT, LEVELS, ORDERED, SPELLINGS = "left out", "levels", "levels in order", "each spelling"
+MERGED, EVEN, EQUAL, UNCUT = "frequent levels", "intervals", "equal intervals", "number"
+_PARTS = {"month": "month of the year", "weekday": "day of the week"}
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to read a column.
+
+    label: what the column is taken as, such as "intervals", "month of the year" or "left out".
+    """
+
+    label: str
+    schema: ColumnSchema
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What is proposed for a column, and why.
+
+    problem: in a word or two, such as "identifier"; empty if the column is used as it stands.
+    reason: one sentence.  ways: what may be done; the first is proposed.
+    """
+
+    name: str
+    problem: str
+    reason: str
+    ways: tuple[Way, ...]
+
+    @property
+    def schema(self) -> ColumnSchema:
+        """The column as proposed."""
+        return self.ways[0].schema
+
+    @property
+    def used(self) -> bool:
+        return self.schema.include
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells of a column that have a value, each distinct one once, the most frequent first.
+
+    rows: of each.  total: rows of the column, with those that have no value.
+    """
+
+    name: str
+    distinct: pd.Series[Any]
+    rows: Vector
+    total: int
+
+    @property
+    def present(self) -> float:
+        return float(self.rows.sum())
+
+    @property
+    def gaps(self) -> float:
+        """Part of the rows that have no value."""
+        return (self.total - self.present) / self.total
+
+    def without(self, codes: Sequence[str]) -> _Cells:
+        kept = ~self.distinct.isin(codes).to_numpy()
+        distinct = self.distinct[kept].reset_index(drop=True)
+        return replace(self, distinct=distinct, rows=self.rows[kept])
+
+
+def _cells(name: str, counts: pd.Series[Any], rows: int) -> _Cells:
+    # Which levels are the most frequent hangs on no order of the rows.
+    counts = counts[counts > 0].sort_index().sort_values(ascending=False, kind="stable")
+    distinct = pd.Series(list(counts.index), dtype=object)
+    return _Cells(name, distinct, counts.to_numpy().astype(np.float64), rows)
+
+
+def propose(
+    name: str,
+    cells: pd.Series[Any],
+    intervals: int,
+    labels: Sequence[str] = (),
+    *,
+    ordered: bool = False,
+) -> Proposal:
+    """A proposal for one column.
+
+    intervals: into which numbers are cut.  labels: all levels, in their order, where the file
+    itself says them; ordered: whether it says that this order means something.
+    """
+    counts = cells.value_counts()
+    if labels:
+        return _labelled(name, labels, counts, len(cells), ordered)
+    return propose_counted(name, counts, len(cells), intervals)
+
+
+def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
+    """A column of numbers alone, as a number or as ordered levels; None if it is none."""
+    held = _cells(name, cells.value_counts(), len(cells))
+    held = held.without(_codes(held))
+    numbers, numeric = _numbers(held.distinct)
+    writing = None if numeric else writing_of(list(held.distinct), held.rows, 1.0)
+    if writing is not None:
+        numbers = parse_numbers(writing.numbers(held.distinct))
+    if not len(numbers) or not np.isfinite(numbers).all():
+        return None
+    ways = _numeric(held, numbers, 2, writing or PLAIN).ways
+    return next((way.schema for way in ways if way.label in (UNCUT, ORDERED)), None)
+
+
+def propose_counted(
+    name: str, counts: pd.Series[Any], rows: int, intervals: int, every: int = 1
+) -> Proposal:
+    """A proposal for a column whose cells are counted.
+
+    counts: rows of each text that a cell holds, by the text.  rows: of the column, with those that
+    have no value.  every: of how many rows of the table one is among them.
+    """
+    cells = _cells(name, counts, rows)
+    if not len(cells.distinct):
+        return _left_out(name, "empty", "No row has a value, so there is nothing to test.")
+    codes = _codes(cells)
+    cells = cells.without(codes)
+    if len(cells.distinct) == 1 and not cells.gaps:
+        return _left_out(name, "constant", "Every row has the same value.")
+    proposal = _with_codes(_by_values(cells, intervals, every), codes, counts)
+    if cells.gaps:
+        proposal = _with_gaps(proposal, cells.gaps, len(cells.distinct) == 1)
+    return _checked(proposal, cells)
+
+
+def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
+    """The proposal by what the cells say, whatever is missing."""
+    name, distinct = cells.name, cells.distinct
+    if names_persons(name, list(distinct), int(cells.present)):
+        return _whose_rows(cells, intervals)
+    numbers, numeric = _numbers(distinct)
+    form = None if numeric else date_format(distinct)
+    if form is not None:
+        return _date(name, form, distinct)
+    # Some text among numbers does not make names of them.
+    mixed = not numeric and _mostly_numbers(numbers, cells.rows)
+    if not mixed and _numbers_rows(name, cells):
+        return _left_out(name, "row number", "It numbers the rows, and says nothing of them.")
+    if not mixed and _names_rows(name, cells, numbers if numeric else None, every):
+        return _named_rows(name, distinct)
+    if numeric:
+        return _numeric(cells, numbers, intervals)
+    writing = None if mixed else writing_of(list(distinct), cells.rows, 1 - _STRAY)
+    if writing is not None:
+        numbers = parse_numbers(writing.numbers(distinct))
+        if np.isfinite(numbers).all():
+            return _numeric(cells, numbers, intervals, writing)
+        mixed = True
+    if mixed:
+        return _mixed(cells, numbers, intervals, writing or PLAIN)
+    return _text(cells)
+
+
+def _numbers(distinct: pd.Series[Any]) -> tuple[Vector, bool]:
+    """The cells as numbers, and whether all are; codes such as 01307 are none."""
+    numbers = parse_numbers(distinct)
+    numeric = bool(np.isfinite(numbers).all())
+    if numeric and any(_CODE_OF_DIGITS.fullmatch(text) for text in distinct):
+        return np.full(len(numbers), np.nan), False
+    return numbers, numeric
+
+
+def _codes(cells: _Cells) -> tuple[str, ...]:
+    """Cells that say that a value is missing."""
+    codes = word_codes(list(cells.distinct))
+    rest = cells.without(codes)
+    numbers, numeric = _numbers(rest.distinct)
+    if numeric:
+        beyond = number_codes(numbers, rest.rows)
+        codes += [str(text) for text in rest.distinct[np.isin(numbers, beyond)]]
+    return tuple(sorted(codes))
+
+
+def _with_codes(proposal: Proposal, codes: Sequence[str], counts: pd.Series[Any]) -> Proposal:
+    """The proposal with codes for missing values in every way, and how many rows have them."""
+    if not codes:
+        return proposal
+    listed = ", ".join(codes[:4]) + (" …" if len(codes) > 4 else "")
+    rows = int(counts[list(codes)].sum())
+    reason = (
+        f"{proposal.reason} {listed} ({rows:,} rows) {'are' if len(codes) > 1 else 'is'} taken "
+    )
+    reason += "as missing."
+    ways = tuple(
+        replace(
+            way,
+            schema=replace(
+                way.schema, writing=replace(way.schema.writing, missing_codes=tuple(codes))
+            ),
+        )
+        for way in proposal.ways
+    )
+    return replace(proposal, reason=reason, ways=ways)
+
+
+def _checked(proposal: Proposal, cells: _Cells) -> Proposal:
+    """The proposal without ways in which all rows have one level, and with a word on it where one
+    level has nearly all.
+    """
+    shares = [
+        _largest_level(way.schema, cells) / cells.total if way.schema.include else 0.0
+        for way in proposal.ways
+    ]
+    ways = tuple(way for way, share in zip(proposal.ways, shares, strict=True) if share < 1)
+    if len(ways) < len(proposal.ways):
+        proposal = replace(proposal, ways=ways)
+        shares = [share for share in shares if share < 1]
+        if not any(way.schema.include for way in ways):
+            return _left_out(proposal.name, "one level", "All rows fall into one level.")
+    if shares[0] <= ONE_LEVEL:
+        return proposal
+    reason = f"One level has {percent(shares[0])} of the rows, so little can be seen of it."
+    if proposal.problem:
+        reason = f"{proposal.reason} {reason}"
+    return replace(proposal, problem=proposal.problem or "nearly constant", reason=reason)
+
+
+def _largest_level(schema: ColumnSchema, cells: _Cells) -> float:
+    """How many rows the most frequent level has; those without a value are left aside."""
+    levels = schema.read(cells.distinct)
+    if schema.kind == "continuous":
+        if not schema.cut_points:
+            return 0.0
+        numbers = parse_numbers(levels)
+        known = np.isfinite(numbers)
+        parts = np.searchsorted(np.asarray(schema.cut_points), numbers[known], side="right")
+        return float(np.bincount(parts, cells.rows[known]).max())
+    held = levels.where(levels.isin(schema.levels), OTHER_LEVEL)[levels.notna()]
+    return float(pd.Series(cells.rows)[held.index].groupby(held.to_numpy()).sum().max())
+
+
+def named_as_identifier(name: str) -> bool:
+    """Whether a column is called as identifiers are, such as patient_id."""
+    return bool(_IDENTIFIER.search(name))
+
+
+def leave_out(name: str) -> Way:
+    """The way that does not use a column."""
+    return Way(LEAVE_OUT, ColumnSchema(name, "nominal", include=False))
+
+
+def _left_out(name: str, problem: str, reason: str, *ways: Way) -> Proposal:
+    return Proposal(name, problem, reason, (leave_out(name), *ways))
+
+
+def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
+    numbers, numeric = _numbers(cells.distinct)
+    other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
+    reason = (
+        f"It repeats and is called or shaped like an identifier: {len(cells.distinct):,} values in "
+        f"{cells.present:,.0f} rows may say whose rows these are."
+    )
+    used = (way for way in other.ways if way.schema.include)
+    return _left_out(cells.name, WHOSE_ROWS, reason, *used)
+
+
+def _numbers_rows(name: str, cells: _Cells) -> bool:
+    """Whether a column is called as numbers of rows are, and no value repeats."""
+    return name.casefold().strip() in _ROW_NUMBERS and len(cells.distinct) == cells.present
+
+
+def _names_rows(name: str, cells: _Cells, numbers: Vector | None, every: int) -> bool:
+    """Whether a column names its rows: nearly all of its cells are distinct.
+
+    Whole numbers do so if they also follow on each other, or their column is called an identifier.
+    """
+    count = len(cells.distinct)
+    if cells.present < _ENOUGH or count < _NAMING * cells.present:
+        return False
+    if numbers is None:
+        return writing_of(list(cells.distinct[:100]), cells.rows[:100], 1 - _STRAY) is None
+    whole = bool((numbers == np.round(numbers)).all())
+    close = float(np.ptp(numbers)) + 1 <= 1.5 * every * len(numbers)
+    return whole and (close or named_as_identifier(name))
+
+
+def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
+    words = float(distinct.map(lambda text: len(str(text).split())).mean())
+    if words >= 3:
+        return _left_out(name, "free text", "Nearly every row has a text of its own.")
+    return _left_out(
+        name, "identifier", "Nearly every row has a value of its own, as identifiers have."
+    )
+
+
+def _date(name: str, form: str, distinct: pd.Series[Any]) -> Proposal:
+    ways = []
+    for part, levels in parts_by_span(form, distinct):
+        label = _PARTS.get(part, part)
+        kind = "nominal" if part in ("month", "weekday") else "ordinal"
+        schema = ColumnSchema(name, kind, levels, date=DateReading(form, part))  # type: ignore[arg-type]
+        if len(levels) <= MANY_LEVELS:
+            ways.append(Way(label, schema))
+    reason = "Dates have too many values to be levels; a part of each can be used."
+    return Proposal(name, "date", reason, (*ways, leave_out(name)))
+
+
+def _mostly_numbers(numbers: Vector, counts: Vector) -> bool:
+    """Whether text, or a number that is not finite, is a slip; counts: rows of each cell."""
+    finite = np.isfinite(numbers)
+    strays = float(counts[~finite].sum())
+    return int(finite.sum()) > FEW_VALUES and strays <= _STRAY * float(counts.sum())
+
+
+def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = PLAIN) -> Proposal:
+    name = cells.name
+    order = np.argsort(numbers, kind="stable")
+    if len(numbers) <= FEW_VALUES:
+        levels = tuple(str(cells.distinct.iloc[k]) for k in order)
+        return Proposal(
+            name,
+            "",
+            f"A number with {len(levels)} values, each a level, in their order.",
+            (
+                Way(ORDERED, ColumnSchema(name, "ordinal", levels)),
+                Way(LEVELS, ColumnSchema(name, "nominal", levels)),
+                leave_out(name),
+            ),
+        )
+    low, high = float(numbers[order[0]]), float(numbers[order[-1]])
+    if low == high or not math.isfinite(4 * max(-low, high)):
+        return _left_out(name, "identifier", "Its numbers are too long to compute with.")
+    low, high = outwards(low, high)
+    # Numbers that are written in several ways stand several times.
+    values, where = np.unique(numbers, return_inverse=True)
+    cuts = even_cuts(values, np.bincount(where, cells.rows).astype(np.float64), intervals)
+    parts = len(cuts) + 1
+    whole = ColumnSchema(name, "continuous", bounds=(low, high), writing=writing)
+    even = replace(whole, cut_points=cuts, bins=parts)
+    written = f" in {writing.unit}" if writing.unit else ""
+    return Proposal(
+        name,
+        "",
+        f"A number{written} with {len(values):,} values: cut into {parts} intervals with about as "
+        "many rows in each.",
+        (
+            Way(EVEN, even),
+            Way(EQUAL, replace(whole, bins=intervals)),
+            Way(UNCUT, whole),
+            leave_out(name),
+        ),
+    )
+
+
+def _mixed(cells: _Cells, numbers: Vector, intervals: int, writing: Writing) -> Proposal:
+    """The proposal for numbers with a little text among them, which counts as missing."""
+    known = np.flatnonzero(np.isfinite(numbers))
+    those = replace(cells, distinct=cells.distinct.iloc[known], rows=cells.rows[known])
+    proposal = _numeric(those, numbers[known], intervals, writing)
+    ways = tuple(
+        replace(way, schema=replace(way.schema, missing=way.schema.include))
+        for way in proposal.ways
+        if way.label != UNCUT
+    )
+    text = cells.present - those.present
+    return Proposal(
+        cells.name,
+        "text among numbers",
+        f"{text:,.0f} of the rows have no number where the others do; they count as missing.",
+        ways,
+    )
+
+
+def _text(cells: _Cells) -> Proposal:
+    name = cells.name
+    rows = _rows_of_levels(cells)
+    alike = len(cells.distinct) - len(rows)
+    writing = Writing(ignore_case=True) if alike else PLAIN
+    ordered = in_order(list(rows), name)
+    levels = ordered or tuple(sorted(rows))
+    kind = "ordinal" if ordered else "nominal"
+    each = Way(ORDERED if ordered else LEVELS, ColumnSchema(name, kind, levels, writing=writing))  # type: ignore[arg-type]
+    said = f" {alike} more differ from these in case or spaces alone: taken for the same." * bool(
+        alike
+    )
+    if len(levels) <= MANY_LEVELS:
+        reason = f"{len(levels)} levels{', in the order of their words' if ordered else ''}.{said}"
+        apart = tuple(sorted(map(str, cells.distinct)))
+        others = [Way(SPELLINGS, ColumnSchema(name, "nominal", apart))] if alike else []
+        if ordered:
+            unordered = replace(each.schema, kind="nominal", levels=tuple(sorted(levels)))
+            others.append(Way(LEVELS, unordered))
+        return Proposal(name, "", reason, (each, *others, leave_out(name)))
+    most = sorted(rows, key=lambda level: -rows[level])[:KEPT_LEVELS]
+    share = sum(rows[level] for level in most) / cells.present
+    merged = Way(
+        MERGED,
+        ColumnSchema(name, "nominal", (*sorted(most), OTHER_LEVEL), writing=writing),
+    )
+    others = [Way(LEVELS, replace(each.schema, kind="nominal"))]
+    others *= len(levels) <= MAX_LEVELS
+    if share < _WORTH:
+        reason = f"{len(levels):,} levels, and the most frequent are {share:.0%} of the rows."
+        return _left_out(name, "many levels", reason, merged, *others)
+    reason = (
+        f"{len(levels):,} levels are too many to test; the {KEPT_LEVELS} most frequent are "
+        f"{share:.0%} of the rows.{said}"
+    )
+    return Proposal(name, "many levels", reason, (merged, leave_out(name), *others))
+
+
+def _rows_of_levels(cells: _Cells) -> dict[str, float]:
+    """Rows of each level, spellings of one taken together under the most frequent."""
+    named: dict[str, str] = {}
+    rows: dict[str, float] = {}
+    for text, count in zip(cells.distinct, cells.rows, strict=True):
+        words = spelling(str(text))
+        # Of t, T and TRUE none says it as well as the word itself.
+        level = named.setdefault(words, str(text))
+        rows[level] = rows.get(level, 0.0) + float(count)
+    return rows
+
+
+def _labelled(
+    name: str, labels: Sequence[str], counts: pd.Series[Any], rows: int, ordered: bool
+) -> Proposal:
+    """The proposal for a column of which the file says the levels."""
+    held = {str(text): int(count) for text, count in counts.items() if count}
+    if not held:
+        return _left_out(name, "empty", "No row has a value, so there is nothing to test.")
+    levels = (*labels, *sorted(text for text in held if text not in labels))
+    words = [label for label in labels if held.get(label)] or list(labels)
+    in_words = ordered or in_order(words, name) is not None
+    kind = "ordinal" if in_words else "nominal"
+    schema = ColumnSchema(name, kind, levels)  # type: ignore[arg-type]
+    each = Way(ORDERED if in_words else LEVELS, schema)
+    other = replace(schema, kind="nominal" if in_words else "ordinal")
+    ways = (
+        each,
+        Way(LEVELS if in_words else ORDERED, other),
+        leave_out(name),
+    )
+    proposal = Proposal(name, "", f"{len(levels)} levels with names, as the file lists them.", ways)
+    distinct = pd.Series(list(held), dtype=object)
+    cells = _Cells(name, distinct, np.array(list(held.values()), dtype=np.float64), rows)
+    if len(held) == 1 and not cells.gaps:
+        return _left_out(name, "constant", "Every row has the same value.")
+    if cells.gaps:
+        proposal = _with_gaps(proposal, cells.gaps, len(held) == 1)
+    return _checked(proposal, cells)
+
+
+def _with_gaps(proposal: Proposal, share: float, single: bool) -> Proposal:
+    """The proposal for a column of which some cells are missing; single: it has one other value."""
+    ways = tuple(
+        replace(way, schema=replace(way.schema, missing=True)) if way.schema.include else way
+        for way in proposal.ways
+        if way.label != UNCUT
+    )
+    reason = (
+        f"{proposal.reason} {share:.1%} of the rows have no value, which is a level of its own."
+    )
+    if share > MOST_MISSING and proposal.used:
+        reason = f"{share:.0%} of the rows have no value."
+        return Proposal(
+            proposal.name,
+            "mostly missing",
+            reason,
+            (leave_out(proposal.name), *(way for way in ways if way.schema.include)),
+        )
+    if not proposal.used:
+        reason = proposal.reason
+    problem = proposal.problem or ("one value" if single else "")
+    return Proposal(proposal.name, problem, reason, ways)

@@ -1,0 +1,214 @@
+"""How the cells of a column are written: numbers as people write them, and codes for missing.
+
+A `Writing` is part of a schema, so that how a cell is read hangs on no other row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from privcore.arrays import Vector
+from privcore.errors import DataError
+from privcore.text import short
+
+_CURRENCIES = "$£€¥₹₽₩₺"
+_CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|BRL|ZAR"
+# Sign, currency, digits with marks between them, and a unit without digits.
+_NUMBER = re.compile(
+    rf"(?P<sign>[+\-−]?)\s*(?P<before>[{_CURRENCIES}]|(?:{_CODES})\b)?\s*(?P<minus>[+\-−]?)"
+    r"(?P<digits>[\d.,]?\d[\d.,'’\s]*)(?P<power>[eE][+-]?\d+)?"
+    r"\s*(?P<after>[^\W\d][^\d]*|[%‰°²³/µ" + _CURRENCIES + r"][^\d]*)?"
+)
+# These make a rank, a multiple or a bound of a number, not a quantity.
+_NO_UNIT = {"st", "nd", "rd", "th", "k", "m", "mio", "bn", "mrd", "x"}
+# Digits of a number that stands as it is, and of others as far as they differ then.
+_SHORT, _SHORTEST = 6, 3
+_SPACES = re.compile(r"[\s'’]")
+# Short forms of the two truth values, as R and SQL write them.
+_TRUTH = {"t": "true", "f": "false"}
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How the cells of a column are written.
+
+    decimal: the mark before decimals; the other one of point and comma, spaces and apostrophes
+        part thousands.  Empty for numbers that Python reads.
+    unit: beside each number, such as "mg", "%" or "$".
+    missing_codes: cells that say that there is no value, such as "99"; numbers are compared as
+        numbers.
+    ignore_case: whether levels that differ in case and spaces alone are one.
+
+    Raises DataError for another mark.
+    """
+
+    decimal: Literal["", ".", ","] = ""
+    unit: str = ""
+    missing_codes: tuple[str, ...] = ()
+    ignore_case: bool = False
+
+    def __post_init__(self) -> None:
+        if self.decimal not in ("", ".", ","):
+            raise DataError(
+                f"The decimal mark {short(self.decimal)!r} is neither a point nor a comma; give "
+                "one of them."
+            )
+
+    def present(self, cells: pd.Series[Any]) -> pd.Series[Any]:
+        """The cells, None where they hold a code for a missing value."""
+        if not self.missing_codes:
+            return cells
+        codes = set(self.missing_codes)
+        values = {float(code) for code in codes if _is_plain(code)}
+        return each(
+            cells,
+            lambda text: (
+                None if text in codes or (_is_plain(text) and float(text) in values) else text
+            ),
+        )
+
+    def numbers(self, cells: pd.Series[Any]) -> pd.Series[Any]:
+        """The cells with numbers as Python writes them; others stay."""
+        if not self.decimal:
+            return cells
+        return each(cells, lambda text: plain_number(text, self.decimal, self.unit) or text)
+
+    def levels(self, cells: pd.Series[Any], levels: Sequence[str]) -> pd.Series[Any]:
+        """The cells as the levels that they are spellings of; others stay."""
+        if not self.ignore_case:
+            return cells
+        spelt = {spelling(level): level for level in levels}
+        return each(cells, lambda text: spelt.get(text, spelt.get(spelling(text), text)))
+
+
+PLAIN = Writing()
+
+
+def each(cells: pd.Series[Any], change: Callable[[str], str | None]) -> pd.Series[Any]:
+    """The cells, each distinct one changed once; missing ones stay missing."""
+    owner, distinct = pd.factorize(cells)
+    changed = np.array([*(change(str(text)) for text in distinct), None], dtype=object)
+    return pd.Series(changed[owner], index=cells.index, dtype=object)
+
+
+def spelling(level: str) -> str:
+    """What spellings of one level have in common."""
+    words = " ".join(level.casefold().split())
+    return _TRUTH.get(words, words)
+
+
+def plain_number(text: str, decimal: str, unit: str) -> str | None:
+    """A number as Python writes it, None if the text is none."""
+    parts = _taken_apart(text)
+    if parts is None or parts[2].casefold() not in ("", unit.casefold()):
+        return None
+    digits, power = _SPACES.sub("", parts[1]), parts[3]
+    whole, _, rest = digits.partition(decimal)
+    other = "," if decimal == "." else "."
+    groups = whole.split(other)
+    if other in rest or decimal in rest or (len(groups) > 1 and not _in_thousands(groups)):
+        return None
+    number = f"{parts[0]}{''.join(groups)}.{rest or '0'}" if rest else parts[0] + "".join(groups)
+    return number + power if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", number) else None
+
+
+def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing | None:
+    """How numbers are written that Python does not read; None if they are none, or plain.
+
+    rows: of each distinct cell.  least: part of the rows that has to be read.
+    """
+    taken = [_taken_apart(text) for text in distinct]
+    total = float(rows.sum())
+    if sum(r for r, parts in zip(rows, taken, strict=True) if parts is not None) < least * total:
+        return None
+    units: dict[str, float] = {}
+    for parts, count in zip(taken, rows, strict=True):
+        if parts is not None and parts[2]:
+            units[parts[2]] = units.get(parts[2], 0.0) + float(count)
+    unit = max(units, key=lambda text: units[text]) if units else ""
+    if unit.casefold() in _NO_UNIT:
+        return None
+    decimal = _decimal_mark([parts[1] for parts in taken if parts is not None])
+    if decimal is None:
+        return None
+    read = [plain_number(text, decimal, unit) is not None for text in distinct]
+    return Writing(decimal, unit) if float(rows[np.array(read)].sum()) >= least * total else None
+
+
+def _taken_apart(text: str) -> tuple[str, str, str, str] | None:
+    """Sign, digits with their marks, unit and power of ten of a number."""
+    text = text.strip()
+    bracketed = text.startswith("(") and text.endswith(")")
+    match = _NUMBER.fullmatch(text[1:-1].strip() if bracketed else text)
+    if match is None:
+        return None
+    sign = match["sign"] or match["minus"]
+    if (match["sign"] and match["minus"]) or (match["before"] and match["after"]):
+        return None
+    minus = "-" if sign in ("-", "−") or bracketed else ""
+    unit = (match["before"] or match["after"] or "").strip()
+    return minus, match["digits"].strip(), unit, match["power"] or ""
+
+
+def _decimal_mark(digits: Sequence[str]) -> Literal[".", ","] | None:
+    """The mark before decimals, as all numbers agree on; a point where none has decimals."""
+    marks: set[Literal[".", ","]] = set()
+    for text in map(lambda each: _SPACES.sub("", each), digits):
+        points, commas = text.count("."), text.count(",")
+        if points and commas:
+            marks.add("." if text.rfind(".") > text.rfind(",") else ",")
+        elif points > 1 or commas > 1:
+            marks.add("," if points else ".")
+        elif commas and not _in_thousands(text.split(",")):
+            marks.add(",")
+        elif points and not _in_thousands(text.split(".")):
+            marks.add(".")
+    if len(marks) > 1:
+        return None
+    return marks.pop() if marks else "."
+
+
+def _in_thousands(groups: Sequence[str]) -> bool:
+    return 1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
+
+
+def _is_plain(text: str) -> bool:
+    return bool(re.fullmatch(r"[+-]?\d+(\.\d*)?", text))
+
+
+def number_words(numbers: Sequence[float], unit: str = "") -> list[str]:
+    """Numbers as people write them, distinct however close they are: 0.5, 1998, 200,000.
+
+    >>> number_words([1998, 200_000]), number_words([2.5], "mg")
+    (['1998', '200,000'], ['2.5 mg'])
+    """
+    for digits in range(_SHORTEST, 18):
+        texts = [_number_words(_rounded(number, digits)) for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            break
+    if not unit:
+        return texts
+    if unit in _CURRENCIES:
+        return [f"−{unit}{t[1:]}" if t.startswith("-") else unit + t for t in texts]
+    return [f"{text} {unit}" for text in texts]
+
+
+def _rounded(number: float, digits: int) -> float:
+    """The number itself if it is short, as 1998 is; else that many digits of it."""
+    short_form = float(f"{number:.{_SHORT}g}")
+    return short_form if short_form == number else float(f"{number:.{digits}g}")
+
+
+def _number_words(number: float) -> str:
+    size = abs(number)
+    if number and not 1e-4 <= size < 1e15:
+        return f"{number:.17g}" if float(f"{number:.6g}") != number else f"{number:g}"
+    text = np.format_float_positional(number, trim="-")
+    # Four digits may be a year.
+    return f"{int(text):,}" if size >= 10_000 and number == int(number) else text
