@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from privcore.data.apart import survives
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -35,6 +36,13 @@ _DIGITS[ord("0") : ord("9") + 1] = range(10)
 _KEPT = 1 << 16
 # Whole numbers up to here are exact; above, as Excel, 15 digits.
 _EXACT = 2.0**53
+# In damaged files of old Excel the library may follow a circle until the memory is full.
+_LOOK = """
+import io, python_calamine
+book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
+for name in book.sheet_names:
+    book.get_sheet_by_name(name)
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +89,8 @@ def read_sheet(content: bytes, wanted: str | None = None) -> Sheet:
     with _reading():
         if content.startswith(_ZIP):
             _check_parts(content)
+        elif not survives(_LOOK, content):
+            raise _damaged()
         book = CalamineWorkbook.from_filelike(io.BytesIO(content))
         names, sheet = _find(book, wanted)
         cells = sheet.height * sheet.width
@@ -100,10 +110,14 @@ def _reading() -> Iterator[None]:
         # A panic in Rust is no Exception, and its class has no public name.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise DataError(
-            "The workbook cannot be read; it may be damaged or protected by a password, so save it "
-            "anew as .xlsx or CSV."
-        ) from None
+        raise _damaged() from None
+
+
+def _damaged() -> DataError:
+    return DataError(
+        "The workbook cannot be read; it may be damaged or protected by a password, so save it "
+        "anew as .xlsx or CSV."
+    )
 
 
 def _check_parts(content: bytes) -> None:

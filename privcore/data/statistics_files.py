@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from privcore.data.apart import survives
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -95,19 +96,31 @@ def _kind(content: bytes, filename: str) -> str | None:
 @contextmanager
 def _reading(kind: str | None) -> Iterator[None]:
     """Turns what the libraries raise into one sentence without their text."""
-    program = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}.get(kind or "", "SAS")
     try:
         yield
     except DataError:
         raise
     except Exception:
-        raise DataError(
-            f"The file of {program} cannot be read; it may be damaged, so write it anew, or save "
-            "it as CSV."
-        ) from None
+        raise _damaged(kind) from None
+
+
+def _damaged(kind: str | None) -> DataError:
+    program = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}.get(kind or "", "SAS")
+    return DataError(
+        f"The file of {program} cannot be read; it may be damaged, so write it anew, or save it as "
+        "CSV."
+    )
 
 
 # SPSS, Stata and SAS.
+
+# The library crashes on one in a hundred damaged files of SPSS, while it reads their dictionary.
+_FRAGILE = {"sav"}
+_LOOK = """
+import io, pyreadstat
+read = getattr(pyreadstat, "read_" + sys.argv[2])
+read(io.BytesIO(sys.stdin.buffer.read()), metadataonly=True, output_format="dict")
+"""
 
 
 def _read_stat(content: bytes, kind: str | None) -> Labelled:
@@ -118,6 +131,8 @@ def _read_stat(content: bytes, kind: str | None) -> Labelled:
     read = getattr(pyreadstat, f"read_{kind}")
     # Declared missing values are kept until the labels of the others are known.
     options = {"user_missing": True} if kind in {"sav", "dta", "sas7bdat"} else {}
+    if kind in _FRAGILE and not survives(_LOOK, content, kind):
+        raise _damaged(kind)
     _, about = read(io.BytesIO(content), metadataonly=True)
     names = list(about.column_names)
     # A row more than fits, so that a file with more is told from one that fits.  Without a bound,
