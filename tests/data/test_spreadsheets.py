@@ -304,7 +304,9 @@ def test_a_circle_in_old_excel_is_a_sentence():
     """It would fill the memory with one piece of the file, again and again."""
     damaged = bytearray(xls())
     table = 512 * (1 + int.from_bytes(damaged[76:80], "little"))
-    damaged[table : table + 4] = bytes(4)
+    directory = damaged[48:52]
+    place = table + 4 * int.from_bytes(directory, "little")
+    damaged[place : place + 4] = directory
     with pytest.raises(DataError, match="cannot be read"):
         read_sheet(bytes(damaged))
 

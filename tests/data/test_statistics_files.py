@@ -132,6 +132,11 @@ def test_labels_of_special_codes_leave_numbers(written):
     )
     assert cells(read, "age") == ["50", "60", "do not know", "refused"]
     assert not read.notes
+    read = read_statistics(
+        written(pyreadstat.write_sav, frame[6:], variable_value_labels={"age": {999: "refused"}}),
+        "a.sav",
+    )
+    assert not read.levels
 
 
 def test_labels_are_distinct(written):
