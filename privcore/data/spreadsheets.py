@@ -1,0 +1,258 @@
+"""Spreadsheets to cells of text: the values that Excel or OpenDocument saved, never a formula."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from privcore.data.apart import survives
+from privcore.errors import DataError
+from privcore.text import short
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+# Cells of a sheet, from its first row and column that hold any to its last, empty ones included.
+MAX_CELLS = 50_000_000
+# Bytes of all parts of a workbook without their compression.
+MAX_UNPACKED = 2 << 30
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument.spreadsheet"
+# Bytes of a sheet that are looked at at a time, and more than the longest place of a cell has.
+_AT_ONCE, _LONGEST = 1 << 20, 64
+# What letters are in the name of a column, and digits in that of a row; -1 of others.
+_LETTERS, _DIGITS = np.full(256, -1, np.int64), np.full(256, -1, np.int64)
+_LETTERS[ord("A") : ord("Z") + 1] = _LETTERS[ord("a") : ord("z") + 1] = range(1, 27)
+_DIGITS[ord("0") : ord("9") + 1] = range(10)
+# Distinct cells whose texts are kept.
+_KEPT = 1 << 16
+# Whole numbers up to here are exact; above, as Excel, 15 digits.
+_EXACT = 2.0**53
+# In damaged files of old Excel the library may follow a circle until the memory is full.
+_LOOK = """
+import io, python_calamine
+book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
+for name in book.sheet_names:
+    book.get_sheet_by_name(name)
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """One sheet of a workbook as rows of text, which can be walked once.
+
+    names: of all visible sheets that hold cells, in the book's order; of hidden ones if only these
+    do.  rows: all of the same length, "" for an empty cell.  cells: rows times columns.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    rows: Iterator[list[str]]
+    cells: int
+
+
+def is_spreadsheet(content: bytes) -> bool:
+    """Whether bytes are a workbook, or an older Office file, by what they hold."""
+    if content.startswith(_OLE):
+        return True
+    if not content.startswith(_ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as parts:
+            names = parts.namelist()
+            if any(name.startswith("xl/") for name in names):
+                return True
+            if "mimetype" not in names:
+                return False
+            with parts.open("mimetype") as kind:
+                return kind.read(len(_OPEN_DOCUMENT)) == _OPEN_DOCUMENT
+    except Exception:
+        # Damaged bytes raise errors of many kinds.
+        return False
+
+
+def read_sheet(content: bytes, wanted: str | None = None) -> Sheet:
+    """The sheet of a name, or the first visible one that holds cells.
+
+    Raises DataError for a workbook that cannot be read, is too large, or has no such sheet.
+    """
+    from python_calamine import CalamineWorkbook
+
+    with _reading():
+        if content.startswith(_ZIP):
+            _check_parts(content)
+        elif not survives(_LOOK, content):
+            raise _damaged()
+        book = CalamineWorkbook.from_filelike(io.BytesIO(content))
+        names, sheet = _find(book, wanted)
+        cells = sheet.height * sheet.width
+        if cells > MAX_CELLS:
+            raise _too_wide()
+        return Sheet(sheet.name, names, _texts(sheet), cells)
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Turns what the libraries raise into one sentence without their text."""
+    try:
+        yield
+    except DataError:
+        raise
+    except BaseException as error:
+        # A panic in Rust is no Exception, and its class has no public name.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise _damaged() from None
+
+
+def _damaged() -> DataError:
+    return DataError(
+        "The workbook cannot be read; it may be damaged or protected by a password, so save it "
+        "anew as .xlsx or CSV."
+    )
+
+
+def _check_parts(content: bytes) -> None:
+    """Raises DataError for a workbook that would fill the memory; every part is unpacked once.
+
+    Sizes in a zip's directory may be wrong, so parts are read by zipfile, which stops at them and
+    compares checksums.  The library lays out all cells between the first and the last: one stray
+    cell in the far corner of a sheet would take the memory of 17 billion, and end the process.
+    """
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        if sum(part.file_size for part in parts.infolist()) > MAX_UNPACKED:
+            raise DataError(
+                f"The workbook unpacks to more than {MAX_UNPACKED / 2**30:.0f} GiB; save the one "
+                "sheet that is needed as CSV."
+            )
+        for part in parts.infolist():
+            rows = columns = 0
+            tail = b""
+            with parts.open(part) as stream:
+                while piece := stream.read(_AT_ONCE):
+                    last_row, last_column = _last_places(tail + piece)
+                    rows, columns = max(rows, last_row), max(columns, last_column)
+                    if rows * columns > MAX_CELLS:
+                        raise _too_wide()
+                    # A place may be cut in two; none is longer.
+                    tail = piece[-_LONGEST:]
+
+
+def _last_places(xml: bytes) -> tuple[int, int]:
+    """The last row and the last column of places such as r="AB12" in a piece of a sheet."""
+    text = np.frombuffer(xml + bytes(_LONGEST), np.uint8)
+    starts = (text[:-2] <= ord(" ")) & (text[1:-1] == ord("r")) & (text[2:] == ord("="))
+    at = np.flatnonzero(starts[:-_LONGEST]) + len(' r="')
+    last = []
+    for base, values, longest in ((26, _LETTERS, 12), (10, _DIGITS, 18)):
+        number = np.zeros(len(at), np.int64)
+        for _ in range(longest):
+            value = values[text[at]]
+            inside = value >= 0
+            if not inside.any():
+                break
+            number[inside] = base * number[inside] + value[inside]
+            at += inside
+        last.append(int(number.max(initial=0)))
+    return last[1], last[0]
+
+
+def _too_wide() -> DataError:
+    return DataError(
+        f"A sheet of the workbook spans more than {MAX_CELLS:,} cells; delete what stands far from "
+        "the table, or save the table as CSV."
+    )
+
+
+def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], CalamineSheet]:
+    """Names of the sheets that can be read, and the one to read."""
+    from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+    shown: list[str] = []
+    hidden: list[str] = []
+    chosen: CalamineSheet | None = None
+    for about in book.sheets_metadata:
+        if about.typ != SheetTypeEnum.WorkSheet:
+            continue
+        sheet = book.get_sheet_by_name(about.name)
+        if not sheet.height * sheet.width:
+            continue
+        visible = about.visible == SheetVisibleEnum.Visible
+        (shown if visible else hidden).append(about.name)
+        # A hidden sheet is read where it is wanted, or where no visible one holds cells.
+        if about.name == wanted or (wanted is None and visible and len(shown) == 1):
+            chosen = sheet
+    names = tuple(shown or hidden)
+    if not names:
+        raise DataError("The workbook has no sheet with cells; save it anew with its values.")
+    if chosen is None and wanted is None:
+        chosen = book.get_sheet_by_name(names[0])
+    if chosen is None:
+        listed = ", ".join(repr(short(name)) for name in names[:10])
+        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        raise DataError(
+            f"The workbook has no sheet {short(wanted)!r} with cells; choose one of {listed}{more}."
+        )
+    return names, chosen
+
+
+def _texts(sheet: CalamineSheet) -> Iterator[list[str]]:
+    """Rows of a sheet as text, from the first that holds a cell."""
+    text = _Texts()
+    first = sheet.start[0] if sheet.start else 0
+    with _reading():
+        for row in islice(sheet.iter_rows(), first, None):
+            yield [
+                text[cell] if type(cell) is not bool else "true" if cell else "false"
+                for cell in row
+            ]
+
+
+class _Texts(dict[Any, str]):
+    """Texts of cells, each written once while there are not too many.
+
+    Of the types that cells have, only truth values equal values of another, so they stay outside.
+    """
+
+    def __missing__(self, cell: Any) -> str:
+        text = _WRITE[type(cell)](cell)
+        if len(self) < _KEPT:
+            self[cell] = text
+        return text
+
+
+def _number(value: float) -> str:
+    if value.is_integer() and abs(value) <= _EXACT:
+        return str(int(value))
+    return f"{value:.15g}"
+
+
+def _moment(value: datetime.datetime) -> str:
+    midnight = value.time() == datetime.time()
+    return value.date().isoformat() if midnight else value.isoformat(" ")
+
+
+def _duration(value: datetime.timedelta) -> str:
+    """Hours, minutes and seconds, such as 36:00:00."""
+    seconds = round(value.total_seconds())
+    hours, rest = divmod(abs(seconds), 3600)
+    return f"{'-' * (seconds < 0)}{hours}:{rest // 60:02}:{rest % 60:02}"
+
+
+_WRITE: dict[type, Callable[[Any], str]] = {
+    str: str,
+    int: str,
+    float: _number,
+    datetime.date: datetime.date.isoformat,
+    datetime.datetime: _moment,
+    datetime.time: datetime.time.isoformat,
+    datetime.timedelta: _duration,
+}

@@ -1,0 +1,403 @@
+"""Files of SPSS, Stata, SAS and R to cells of text, with what their dictionaries say of levels."""
+
+from __future__ import annotations
+
+import bz2
+import datetime
+import gzip
+import io
+import lzma
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from privcore.data.apart import survives
+from privcore.errors import DataError
+from privcore.text import short
+
+# Cells of a table, and bytes of a file of R without its compression.
+MAX_CELLS, MAX_UNPACKED = 50_000_000, 2 << 30
+_SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
+_PORTABLE = b"SPSS PORT FILE"
+_R_DATA = tuple(b"RD" + form + b"\n" for form in (b"X2", b"X3", b"A2", b"A3", b"B2", b"B3"))
+_R_PLAIN = (b"X\n\0\0\0", b"A\n", b"B\n")
+_R_PACKED: dict[bytes, Callable[[io.BytesIO], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
+}
+_R_NAMES = (".rds", ".rda", ".rdata")
+# Whole numbers up to here are exact.
+_EXACT = 2.0**53
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """A table as text, and what its file says of its variables.
+
+    frame: a categorical column of each variable, missing cells NaN.  levels: of variables with
+    labels of values, all of them in the order of their codes, also those that no row has.
+    ordered: variables that the file calls ordered.  notes: what was done, a sentence each.
+    """
+
+    frame: pd.DataFrame
+    levels: Mapping[str, tuple[str, ...]]
+    ordered: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def is_statistics_file(content: bytes, filename: str) -> bool:
+    """Whether bytes are a file of SPSS, Stata, SAS or R; the name decides where bytes cannot."""
+    return _kind(content, filename) is not None
+
+
+def read_statistics(content: bytes, filename: str) -> Labelled:
+    """The table of a file, cells with labels as these.
+
+    Raises DataError for a file that cannot be read, is too large, or holds no table.
+    """
+    kind = _kind(content, filename)
+    with _reading(kind):
+        if kind == "R":
+            return _read_r(content)
+        return _read_stat(content, kind)
+
+
+def _kind(content: bytes, filename: str) -> str | None:
+    ending = PurePath(filename.lower()).suffix
+    if content.startswith((b"$FL2", b"$FL3")):
+        return "sav"
+    if content.startswith(b"<stata_dta>"):
+        return "dta"
+    # Before version 13, a file says its version and the order of its bytes, and nothing else.
+    if ending == ".dta" and content[:1] and 102 <= content[0] <= 115 and content[1:2] in b"\1\2":
+        return "dta"
+    if content.startswith(_SAS):
+        return "sas7bdat"
+    if content.startswith(b"HEADER RECORD*******"):
+        return "xport"
+    if _PORTABLE in content[:500]:
+        return "por"
+    if content.startswith(_R_DATA):
+        return "R"
+    if ending in _R_NAMES and content.startswith((*_R_PLAIN, *_R_PACKED)):
+        return "R"
+    return None
+
+
+@contextmanager
+def _reading(kind: str | None) -> Iterator[None]:
+    """Turns what the libraries raise into one sentence without their text."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception:
+        raise _damaged(kind) from None
+
+
+def _damaged(kind: str | None) -> DataError:
+    program = {"sav": "SPSS", "por": "SPSS", "dta": "Stata", "R": "R"}.get(kind or "", "SAS")
+    return DataError(
+        f"The file of {program} cannot be read; it may be damaged, so write it anew, or save it as "
+        "CSV."
+    )
+
+
+# SPSS, Stata and SAS.
+
+# The library crashes on one in a hundred damaged files of SPSS, while it reads their dictionary.
+_FRAGILE = {"sav"}
+_LOOK = """
+import io, pyreadstat
+read = getattr(pyreadstat, "read_" + sys.argv[2])
+read(io.BytesIO(sys.stdin.buffer.read()), metadataonly=True, output_format="dict")
+"""
+
+
+def _read_stat(content: bytes, kind: str | None) -> Labelled:
+    import pyreadstat
+
+    if kind is None:
+        raise DataError("The file is none of SPSS, Stata, SAS or R; save it as CSV in UTF-8.")
+    read = getattr(pyreadstat, f"read_{kind}")
+    # Declared missing values are kept until the labels of the others are known.
+    options = {"user_missing": True} if kind in {"sav", "dta", "sas7bdat"} else {}
+    if kind in _FRAGILE and not survives(_LOOK, content, kind):
+        raise _damaged(kind)
+    _, about = read(io.BytesIO(content), metadataonly=True)
+    names = list(about.column_names)
+    # A row more than fits, so that a file with more is told from one that fits.  Without a bound,
+    # a damaged count of rows would take all memory.
+    limit = MAX_CELLS // max(1, len(names))
+    table, about = read(io.BytesIO(content), row_limit=limit + 1, **options)
+    if len(table) > limit:
+        raise _too_large()
+    columns: list[pd.Categorical] = []
+    levels: dict[str, tuple[str, ...]] = {}
+    declared: list[str] = []
+    for place, name in enumerate(names):
+        variable = _Variable(
+            labels=about.variable_value_labels.get(name, {}),
+            ranges=about.missing_ranges.get(name, ()),
+            kind=about.readstat_variable_types.get(name, ""),
+        )
+        column, listed, some = variable.read(table.iloc[:, place])
+        columns.append(column)
+        if listed is not None:
+            levels[name.strip()] = listed
+        if some:
+            declared.append(name.strip())
+    notes = []
+    if declared:
+        notes.append(f"Declared missing values of {_columns(declared)} are missing.")
+    ordered = {
+        name.strip() for name, measure in about.variable_measure.items() if measure == "ordinal"
+    }
+    return Labelled(_frame(names, columns), levels, frozenset(ordered), tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Variable:
+    """What a dictionary says of a variable.
+
+    labels: by code.  ranges: of codes declared missing, "lo" and "hi" included.  kind: how values
+    are stored.
+    """
+
+    labels: Mapping[Any, str]
+    ranges: Sequence[Mapping[str, Any]]
+    kind: str
+
+    def read(self, cells: pd.Series[Any]) -> tuple[pd.Categorical, tuple[str, ...] | None, bool]:
+        """The column, its levels if it has any, and whether values of it are declared missing."""
+        codes, distinct = pd.factorize(cells)
+        values = list(distinct)
+        absent = [self._is_missing(value) for value in values]
+        labels = self._level_labels([v for v, gone in zip(values, absent, strict=True) if not gone])
+        used = set(labels.values())
+        texts: list[str | None] = []
+        for value, gone in zip(values, absent, strict=True):
+            if gone:
+                texts.append(None)
+            elif value in labels:
+                texts.append(labels[value])
+            else:
+                text = _text(value, single=self.kind == "float")
+                # A number that is another's label is a level of its own.
+                texts.append(f"{text} (no label)" if text in used else text)
+        levels = tuple(labels.values()) if labels else None
+        return _categorical(codes, texts), levels, bool(self.ranges) or any(absent)
+
+    def _is_missing(self, value: Any) -> bool:
+        if isinstance(value, str) and self.kind != "string":
+            # Of numbers, .a to .z come as letters.
+            return True
+        if not isinstance(value, str | int | float | np.number):
+            return False
+        return any(
+            isinstance(value, str) == isinstance(bound["lo"], str)
+            and bound["lo"] <= value <= bound["hi"]
+            for bound in self.ranges
+        )
+
+    def _level_labels(self, present: list[Any]) -> dict[Any, str]:
+        """Distinct labels by code, in order, of a variable whose codes stand for levels.
+
+        A number with labels of a few special codes only, such as an age, stays a number.
+        """
+        codes = sorted(code for code in self.labels if not self._is_missing(code))
+        if len(codes) < 2 or 2 * sum(value in self.labels for value in present) < len(present):
+            return {}
+        names = {code: self.labels[code].strip() or _text(code) or "" for code in codes}
+        shared = Counter(names.values())
+        labels: dict[Any, str] = {}
+        for code, name in names.items():
+            # The code makes names distinct; a name may already look like one with its code.
+            taken = shared[name] > 1
+            while taken:
+                name = f"{name} ({_text(code)})"
+                taken = name in shared or name in labels.values()
+            labels[code] = name
+        return labels
+
+
+# R.
+
+
+@dataclass(frozen=True)
+class _Factor:
+    codes: NDArray[np.intp]
+    levels: tuple[str, ...]
+    ordered: bool
+
+
+@dataclass(frozen=True)
+class _RFrame:
+    names: list[str]
+    columns: list[Any]
+
+
+def _read_r(content: bytes) -> Labelled:
+    from rdata.conversion import convert
+    from rdata.parser import parse_data
+
+    for mark, opened in _R_PACKED.items():
+        if content.startswith(mark):
+            with opened(io.BytesIO(content)) as stream:
+                content = stream.read(MAX_UNPACKED + 1)
+    if len(content) > MAX_UNPACKED:
+        raise _too_large()
+    many = content.startswith(_R_DATA)
+    with warnings.catch_warnings():
+        # Of classes that are read as what they are made of, and of encodings that are guessed.
+        warnings.simplefilter("ignore")
+        value = convert(
+            parse_data(content, extension=".rda" if many else ".rds"),
+            constructor_dict=_R_CLASSES,
+            default_encoding="utf-8",
+        )
+    held = list(value.values()) if many and isinstance(value, Mapping) else [value]
+    frames = [each for each in held if isinstance(each, _RFrame)]
+    if len(frames) != 1:
+        raise DataError(
+            f"The file of R holds {len(frames) or 'no'} data frames; save one by saveRDS, or write "
+            "it as CSV."
+        )
+    frame = frames[0]
+    columns, levels, ordered = [], {}, set()
+    for name, values in zip(frame.names, frame.columns, strict=True):
+        if isinstance(values, _Factor):
+            columns.append(_categorical(values.codes, values.levels))
+            levels[name.strip()] = values.levels
+            if values.ordered:
+                ordered.add(name.strip())
+        else:
+            columns.append(_r_column(name, values))
+    if sum(len(column) for column in columns) > MAX_CELLS:
+        raise _too_large()
+    return Labelled(_frame(frame.names, columns), levels, frozenset(ordered), ())
+
+
+def _r_column(name: str, values: Any) -> pd.Categorical:
+    # Named vectors come as arrays of another library, which hold one of NumPy.
+    values = getattr(values, "values", values)
+    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind == "c":
+        raise DataError(
+            f"Column {short(name)!r} holds lists, matrices or complex numbers; keep one value in "
+            "each cell."
+        )
+    hidden = np.ma.getmaskarray(values)
+    codes, distinct = pd.factorize(np.ma.getdata(values))
+    return _categorical(np.where(hidden, -1, codes), [_text(value) for value in distinct])
+
+
+def _r_frame(values: Any, attributes: Mapping[str, Any]) -> _RFrame:
+    names = [str(name) for name in attributes.get("names", ())]
+    columns = list(values.values()) if isinstance(values, Mapping) else list(values)
+    if len(names) != len(columns):
+        raise DataError("Two columns of the data frame have one name; give each its own.")
+    return _RFrame(names, columns)
+
+
+def _r_factor(values: Any, attributes: Mapping[str, Any]) -> _Factor:
+    levels = tuple(str(level) for level in attributes["levels"])
+    codes = np.ma.filled(values, 0).astype(np.intp) - 1
+    return _Factor(codes, levels, "ordered" in attributes["class"])
+
+
+def _r_dates(values: Any, _: Mapping[str, Any]) -> NDArray[Any]:
+    return _since_1970(values, "D")
+
+
+def _r_times(values: Any, _: Mapping[str, Any]) -> NDArray[Any]:
+    return _since_1970(values, "s")
+
+
+def _since_1970(values: Any, unit: str) -> NDArray[Any]:
+    """Days or seconds as dates or times, in UTC; parts of them are dropped."""
+    numbers = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
+    known = np.isfinite(numbers)
+    whole = np.floor(np.where(known, numbers, 0)).astype(np.int64)
+    moments = whole.astype(f"datetime64[{unit}]")
+    # Beyond the years of Python, neither a date nor a time is written.
+    within = known & (moments >= np.datetime64("0001-01-01")) & (moments < np.datetime64("9999"))
+    dates = np.full(len(numbers), None, dtype=object)
+    dates[within] = moments[within].astype(object)
+    return dates
+
+
+def _r_long(values: Any, _: Mapping[str, Any]) -> NDArray[Any]:
+    """Whole numbers of 64 bits, which the package bit64 keeps in the bytes of others."""
+    numbers = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    return np.ma.masked_equal(numbers, np.iinfo(np.int64).min)
+
+
+_R_CLASSES: dict[str | bytes, Callable[[Any, Mapping[str, Any]], Any]] = {
+    "data.frame": _r_frame,
+    "factor": _r_factor,
+    "ordered": _r_factor,
+    "Date": _r_dates,
+    "POSIXct": _r_times,
+    "integer64": _r_long,
+}
+
+
+# All of them.
+
+
+def _text(value: Any, *, single: bool = False) -> str | None:
+    """A value as text, None if it says nothing; single: stored with 24 bits of precision."""
+    if value is None or isinstance(value, str):
+        return value if value and value.strip() else None
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        if number.is_integer() and abs(number) <= _EXACT:
+            return str(int(number))
+        return str(np.float32(number)) if single else repr(number)
+    if isinstance(value, datetime.datetime):
+        midnight = value.time() == datetime.time()
+        return value.date().isoformat() if midnight else value.isoformat(" ")
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return None if pd.isna(value) else str(value)
+
+
+def _categorical(codes: NDArray[np.intp], texts: Sequence[str | None]) -> pd.Categorical:
+    """A column of texts by their places, -1 and those of None missing."""
+    places: dict[str, int] = {}
+    owner = [-1 if text is None else places.setdefault(text, len(places)) for text in texts]
+    # The last is where -1 points to.
+    owners = np.array([*owner, -1], dtype=np.int32)
+    return pd.Categorical.from_codes(owners[codes], pd.Index(list(places), dtype=object))
+
+
+def _frame(names: Sequence[str], columns: Sequence[pd.Categorical]) -> pd.DataFrame:
+    """A table of columns, whose names may still be equal."""
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    frame.columns = pd.Index([name.strip() for name in names], dtype=object)
+    return frame
+
+
+def _columns(names: Sequence[str]) -> str:
+    """How many columns, and the first of them by name."""
+    listed = ", ".join(short(name) for name in names[:5]) + ", …" * (len(names) > 5)
+    return f"{len(names)} column{'s' * (len(names) > 1)} ({listed})"
+
+
+def _too_large() -> DataError:
+    return DataError(
+        f"The table has more than {MAX_CELLS:,} cells; keep the rows and columns that are needed."
+    )
