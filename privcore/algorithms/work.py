@@ -165,8 +165,8 @@ def wide_sentence(columns: int) -> str:
     """What to do with a table that is too wide to begin with, and how long fewer columns take."""
     some, many = (_time(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
-        f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on {_SOME} "
-        f"columns and {many} on {WIDE}: choose by name (--columns 'q*'), by kind (--kinds ordered) "
+        f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
+        f"{_SOME} columns and {many} on {WIDE}: choose by name (--columns 'q*'), by kind (--kinds ordered) "
         f"or by chance (--at-random {_SOME}). What depends on an outcome cannot be looked up for "
         "nothing: that costs ε."
     )

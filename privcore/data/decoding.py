@@ -1,4 +1,4 @@
-"""Bytes to text: the encoding and the delimiter of a table that says neither.
+"""Bytes to text: the encoding of a table that does not say it.
 
 Where neither a mark nor UTF-8 tells the encoding, the words beyond ASCII are read in each one, and
 each reading has a likelihood: how frequent its letters are in the languages that the encoding is
@@ -8,15 +8,13 @@ used for, and whether case, script and signs follow one another as they do in wo
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from math import log
 
 from privcore.errors import DataError
@@ -29,7 +27,6 @@ ENCODINGS = (
 )
 # Windows writes more characters under these names than Python's codecs of these names know.
 _CODECS = {"shift_jis": "cp932", "euc_kr": "cp949", "big5": "cp950"}
-_DELIMITERS = ",;\t|"
 _BINARY_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"PK\x03\x04", b"%PDF", b"\x1f\x8b", b"GIF8")
 # UTF-32 comes first: its mark starts with that of UTF-16.
 _MARKS = {
@@ -276,19 +273,3 @@ def _not_text() -> DataError:
     return DataError(
         "The file is neither text in a known encoding nor Parquet; save it as CSV in UTF-8."
     )
-
-
-def find_delimiter(text: str) -> str:
-    """The delimiter that gives the first rows equally many cells, and the most of them."""
-
-    def quality(delimiter: str) -> tuple[bool, int]:
-        lines = io.StringIO(text[:100_000], newline="")
-        try:
-            rows = list(islice(csv.reader(lines, delimiter=delimiter), 50))
-        except csv.Error:
-            return False, 0
-        # The last row may be cut in the middle.
-        sizes = [len(row) for row in rows[: max(1, len(rows) - 1)] if row]
-        return len(set(sizes)) == 1 and sizes[0] > 1, max(sizes, default=0)
-
-    return max(_DELIMITERS, key=quality)

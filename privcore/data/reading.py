@@ -13,12 +13,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 
 import pandas as pd
 
 from privcore.data import arrow
-from privcore.data.cells import MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
+from privcore.data.cells import AT_ONCE, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
 from privcore.data.decoding import ENCODINGS, decode
 from privcore.data.layout import (
     DELIMITERS,
@@ -34,7 +34,10 @@ from privcore.data.layout import (
 from privcore.data.model import MAX_COLUMNS, check_names
 from privcore.data.persons import names_persons, whose_rows
 from privcore.data.questions import Question, Topic
+from privcore.data.spreadsheets import is_spreadsheet, read_sheet
+from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.errors import DataError
+from privcore.text import short
 from privcore.unit import RECORD, Unit
 
 __all__ = ["ENCODINGS", "MAX_BYTES", "MAX_CELLS", "MEMORY", "Asked", "RawTable", "read_table"]
@@ -44,14 +47,14 @@ MAX_BYTES = 100_000_000
 MAX_CELLS = 50_000_000
 # Characters at the start, and bytes at the end, in which the table's first and last rows are.
 _HEAD, _TAIL = 400_000, 20_000
-_ROWS_OF_HEAD = 200
+_ROWS_OF_HEAD, _LAST_ROWS = 200, 40
 # Bytes of a row at most, first as rows are and then as they may be.
 _USUAL_ROW, _MAX_ROW = 1 << 20, 10_000_000
 
 # The standard reader, which reads the first rows, refuses fields above 128 kB.  The setting is the
 # process's, so it is made once.
 csv.field_size_limit(MAX_BYTES)
-# Names of the kinds of files that are read, by their endings.
+# Of the kinds of files that are read.
 ENDINGS = (
     *("csv", "tsv", "tab", "txt", "dat", "parquet", "pq", "xlsx", "xlsm", "xlsb", "xls", "ods"),
     *("sav", "zsav", "por", "dta", "sas7bdat", "xpt", "rds", "rdata", "rda"),
@@ -83,7 +86,7 @@ class RawTable:
     notes: what the reader left out or took for something else, a sentence each.
     questions: what only the owner knows, and has to say before a release.
     readings: other encodings that fit the file, each with samples of what it says then.
-    sheets: names of a workbook's sheets; the first of `asked`, or of these, is read.
+    sheets: names of a workbook's sheets that hold cells.
     labels: of columns of which the file lists the levels, in their order.  ordered: names of those
         that it calls ordered.
     """
@@ -136,6 +139,19 @@ def read_table(
     held = Memory(memory)
     if filename.lower().endswith((".parquet", ".pq")) or content[:4] == b"PAR1":
         table = RawTable(_read_parquet(content, held), "", "")
+    elif is_statistics_file(content, filename):
+        labelled = read_statistics(content, filename)
+        check_names([str(name) for name in labelled.frame.columns])
+        table = RawTable(
+            labelled.frame,
+            "",
+            "",
+            notes=labelled.notes,
+            labels=labelled.levels,
+            ordered=labelled.ordered,
+        )
+    elif is_spreadsheet(content):
+        table = _read_sheet(content, asked, held)
     else:
         table = _read_text(content, filename, asked, held)
     if asked.leave_last:
@@ -224,6 +240,45 @@ def _named(
     if len(notes) > 3:
         notes = [f"{len(notes)} columns have no name; those that hold values are numbered."]
     return [name for name, _ in kept], [column for _, column in kept], notes
+
+
+def _read_sheet(content: bytes, asked: Asked, memory: Memory) -> RawTable:
+    sheet = read_sheet(content, asked.sheet)
+    head = list(islice(sheet.rows, _ROWS_OF_HEAD))
+    layout = layout_of(head, asked.header)
+    memory.take(OF_CELL * sheet.cells)
+    columns = [Texts(memory) for _ in range(layout.width)]
+    last: list[list[str]] = []
+    rows = chain(head[layout.start :], sheet.rows)
+    at_once = max(1, AT_ONCE // max(1, layout.width))
+    # The last rows are kept back until it is known that no more follow.
+    while piece := list(islice(rows, at_once)):
+        last += piece
+        _add_rows(columns, last[:-_LAST_ROWS])
+        last = last[-_LAST_ROWS:]
+    left, notes = last_rows(last, layout.width)
+    _add_rows(columns, last[: len(last) - left])
+    names, columns, said = _named(layout.names, columns)
+    check_names(names)
+    if len(sheet.names) > 1:
+        notes = (*notes, f"Sheet {short(sheet.name)!r} of {len(sheet.names)} is read.")
+    return RawTable(
+        _framed(names, columns),
+        "",
+        "",
+        notes=(*layout.notes, *said, *notes),
+        questions=() if layout.question is None else (layout.question,),
+        sheets=sheet.names,
+    )
+
+
+def _add_rows(columns: Sequence[Texts], rows: Sequence[Sequence[str]]) -> None:
+    """Add rows to columns; blank ones are none, and cells beyond the last column are left out."""
+    import pyarrow as pa
+
+    filled = [row for row in rows if any(row)]
+    for column, cells in zip(columns, zip(*filled, strict=True), strict=False):
+        column.add(pa.array(cells, pa.string()))
 
 
 def _read_text(content: bytes, filename: str, asked: Asked, memory: Memory) -> RawTable:
