@@ -125,7 +125,8 @@ def _framed(names: Sequence[str], columns: Sequence[Texts]) -> pd.DataFrame:
 
 
 def _read_text(content: bytes, filename: str, encoding: str | None, memory: Memory) -> RawTable:
-    text, encoding = decode(content, encoding)
+    decoded = decode(content, encoding)
+    text, encoding = decoded.text, decoded.encoding
     if not text.strip():
         raise _empty()
     memory.take(sys.getsizeof(text))
