@@ -166,9 +166,9 @@ def wide_sentence(columns: int) -> str:
     some, many = (_time(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
         f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
-        f"{_SOME} columns and {many} on {WIDE}: choose by name (--columns 'q*'), by kind (--kinds ordered) "
-        f"or by chance (--at-random {_SOME}). What depends on an outcome cannot be looked up for "
-        "nothing: that costs ε."
+        f"{_SOME} columns and {many} on {WIDE}: choose by name (--columns 'q*'), by kind (--kinds "
+        f"ordered) or by chance (--at-random {_SOME}). What depends on an outcome cannot be "
+        "looked up for nothing: that costs ε."
     )
 
 

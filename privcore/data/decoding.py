@@ -101,7 +101,7 @@ class Decoded:
     text: str
     encoding: str
     # Where others may be right: each encoding, the chosen one first, then the likeliest, with up
-    # to 3 words, the same in each, that tell the readings apart.
+    # to 3 words, the same in each, that the readings differ in.
     readings: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
@@ -189,16 +189,16 @@ def _words(content: bytes) -> list[bytes]:
 def _ranked(words: Sequence[bytes]) -> list[str]:
     """The encodings that the words may be in and that read them differently, likeliest first."""
     together = b"\n".join(words)
-    found: dict[str, tuple[float, str]] = {}
+    fits: dict[str, tuple[float, str]] = {}
     for encoding in _BY_LETTERS:
         try:
             text = together.decode(_CODECS.get(encoding, encoding))
         except UnicodeDecodeError:
             continue
         fit = _likelihood(text, encoding) + (_WIDEST if encoding == "cp1252" else 0)
-        if text not in found or fit > found[text][0]:
-            found[text] = fit, encoding
-    ranked = sorted(found.values(), key=lambda f: -f[0])
+        if text not in fits or fit > fits[text][0]:
+            fits[text] = fit, encoding
+    ranked = sorted(fits.values(), key=lambda f: -f[0])
     return [encoding for fit, encoding in ranked if fit >= ranked[0][0] - _MARGIN]
 
 
@@ -218,7 +218,7 @@ def _likelihood(text: str, encoding: str) -> float:
 
 @cache
 def _frequencies(encoding: str) -> tuple[dict[str, float], ...]:
-    """Of each language of the encoding, the log-likelihoods of characters beyond ASCII."""
+    """The log-likelihoods of characters beyond ASCII, in each language of the encoding."""
     common = dict.fromkeys(_SIGNS, _SIGN) | dict.fromkeys(_HALF_WIDE, _HALF)
     for codec, first, last in _COMMON.get(encoding, ()):
         pairs = (bytes((a, b)) for a in range(first, last + 1) for b in range(0x40, 0xFF))
@@ -251,7 +251,7 @@ def _follows(before: str, after: str, latin: bool) -> float:
 def _samples(
     words: Sequence[bytes], encodings: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """For each encoding, the same few words as it reads them: those that tell the most apart."""
+    """For each encoding, the same few words as it reads them: those that most of them differ in."""
     if len(encodings) < 2:
         return ()
     # A page shows a few words; the first ones are of the header.

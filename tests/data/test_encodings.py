@@ -33,7 +33,6 @@ FOUND = [
     ("mac_roman", "âge,région\nâgé,Île-de-France\njeune,Rhône\n"),
     ("cp1254", "yaş,sigara\ngenç,hayır\nyaşlı,evet\n"),
     ("cp1255", "מין,עישון,השכלה\nזכר,כן,יסודית\nנקבה,לא,תיכונית\n"),
-    ("cp1255", "a,b\nצ׳מורו,1\nקזחסטן,2\nאסאמית,1\nקורונה,2\n"),
     ("cp1256", "العمر,الجنس\nشاب,ذكر\nمسن,أنثى\n"),
     ("cp1257", "amžius,rūko\njaunas,taip\nvyresnis žmogus,ne\n"),
     ("cp1257", "dzimums,smēķē,izglītība\nvīrietis,jā,vidējā\nsieviete,nē,augstākā\n"),
@@ -46,6 +45,8 @@ OFFERED = [
     ("koi8-r", "ОЦЕНКА,a\n1,2\n2,1\n"),
     ("cp1254", "a,b\nhayır,1\nevet,2\n"),
     ("cp1250", "a,b\nnő,1\nx,2\n"),
+    ("cp1255", "צ׳מורו,קזחסטן,אסאמית,קורונה,צ׳כית\n1,2,3,4,5\n"),
+    ("mac_roman", "a,b\n1990–2000,1\nx,2\n"),
 ]
 
 
