@@ -161,14 +161,13 @@ def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float
     return seconds + codes**2 / 1e6, 0.35 + columns**2 / 3.6e5 + codes**2 * 24 / 2**30
 
 
-def wide_sentence(columns: int) -> str:
-    """What to do with a table that is too wide to begin with, and how long fewer columns take."""
+def wide_sentence(columns: int, how: str) -> str:
+    """That a table is too wide to begin with, how long fewer columns take, and how to choose."""
     some, many = (_time(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
         f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
-        f"{_SOME} columns and {many} on {WIDE}: choose by name (--columns 'q*'), by kind (--kinds "
-        f"ordered) or by chance (--at-random {_SOME}). What depends on an outcome cannot be "
-        "looked up for nothing: that costs ε."
+        f"{_SOME} columns and {many} on {WIDE}: {how}. What depends on an outcome cannot be looked "
+        "up for nothing: that costs ε."
     )
 
 

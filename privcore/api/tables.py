@@ -36,6 +36,7 @@ def read_table(
     header: bool | None = None,
     sheet: str | None = None,
     leave_last: int = 0,
+    values: Collection[str] = (),
 ) -> Dataset:
     """A table as a data set.
 
@@ -58,6 +59,8 @@ def read_table(
             refuses until it is said, where the row looks like values.
         sheet: of a workbook, by its name; None for the first.
         leave_last: rows at the end to leave out, such as one of totals.
+        values: without a schema, cells that are values although they look like codes for missing
+            ones, such as "99".
 
     Returns:
         The data set: n rows of coded levels and of numbers within their bounds.
@@ -97,7 +100,7 @@ def read_table(
             )
         raw = bounded(raw, unit, ROWS_PER_UNIT.parse(rows_per_unit)).table
     if schema is None:
-        proposals = choose(proposals_for(raw), columns)
+        proposals = choose(proposals_for(raw, values=values), columns)
         for column, reason in left_out(proposals).items():
             warnings.warn(f"Left out: {short(column)} ({reason})", UserWarning, stacklevel=2)
         proposed = [proposal.schema for proposal in proposals]

@@ -39,6 +39,9 @@ from privcore.parameter import Parameter
 from privcore.text import short
 from privcore.unit import noun_of
 
+_CHOOSE = (
+    "choose by name (--columns 'q*'), by kind (--kinds ordered) or by chance (--at-random 200)"
+)
 _EXACT = "That is an exact figure, for you alone."
 _SOURCES = ("network", "example", "csv", "sample", "table")
 _FILES = ("csv", "sample", "table")
@@ -92,6 +95,12 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "rows in each, else of equal width (examples: none; files: by rows and columns)",
     )
     data.add_argument("--columns", metavar="A,B,…", help="of a file, the columns to use, or q*")
+    data.add_argument(
+        "--values",
+        metavar="A,B,…",
+        help="of a file, cells that are values although they look like codes for missing ones, "
+        "such as 99",
+    )
     data.add_argument("--drop", metavar="A,B,…", help="of a file, columns to leave out, or q*")
     data.add_argument(
         "--kinds", metavar="A,B,…", help=f"of a file, only columns of kinds: {', '.join(KINDS)}"
@@ -341,7 +350,8 @@ def _read_file(options: argparse.Namespace) -> Dataset:
     schema = stated_schema(options)
     if schema is None:
         _check_width(len(raw.names), options)
-        schema = _proposed(triage(raw, intervals_of(options)), options)
+        values = _listed(vars(options).get("values"))
+        schema = _proposed(triage(raw, intervals_of(options), values=values), options)
         if options.intervals == "none":
             schema = [replace(column, cut_points=(), bins=None) for column in schema]
         if options.merge_rare is not None:
@@ -357,12 +367,12 @@ def _read_file(options: argparse.Namespace) -> Dataset:
     return build_dataset(raw, schema, name=name, missing=options.missing or "refuse")
 
 
-_ON_PROPOSALS = ("columns", "drop", "index", "kinds", "at_random", "merge_rare")
+_ON_PROPOSALS = ("columns", "values", "drop", "index", "kinds", "at_random", "merge_rare")
 
 
 def _refuse_on_proposals(options: argparse.Namespace) -> None:
     """Raises ParameterError for an option that changes proposals, which a schema replaces."""
-    named = [option for option in _ON_PROPOSALS if getattr(options, option) is not None]
+    named = [option for option in _ON_PROPOSALS if vars(options).get(option) is not None]
     if named:
         raise ParameterError(
             f"--{named[0].replace('_', '-')} is for a file without --schema, which says which "
@@ -374,7 +384,7 @@ def _check_width(columns: int, options: argparse.Namespace) -> None:
     """Raises DataError for a table that is too wide, before it is looked at, if nobody chose."""
     chosen = any(vars(options).get(name) is not None for name in ("columns", "kinds", "at_random"))
     if columns > WIDE and not chosen:
-        raise DataError(wide_sentence(columns))
+        raise DataError(wide_sentence(columns, _CHOOSE))
 
 
 def _proposed(proposals: list[Proposal], options: argparse.Namespace) -> list[ColumnSchema]:

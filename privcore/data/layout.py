@@ -16,7 +16,7 @@ from privcore.data.cells import cell_text
 from privcore.data.questions import Question
 from privcore.data.writing import spelling
 
-DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
+DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blank"}
 # Rows at the start that are looked at, and rows before the names that are no rows of the table.
 _LOOKED_AT, _BEFORE = 200, 30
 _COMMENT = re.compile(r"\s*(#|//|%)")

@@ -94,7 +94,7 @@ class Described(ABC):
     @property
     def ordered(self) -> tuple[int, ...]:
         """Per column how many of its levels, from the first, are in an order; 0 of others."""
-        return tuple(map(_in_order, self.columns))
+        return tuple(map(levels_in_order, self.columns))
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Dataset(Described):
         return "part of the model that the rows were sampled from" if built_in else super().basis
 
 
-def _in_order(column: Column) -> int:
+def levels_in_order(column: Column) -> int:
     if column.kind != "ordinal":
         return 0
     # That a value is missing has no place in an order.

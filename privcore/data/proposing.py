@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,16 +134,18 @@ def propose(
     labels: Sequence[str] = (),
     *,
     ordered: bool = False,
+    values: Collection[str] = (),
 ) -> Proposal:
     """A proposal for one column.
 
     intervals: into which numbers are cut.  labels: all levels, in their order, where the file
     itself says them; ordered: whether it says that this order means something.
+    values: cells that are values although they look like codes for missing ones.
     """
     counts = cells.value_counts()
     if labels:
         return _labelled(name, labels, counts, len(cells), ordered)
-    return propose_counted(name, counts, len(cells), intervals)
+    return propose_counted(name, counts, len(cells), intervals, values=values)
 
 
 def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
@@ -161,24 +163,31 @@ def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
 
 
 def propose_counted(
-    name: str, counts: pd.Series[Any], rows: int, intervals: int, every: int = 1
+    name: str,
+    counts: pd.Series[Any],
+    rows: int,
+    intervals: int,
+    every: int = 1,
+    *,
+    values: Collection[str] = (),
 ) -> Proposal:
     """A proposal for a column whose cells are counted.
 
     counts: rows of each text that a cell holds, by the text.  rows: of the column, with those that
-    have no value.  every: of how many rows of the table one is among them.
+    have no value.  every: of how many rows of the table one is among them.  values: as of
+    `propose`.
     """
     cells = _cells(name, counts, rows)
     if not len(cells.distinct):
         return _left_out(name, "empty", "No row has a value, so there is nothing to test.")
-    codes = _codes(cells)
+    codes = tuple(code for code in _codes(cells) if code not in values)
     cells = cells.without(codes)
     if len(cells.distinct) == 1 and not cells.gaps:
         return _left_out(name, "constant", "Every row has the same value.")
-    proposal = _with_codes(_by_values(cells, intervals, every), codes, counts)
+    proposal = _by_values(cells, intervals, every)
     if cells.gaps:
         proposal = _with_gaps(proposal, cells.gaps, len(cells.distinct) == 1)
-    return _checked(proposal, cells)
+    return _checked(_with_codes(proposal, codes, counts), cells)
 
 
 def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
@@ -305,8 +314,8 @@ def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
     numbers, numeric = _numbers(cells.distinct)
     other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
     reason = (
-        f"It repeats and is called or shaped like an identifier: {len(cells.distinct):,} values in "
-        f"{cells.present:,.0f} rows may say whose rows these are."
+        f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: it may say whose rows "
+        "these are."
     )
     used = (way for way in other.ways if way.schema.include)
     return _left_out(cells.name, WHOSE_ROWS, reason, *used)
@@ -349,7 +358,7 @@ def _date(name: str, form: str, distinct: pd.Series[Any]) -> Proposal:
         schema = ColumnSchema(name, kind, levels, date=DateReading(form, part))  # type: ignore[arg-type]
         if len(levels) <= MANY_LEVELS:
             ways.append(Way(label, schema))
-    reason = "Dates have too many values to be levels; a part of each can be used."
+    reason = "A part of each date is used."
     return Proposal(name, "date", reason, (*ways, leave_out(name)))
 
 
@@ -368,7 +377,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
         return Proposal(
             name,
             "",
-            f"A number with {len(levels)} values, each a level, in their order.",
+            f"{len(levels)} numbers, each a level, in order.",
             (
                 Way(ORDERED, ColumnSchema(name, "ordinal", levels)),
                 Way(LEVELS, ColumnSchema(name, "nominal", levels)),
@@ -389,8 +398,7 @@ def _numeric(cells: _Cells, numbers: Vector, intervals: int, writing: Writing = 
     return Proposal(
         name,
         "",
-        f"A number{written} with {len(values):,} values: cut into {parts} intervals with about as "
-        "many rows in each.",
+        f"{len(values):,} numbers{written}: {parts} intervals with about as many rows in each.",
         (
             Way(EVEN, even),
             Way(EQUAL, replace(whole, bins=intervals)),
@@ -505,9 +513,7 @@ def _with_gaps(proposal: Proposal, share: float, single: bool) -> Proposal:
         for way in proposal.ways
         if way.label != UNCUT
     )
-    reason = (
-        f"{proposal.reason} {share:.1%} of the rows have no value, which is a level of its own."
-    )
+    reason = f"{proposal.reason} {share:.1%} of the rows have no value: a level of its own."
     if share > MOST_MISSING and proposal.used:
         reason = f"{share:.0%} of the rows have no value."
         return Proposal(

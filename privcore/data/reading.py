@@ -311,7 +311,7 @@ def _read_text(content: bytes, filename: str, asked: Asked, memory: Memory) -> R
     columns = _parsed(body, delimiter, layout, skipped + start, memory)
     names, columns, said = _named(layout.names, columns)
     check_names(names)
-    notes = (*(("Cells are parted by blanks.",) if delimiter == " " else ()), *notes)
+    notes = (*(("Cells are separated by blanks.",) if delimiter == " " else ()), *notes)
     return RawTable(
         _framed(names, columns),
         encoding,

@@ -22,16 +22,19 @@ from privcore.text import short
 _MOST_LISTED = 20
 
 
-def triage(raw: RawTable, intervals: int | None = None) -> list[Proposal]:
+def triage(
+    raw: RawTable, intervals: int | None = None, *, values: Collection[str] = ()
+) -> list[Proposal]:
     """A proposal for each column, in the table's order.
 
     intervals: for columns of numbers; None for `proposed_intervals` of the columns that are used.
+    values: cells that are values although they look like codes for missing ones, such as "99".
     """
     names = [str(name) for name in raw.frame.columns]
 
     def proposed(name: str, parts: int) -> Proposal:
         labels, ordered = raw.labels.get(name, ()), name in raw.ordered
-        return propose(name, raw.frame[name], parts, labels, ordered=ordered)
+        return propose(name, raw.frame[name], parts, labels, ordered=ordered, values=values)
 
     return proposals_of(names, len(raw.frame), proposed, intervals)
 
@@ -59,6 +62,17 @@ def proposals_of(
         else proposal
         for proposal in first
     ]
+
+
+def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[int, int]]:
+    """Of each code that is taken as missing, in how many columns, and how many rows hold it."""
+    codes: dict[str, tuple[int, int]] = {}
+    for proposal in proposals:
+        for code in proposal.schema.writing.missing_codes:
+            columns, rows = codes.get(code, (0, 0))
+            held = int((raw.frame[proposal.name] == code).sum())
+            codes[code] = columns + 1, rows + held
+    return codes
 
 
 def proposed_schema(raw: RawTable, intervals: int | None = None) -> list[ColumnSchema]:
@@ -147,7 +161,7 @@ def _narrowed(
         raise ParameterError(f"{at_random} columns at random make no graph; give 2 or more.")
     kept = [p.name for p in proposals if p.used and (not kinds or kind_of(p.schema) in kinds)]
     if at_random is not None:
-        kept = sorted(kept, key=_drawn)[:at_random]
+        kept = drawn_by_name(kept, at_random)
     return [
         proposal
         if not proposal.used or proposal.name in kept
@@ -156,9 +170,13 @@ def _narrowed(
     ]
 
 
-def _drawn(name: str) -> bytes:
-    """Looks like chance, and says nothing of the rows."""
-    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+def drawn_by_name(names: Sequence[str], count: int) -> list[str]:
+    """So many of some names, which look like chance and say nothing of the rows."""
+
+    def place(name: str) -> bytes:
+        return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+    return sorted(names, key=place)[:count]
 
 
 # Kinds of columns, as they can be chosen.

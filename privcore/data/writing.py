@@ -29,7 +29,6 @@ _NUMBER = re.compile(
 _NO_UNIT = {"st", "nd", "rd", "th", "k", "m", "mio", "bn", "mrd", "x"}
 # Digits of a number that stands as it is, and of others as far as they differ then.
 _SHORT, _SHORTEST = 6, 3
-_SPACES = re.compile(r"[\s'’]")
 # Short forms of the two truth values, as R and SQL write them.
 _TRUTH = {"t": "true", "f": "false"}
 
@@ -108,11 +107,10 @@ def plain_number(text: str, decimal: str, unit: str) -> str | None:
     parts = _taken_apart(text)
     if parts is None or parts[2].casefold() not in ("", unit.casefold()):
         return None
-    digits, power = _SPACES.sub("", parts[1]), parts[3]
+    digits, power = parts[1], parts[3]
     whole, _, rest = digits.partition(decimal)
-    other = "," if decimal == "." else "."
-    groups = whole.split(other)
-    if other in rest or decimal in rest or (len(groups) > 1 and not _in_thousands(groups)):
+    groups = re.split(r"[,\s'’]" if decimal == "." else r"[.\s'’]", whole)
+    if (rest and not rest.isdigit()) or (len(groups) > 1 and not _in_thousands(groups)):
         return None
     number = f"{parts[0]}{''.join(groups)}.{rest or '0'}" if rest else parts[0] + "".join(groups)
     return number + power if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", number) else None
@@ -159,15 +157,15 @@ def _taken_apart(text: str) -> tuple[str, str, str, str] | None:
 def _decimal_mark(digits: Sequence[str]) -> Literal[".", ","] | None:
     """The mark before decimals, as all numbers agree on; a point where none has decimals."""
     marks: set[Literal[".", ","]] = set()
-    for text in map(lambda each: _SPACES.sub("", each), digits):
+    for text in digits:
         points, commas = text.count("."), text.count(",")
         if points and commas:
             marks.add("." if text.rfind(".") > text.rfind(",") else ",")
         elif points > 1 or commas > 1:
             marks.add("," if points else ".")
-        elif commas and not _in_thousands(text.split(",")):
+        elif commas and not _in_thousands(re.split(r"[,\s'’]", text)):
             marks.add(",")
-        elif points and not _in_thousands(text.split(".")):
+        elif points and not _in_thousands(re.split(r"[.\s'’]", text)):
             marks.add(".")
     if len(marks) > 1:
         return None

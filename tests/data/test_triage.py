@@ -289,7 +289,7 @@ def test_levels_are_those_that_the_proposal_makes():
     said = {name for name, p in proposals.items() if "One level has" in p.reason}
     assert said == {"dates", "skewed", "few"}
     assert proposals["dates"].problem == "date"
-    assert "a part of each can be used. One level has 98 % of" in proposals["dates"].reason
+    assert "A part of each date is used. One level has 98 % of" in proposals["dates"].reason
     assert proposals["skewed"].problem == "nearly constant"
     assert all(proposals[name].used for name in said)
 

@@ -64,7 +64,8 @@ def test_a_column_of_nearly_one_level_is_named_under_the_graphs(own):
 
 def test_data_asks_about_a_column_of_nearly_one_level():
     app = open_table(chain(), use=False)
-    assert any("Nearly constant. One level has 97 % of the rows" in t.value for t in app.text)
+    why = app.dataframe[0].value["why"]
+    assert any("Nearly constant. One level has 97 % of the rows" in text for text in why)
     assert app.header[0].value == "3 columns are used, 1 of them to look at"
 
 

@@ -15,7 +15,7 @@ from pages.ui.controls.params import declared_controls
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.texts import plain
 from privcore.data import RawTable, build_dataset, read_table
-from privcore.data.reading import MAX_BYTES
+from privcore.data.reading import ENDINGS, MAX_BYTES
 from privcore.data.triage import number_columns
 from privcore.errors import DataError
 from privcore.extras.pairs import (
@@ -149,7 +149,7 @@ def _file() -> tuple[Pair, Key] | None:
     """A file of this page alone; it stays in this session's memory."""
     file = uploaded_file(
         "Table with two columns of numbers, or more",
-        endings=["csv", "tsv", "tab", "txt", "parquet", "pq"],
+        endings=list(ENDINGS),
         key="pair_file",
         megabytes=MAX_BYTES // 1_000_000,
         help="It stays on this computer, in memory, until the session ends.",

@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
-from pages.ui.data import private_domain, public_domain, samples, who
+from pages.ui.data import columns, private_domain, public_domain, reading, samples, who
 from pages.ui.messages import problem
 from privcore.data import (
     ColumnSchema,
@@ -27,38 +27,38 @@ from privcore.data import (
     read_true_graph,
 )
 from privcore.data.coding import GAPS_AS_LEVEL, Missing
+from privcore.data.layout import DELIMITERS
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.proposing import Proposal, propose
-from privcore.data.reading import ENCODINGS, MAX_BYTES, Asked
+from privcore.data.reading import ENDINGS, MAX_BYTES, Asked
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import choose, triage
 from privcore.errors import DataError, PrivcoreError
 from privcore.text import short
 
 _SEPARATOR = "; "
-# A table as read, after what it was read from: its digest, the file's name, the encoding.
-_Held = tuple[tuple[str, str, str | None], RawTable]
+# A table as read, after what it was read from: its digest, the file's name, what its owner
+# says of it.
+_Held = tuple[tuple[str, str, Asked], RawTable]
 _MISSING: dict[Missing, str] = {
     "level": "a level of its own",
     "drop": "leave out rows with any",
     "available": "missing at random: each test uses the rows that have values (PC, LapMech)",
     "refuse": "refuse, and say where they are",
 }
-# Questions that are asked one by one; what is beyond is in the table of columns.
-_MOST_QUESTIONS = 12
 
 
 def panel() -> None:
     """Draw the steps; a table that was accepted stays until another one is."""
     file = uploaded_file(
         "Table",
-        endings=["csv", "tsv", "tab", "txt", "parquet", "pq"],
+        endings=list(ENDINGS),
         key=f"upload_file_{st.session_state.get('upload_round', 0)}",
         megabytes=MAX_BYTES // 1_000_000,
-        help="CSV, TSV or Parquet, up to 100 MB. It stays on this computer, in memory, until the "
-        "session ends. Larger Parquet files are counted where they are by the command line: "
-        "`python -m privcore discover --table`.",
+        help="Text (CSV, TSV), Excel, OpenDocument, Parquet, SPSS, Stata, SAS or R, up to 100 MB. "
+        "It stays on this computer, in memory, until the session ends. Larger Parquet files are "
+        "counted where they are by the command line: `python -m privcore discover --table`.",
     )
     if file is not None:
         samples.clear()
@@ -66,26 +66,34 @@ def panel() -> None:
     held: _Held | None = st.session_state.get("upload_raw")
     if not uploads_allowed() and sample is None:
         return
-    if file is None and sample is None and held is None:
-        st.info("Choose a file with a header and at least two columns, or a sample table.")
+    if file is not None:
+        content, filename = file.getvalue(), file.name
+    elif sample is not None:
+        content, filename = sample.path.read_bytes(), sample.path.name
+    elif held is not None:
+        # Leaving the page empties the uploader; what was read stays.
+        content, filename = st.session_state["upload_bytes"], held[0][1]
+    else:
+        st.info("Choose a file with at least two columns, or a sample table.")
         return
-    # What is wrong, and the way on, stand above the long table of columns.
-    notice = st.container()
+    table = hashlib.sha256(content).hexdigest()
+    # What is wrong, and the way on, stay in view above the long table of columns.
+    bar = st.container(key="upload-bar")
     try:
-        if file is not None:
-            raw, filename = _read(file.getvalue(), file.name, _encoding()), file.name
-        elif sample is not None:
-            raw, filename = (
-                _read(sample.path.read_bytes(), sample.path.name, None),
-                sample.path.name,
-            )
-        else:
-            # Leaving the page empties the uploader; what was read stays.
-            assert held is not None
-            raw, filename = held[1], held[0][1]
-        _edit(raw, filename, notice)
+        raw = _read(content, filename, table)
     except PrivcoreError as error:
-        problem(error, notice)
+        problem(error, bar)
+        if "upload" in st.session_state:
+            bar.caption("The table before it stays in use.")
+        reading.settings(table[:12], None)
+    else:
+        reading.sheet(table[:12], raw)
+        reading.said(table[:12], raw)
+        try:
+            _edit(raw, filename, bar)
+        except PrivcoreError as error:
+            problem(error, bar)
+        reading.settings(table[:12], raw)
     st.button("Forget this table", on_click=_forget, icon=":material/delete:")
 
 
@@ -95,18 +103,6 @@ def _sample_changed() -> None:
         _forget()
     else:
         _empty_uploader()
-
-
-def _encoding() -> str | None:
-    with st.expander("Encoding"):
-        chosen = st.selectbox(
-            "Encoding",
-            ["detect", *ENCODINGS],
-            key="upload_encoding",
-            help="Some encodings cannot be distinguished from the bytes; choose one if names look "
-            "wrong.",
-        )
-    return None if chosen == "detect" else chosen
 
 
 def _forget() -> None:
@@ -123,6 +119,8 @@ def _forget() -> None:
         "upload_unit",
         "upload_bounded",
         "upload_edited",
+        "upload_examples",
+        "upload_values",
         "upload_stated",
         "upload_confirmed",
         "_results",
@@ -136,19 +134,18 @@ def _empty_uploader() -> None:
     st.session_state["upload_round"] = st.session_state.get("upload_round", 0) + 1
 
 
-def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
-    """Parse once for each file and encoding; only this session keeps the result."""
-    key = (hashlib.sha256(content).hexdigest(), filename, encoding)
+def _read(content: bytes, filename: str, table: str) -> RawTable:
+    """Parse once for each file and way of reading it; only this session keeps the result."""
+    key = (table, filename, reading.asked_of(table[:12]))
     held: _Held | None = st.session_state.get("upload_raw")
     if held is None or held[0] != key:
-        st.session_state["upload_raw"] = held = (
-            key,
-            read_table(content, filename, Asked(encoding)),
-        )
+        with st.spinner("Reading the table"):
+            raw = read_table(content, filename, key[2])
+            proposals = triage(raw)
+        st.session_state["upload_raw"] = held = (key, raw)
         st.session_state["upload_bytes"] = content
-        proposals = st.session_state["upload_proposals"] = triage(held[1])
-        st.session_state["upload_triaged"] = proposals
-        for key_of_old in ("upload_unit", "upload_bounded", "upload_edited"):
+        st.session_state["upload_triaged"] = st.session_state["upload_proposals"] = proposals
+        for key_of_old in ("upload_unit", "upload_bounded", "upload_edited", "upload_values"):
             st.session_state.pop(key_of_old, None)
         guessed = [proposal.schema for proposal in proposals]
         st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed
@@ -157,60 +154,34 @@ def _read(content: bytes, filename: str, encoding: str | None) -> RawTable:
     return held[1]
 
 
-def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
-    """The proposal for every column, to be corrected; notice: where messages and the way on go."""
+def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
+    """The proposal for every column, to be corrected; bar: where messages and the way on go."""
     triaged: list[Proposal] = st.session_state["upload_triaged"]
-    summary = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
+    about = f"{short(filename, 60)}: {len(raw.frame):,} rows, {len(triaged)} columns"
     kept = who.choose(raw, triaged)
-    raw = raw if kept is None else kept.table
-    _follow_unit(raw)
+    raw = who.answered(raw) if kept is None else kept.table
     if raw.unit.column:
-        summary += f", of which {short(raw.unit.column, 40)} says whose rows are whose"
+        about += f", of which {short(raw.unit.column, 40)} says whose rows are whose"
+    if raw.encoding:
+        about += f"; {raw.encoding}, {DELIMITERS.get(raw.delimiter, raw.delimiter)}-separated"
+    _follow(raw, columns.codes(raw, [p for p in triaged if p.name in raw.frame]))
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
-    if raw.encoding:
-        summary += f"; encoding {raw.encoding}, delimiter {raw.delimiter!r}"
-    with notice:
-        st.header(_summary(schema, proposals))
-        st.text(summary)
-        go_on = st.button("Use this table", type="primary", icon=":material/check:")
-    _questions(proposals)
-    st.markdown(
-        "**Every column.** Levels are listed in order, separated by semicolons. Numbers are "
-        "cut into intervals, or kept as they are. What you see here was read off the rows, which "
-        "costs nothing and is covered by no guarantee: change it to what is known without them, or "
-        "buy it below, before you release anything."
+    with bar:
+        left, right = st.columns([4, 1], vertical_alignment="center")
+        with left:
+            st.header(columns.summary(schema, proposals))
+            st.text(about)
+        go_on = right.button(
+            "Use this table", type="primary", icon=":material/check:", width="stretch"
+        )
+    columns.table(raw)
+    st.caption(
+        "All of this was read off the rows, which costs nothing and is covered by no guarantee. "
+        "Before a release, change it to what is known without them, or buy it."
     )
-    edited = st.data_editor(
-        _to_frame(schema, proposals),
-        hide_index=True,
-        num_rows="fixed",
-        disabled=["column", "why"],
-        key=f"upload_editor_{st.session_state['upload_edits']}",
-        column_config={
-            "use": st.column_config.CheckboxColumn(help="Leave a column out by unticking."),
-            "kind": st.column_config.SelectboxColumn(
-                options=["nominal", "ordinal", "continuous"],
-                required=True,
-                help="Rank scores read the levels in their order, whatever the kind.",
-            ),
-            "levels": st.column_config.TextColumn(
-                help="Values that are none of them go to (other) if it is listed."
-            ),
-            "low": st.column_config.NumberColumn(help="Lower bound of a numeric column."),
-            "high": st.column_config.NumberColumn(help="Upper bound."),
-            "intervals": st.column_config.NumberColumn(
-                min_value=2,
-                max_value=100,
-                step=1,
-                help="With cut points: change it, and they are chosen anew, even in rows. Without: "
-                "of equal width between the bounds.",
-            ),
-            "cut points": st.column_config.TextColumn(
-                help="Instead: inner boundaries, separated by semicolons."
-            ),
-        },
-    )
+    with st.expander("Change levels, bounds and cut points"):
+        edited = _details(schema)
     st.session_state["upload_edited"] = edited
     uncut = st.toggle(
         "Keep numbers as they are",
@@ -261,7 +232,7 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         st.rerun()
     if go_on:
         wanted = _from_frame(edited, schema, kinds_alone=share is not None)
-        wanted = [_usable(*each) for each in zip(wanted, proposals, strict=True)]
+        columns.check_width(wanted)
         wanted = [_recut(raw, *each) for each in zip(wanted, schema, strict=True)]
         gaps = raw.missing if missing in GAPS_AS_LEVEL else {}
         if sum(column.include for column in wanted) < 2:
@@ -318,17 +289,59 @@ def _edit(raw: RawTable, filename: str, notice: DeltaGenerator) -> None:
         st.session_state["upload_ready"] = True
         st.rerun()
     if st.session_state.pop("upload_ready", False):
-        notice.success("The table is ready.")
-        notice.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
+        bar.success("The table is ready.")
+        bar.page_link("pages/discover.py", label="Go to Discover", icon=":material/hub:")
 
 
-def _follow_unit(raw: RawTable) -> None:
-    """Proposals for the rows that are kept of each person; what was edited stays.
+def _details(schema: list[ColumnSchema]) -> pd.DataFrame:
+    """The values of each column that is used, to be edited."""
+    st.markdown(
+        "Levels are listed in order, separated by semicolons. Numbers are cut into intervals, or "
+        "kept as they are."
+    )
+    return st.data_editor(
+        _to_frame(schema),
+        hide_index=True,
+        num_rows="fixed",
+        disabled=["column"],
+        key=f"upload_editor_{st.session_state['upload_edits']}",
+        column_config={
+            "kind": st.column_config.SelectboxColumn(
+                options=["nominal", "ordinal", "continuous"],
+                required=True,
+                help="Levels of ordinal columns are in an order, which rank scores and moment "
+                "search use.",
+            ),
+            "levels": st.column_config.TextColumn(
+                help="Values that are none of them go to (other) if it is listed."
+            ),
+            "low": st.column_config.NumberColumn(help="Lower bound of a numeric column."),
+            "high": st.column_config.NumberColumn(help="Upper bound."),
+            "intervals": st.column_config.NumberColumn(
+                min_value=2,
+                max_value=100,
+                step=1,
+                help="With cut points: change it, and they are chosen anew, even in rows. Without: "
+                "of equal width between the bounds.",
+            ),
+            "cut points": st.column_config.TextColumn(
+                help="Instead: inner boundaries, separated by semicolons."
+            ),
+            "missing codes": st.column_config.TextColumn(
+                help="Cells that say that there is no value, separated by semicolons."
+            ),
+        },
+    )
+
+
+def _follow(raw: RawTable, values: set[str]) -> None:
+    """Proposals for the rows that are kept of each person, and for codes that are values; what was
+    edited stays.
 
     raw: the table without the column that says whose rows are whose, if there is one.
     """
-    unit = (raw.unit.column, raw.unit.rows)
-    if st.session_state.get("upload_unit", ("", 1)) == unit:
+    state = (raw.unit.column, raw.unit.rows, frozenset(values))
+    if st.session_state.get("upload_unit", ("", 1, frozenset())) == state:
         return
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     with suppress(DataError, KeyError):
@@ -336,73 +349,11 @@ def _follow_unit(raw: RawTable) -> None:
     before: list[ColumnSchema] = st.session_state["upload_guessed"]
     guessed = {column.name: column for column in before}
     edited = {c.name: c for c in schema if c != guessed.get(c.name)}
-    proposals = triage(raw) if raw.unit.column else st.session_state["upload_triaged"]
+    proposals = triage(raw, values=values)
     st.session_state["upload_proposals"] = proposals
     st.session_state["upload_guessed"] = [proposal.schema for proposal in proposals]
     st.session_state["upload_schema"] = [edited.get(p.name, p.schema) for p in proposals]
-    st.session_state["upload_unit"] = unit
-    st.session_state["upload_edits"] += 1
-
-
-def _summary(schema: list[ColumnSchema], proposals: list[Proposal]) -> str:
-    """How many columns are used, need a choice, and are left out."""
-    used = sum(column.include for column in schema)
-    asked = sum(
-        bool(proposal.problem) and column.include
-        for column, proposal in zip(schema, proposals, strict=True)
-    )
-    parts = [f"{used} column{'s' * (used != 1)} {'are' if used != 1 else 'is'} used"]
-    if asked:
-        parts[0] += f", {asked} of them to look at"
-    if used < len(schema):
-        parts.append(f"{len(schema) - used} left out")
-    return ", ".join(parts)
-
-
-def _questions(proposals: list[Proposal]) -> None:
-    """Each column with a problem, why, and what can be done, the proposal chosen."""
-    asked = [(at, proposal) for at, proposal in enumerate(proposals) if proposal.problem]
-    if not asked:
-        return
-    version = st.session_state["upload_edits"]
-    for at, proposal in asked[:_MOST_QUESTIONS]:
-        name, choice, why = st.columns([2, 3, 5], vertical_alignment="center")
-        name.text(short(proposal.name, 40))
-        labels = [way.label for way in proposal.ways]
-        why.text(f"{proposal.problem[0].upper()}{proposal.problem[1:]}. {proposal.reason}")
-        if len(labels) == 1:
-            choice.text(labels[0])
-            continue
-        choice.selectbox(
-            f"How to use {short(proposal.name, 40)}",
-            range(len(labels)),
-            index=_chosen_way(at, proposal),
-            format_func=labels.__getitem__,
-            key=f"upload_way_{version}_{at}",
-            label_visibility="collapsed",
-            on_change=_choose_way,
-            args=(at, version),
-        )
-    if len(asked) > _MOST_QUESTIONS:
-        st.text(f"{len(asked) - _MOST_QUESTIONS} more are in the table below.")
-
-
-def _chosen_way(at: int, proposal: Proposal) -> int:
-    """The way that the schema in use is, the proposed one if it is none of them any more."""
-    current = replace(st.session_state["upload_schema"][at], declared=False)
-    ways = [way.schema for way in proposal.ways]
-    return ways.index(current) if current in ways else 0
-
-
-def _choose_way(at: int, version: int) -> None:
-    """Take the chosen way of a column over into the schema."""
-    chosen = st.session_state[f"upload_way_{version}_{at}"]
-    schema = list(st.session_state["upload_schema"])
-    with suppress(DataError):
-        # What was changed in the table of columns stays.
-        schema = _from_frame(st.session_state["upload_edited"], schema, kinds_alone=True)
-    schema[at] = st.session_state["upload_proposals"][at].ways[chosen].schema
-    st.session_state["upload_schema"] = schema
+    st.session_state["upload_unit"] = state
     st.session_state["upload_edits"] += 1
 
 
@@ -426,10 +377,10 @@ def _state(stated: list[ColumnSchema], schema: list[ColumnSchema]) -> None:
     st.session_state["upload_edits"] += 1
 
 
-def _to_frame(schema: list[ColumnSchema], proposals: list[Proposal]) -> pd.DataFrame:
+def _to_frame(schema: list[ColumnSchema]) -> pd.DataFrame:
+    """What is said of the values of each column that is used."""
     return pd.DataFrame(
         {
-            "use": column.include,
             "column": column.name,
             "kind": column.kind,
             "levels": _SEPARATOR.join(column.levels) if column.kind != "continuous" else "",
@@ -437,9 +388,10 @@ def _to_frame(schema: list[ColumnSchema], proposals: list[Proposal]) -> pd.DataF
             "high": column.bounds[1] if column.bounds else None,
             "intervals": column.bins,
             "cut points": _SEPARATOR.join(map(number_text, column.cut_points)),
-            "why": proposal.reason,
+            "missing codes": _SEPARATOR.join(column.writing.missing_codes),
         }
-        for column, proposal in zip(schema, proposals, strict=True)
+        for column in schema
+        if column.include
     )
 
 
@@ -451,10 +403,15 @@ def _from_frame(
     kinds_alone: whether levels and bounds are left aside, as they are bought.
     """
     wanted = []
-    for row, column in zip(edited.to_dict("records"), schema, strict=True):
+    rows = iter(edited.to_dict("records"))
+    for column in schema:
+        if not column.include:
+            wanted.append(column)
+            continue
+        row = next(rows)
         levels = column.levels
         if str(row["levels"] or "") != _SEPARATOR.join(column.levels):
-            levels = tuple(v.strip() for v in str(row["levels"] or "").split(";") if v.strip())
+            levels = _parts(str(row["levels"] or ""))
         numeric = column.kind == "continuous"
         if row["kind"] != "continuous" and numeric and not levels and not kinds_alone:
             raise DataError(
@@ -466,23 +423,17 @@ def _from_frame(
         wanted.append(
             replace(
                 column,
-                include=bool(row["use"]),
                 kind=row["kind"],
                 levels=() if row["kind"] == "continuous" else levels,
                 bounds=bounds,
                 bins=int(row["intervals"]) if _present(row["intervals"]) else None,
                 cut_points=_cuts(str(row["cut points"] or ""), column.name),
+                writing=replace(
+                    column.writing, missing_codes=_parts(str(row["missing codes"] or ""))
+                ),
             )
         )
     return wanted
-
-
-def _usable(column: ColumnSchema, proposal: Proposal) -> ColumnSchema:
-    """A column that is ticked although it was to be left out, in the first form it can have."""
-    if column.include and not column.has_domain and not proposal.used:
-        ways = (way.schema for way in proposal.ways if way.schema.include)
-        return next(ways, column)
-    return column
 
 
 def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnSchema:
@@ -496,6 +447,10 @@ def _recut(raw: RawTable, column: ColumnSchema, before: ColumnSchema) -> ColumnS
 
 def _without_cuts(column: ColumnSchema) -> ColumnSchema:
     return replace(column, bins=None, cut_points=())
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
 def _present(value: object) -> bool:

@@ -9,10 +9,17 @@ from privcore.data import RawTable
 from privcore.data.proposing import Proposal
 from privcore.data.units import Bounded, bounded, likely_columns
 from privcore.text import short
-from privcore.unit import MOST_ROWS
+from privcore.unit import MOST_ROWS, noun_of
 
 _EACH, _PERSONS = "Each row is another person", "Rows belong to persons"
 _ROWS = 5
+
+
+def answered(raw: RawTable) -> RawTable:
+    """The table once it is said that each row is another person, if it is."""
+    table = str(st.session_state["upload_raw"][0][0])[:12]
+    said = st.session_state.get(f"upload_who_{table}") == _EACH
+    return raw.answered("persons") if said else raw
 
 
 def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
@@ -23,9 +30,23 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
     """
     # Another table has other columns, and begins anew.
     table = str(st.session_state["upload_raw"][0][0])[:12]
+    asked = next((each for each in raw.questions if each.topic == "persons"), None)
+    if asked is not None:
+        noun = short(noun_of(asked.column), 30)
+        st.warning(
+            f"Column {plain(short(asked.column, 40))} repeats, as identifiers of persons do. Who "
+            f"is to be protected: each row, or each {plain(noun)} with all rows?",
+            icon=":material/help:",
+        )
     persons = st.radio(
         "Who is protected",
         [_EACH, _PERSONS],
+        # What only the owner knows is not taken for granted.
+        index=0 if asked is None else None,
+        captions=[
+            "What one row says is hidden. Whoever has several rows is hidden less.",
+            "What all rows of one person say is hidden, up to a number of rows. More noise.",
+        ],
         key=f"upload_who_{table}",
         persist_state="session",
         horizontal=True,
@@ -33,7 +54,7 @@ def choose(raw: RawTable, proposals: list[Proposal]) -> Bounded | None:
         "If a column says whose rows are whose, all rows of one person are protected together, "
         "with more noise.",
     )
-    if persons == _EACH:
+    if persons != _PERSONS:
         return None
     names = likely_columns(proposals)
     left, right = st.columns(2)

@@ -37,6 +37,7 @@ from privcore.algorithms.moment_search.parameters import LINE_PENALTY, MomentSea
 from privcore.algorithms.moment_search.released import YES_NO, counts_levels
 from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_quantile
 from privcore.counts import MixedRows, MomentSource, has_levels
+from privcore.data.model import Column, levels_in_order
 from privcore.graphs.knowledge import Knowledge
 from privcore.independence.lines import coordinates
 from privcore.privacy.mechanisms.gaussian import planned_mu
@@ -244,6 +245,13 @@ class PublicShape:
             levels, ordered = source.levels, source.ordered
         open_pairs = Knowledge.read(knowledge).on(source.names).open_pairs
         return cls(source.n, levels, len(source.names), open_pairs, ordered)
+
+    @classmethod
+    def of_columns(cls, n: int, columns: Sequence[Column]) -> PublicShape:
+        """The shape of a table with n rows of these columns."""
+        levels = [len(column.levels) for column in columns]
+        places = tuple(map(levels_in_order, columns))
+        return cls(n, levels if any(levels) else (), len(columns), ordered=places)
 
     def plan(self, parameters: MomentSearchParameters) -> Plan:
         """What a run measures."""

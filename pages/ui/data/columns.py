@@ -1,0 +1,234 @@
+"""What is proposed for each column, in one table that can be filtered and changed."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from privcore.algorithms.moment_search.parameters import MomentSearchParameters
+from privcore.algorithms.moment_search.visible import PublicShape
+from privcore.algorithms.work import WIDE, wide_sentence
+from privcore.data import ColumnSchema, RawTable
+from privcore.data.coding import column_of
+from privcore.data.proposing import LEAVE_OUT, Proposal
+from privcore.data.triage import codes_of, drawn_by_name
+from privcore.errors import DataError, PrivcoreError
+from privcore.text import short
+
+EDITED = "as edited"
+_MANY = 12
+_EXAMPLES = 3
+
+
+def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> str:
+    """How many columns are used, need a look, and are left out."""
+    used = sum(column.include for column in schema)
+    asked = sum(
+        bool(proposal.problem) and column.include
+        for column, proposal in zip(schema, proposals, strict=True)
+    )
+    parts = [f"{used} column{'s' * (used != 1)} {'are' if used != 1 else 'is'} used"]
+    if asked:
+        parts[0] += f", {asked} of them to look at"
+    if used < len(schema):
+        parts.append(f"{len(schema) - used} left out")
+    return ", ".join(parts)
+
+
+def codes(raw: RawTable, proposals: Sequence[Proposal]) -> set[str]:
+    """Boxes that take codes for missing values back; the codes that are values.
+
+    proposals: as if no code were a value.
+    """
+    values: set[str] = set()
+    listed = codes_of(raw, proposals)
+    if not listed:
+        return values
+    st.markdown("**Taken as missing.** Untick what is a value.")
+    places = st.container(horizontal=True)
+    for code, (columns, rows) in sorted(listed.items(), key=lambda item: -item[1][1])[:_MANY]:
+        where = f"{columns} columns" if columns > 1 else "1 column"
+        if not places.checkbox(
+            f"`{code.replace('`', ' ')}` in {where}, {rows:,} cells",
+            value=True,
+            key=f"upload_code_{st.session_state['upload_raw'][0][0][:12]}_{code}",
+            persist_state="session",
+        ):
+            values.add(code)
+    return values
+
+
+def table(raw: RawTable) -> None:
+    """The table, and what changes several of its columns at once."""
+    schema: list[ColumnSchema] = st.session_state["upload_schema"]
+    proposals: list[Proposal] = st.session_state["upload_proposals"]
+    taken = [taken_as(*each) for each in zip(schema, proposals, strict=True)]
+    shown = _shown(schema, taken) if len(schema) > _MANY else list(range(len(schema)))
+    _choose_some(schema)
+    examples, measured = _examples(raw), _measured(schema, len(raw.frame))
+    frame = pd.DataFrame(
+        {
+            "column": schema[at].name,
+            "taken as": taken[at],
+            "example values": examples[schema[at].name],
+            "why": " ".join(filter(None, (_problem(proposals[at]), proposals[at].reason))),
+            "measured as": measured.get(schema[at].name, ""),
+        }
+        for at in shown
+    )
+    version = st.session_state["upload_edits"]
+    key = f"upload_columns_{version}_{hash(tuple(shown))}"
+    st.data_editor(
+        frame,
+        hide_index=True,
+        num_rows="fixed",
+        key=key,
+        disabled=["column", "example values", "why", "measured as"],
+        on_change=_take_edited,
+        args=(key, shown),
+        column_config={
+            "column": st.column_config.TextColumn(width="small"),
+            "taken as": st.column_config.SelectboxColumn(
+                options=_labels(proposals),
+                required=True,
+                width="small",
+                help="Double-click to change. What does not fit a column is refused.",
+            ),
+            "example values": st.column_config.TextColumn(
+                width="small", help="The most frequent ones. For your eyes alone."
+            ),
+            "why": st.column_config.TextColumn(width="large"),
+            "measured as": st.column_config.TextColumn(
+                width="small", help="What moment search measures of it at ε = 1."
+            ),
+        },
+    )
+    if refused := st.session_state.pop("upload_refused", ""):
+        st.error(refused, icon=":material/error:")
+
+
+def check_width(schema: Sequence[ColumnSchema]) -> None:
+    """Raises DataError if more columns are used than a search begins with."""
+    used = sum(column.include for column in schema)
+    if used > WIDE:
+        raise DataError(wide_sentence(used, "choose by name, by kind or by chance above the table"))
+
+
+def taken_as(column: ColumnSchema, proposal: Proposal) -> str:
+    """The label of the way that a column is read, or that it was edited."""
+    if not column.include:
+        return LEAVE_OUT
+    current = replace(column, declared=False)
+    return next((way.label for way in proposal.ways if way.schema == current), EDITED)
+
+
+def _problem(proposal: Proposal) -> str:
+    return f"{proposal.problem[0].upper()}{proposal.problem[1:]}." if proposal.problem else ""
+
+
+def _labels(proposals: Sequence[Proposal]) -> list[str]:
+    return list(dict.fromkeys([*(way.label for p in proposals for way in p.ways), EDITED]))
+
+
+def _shown(schema: Sequence[ColumnSchema], taken: Sequence[str]) -> list[int]:
+    """Places of the columns that pass the filter, and what takes all of them as one thing."""
+    name, kind, way, apply = st.columns([3, 3, 3, 2], vertical_alignment="bottom")
+    pattern = name.text_input(
+        "Show columns called", placeholder="q* or a part of a name", key="upload_filter"
+    )
+    kinds = kind.multiselect("taken as", list(dict.fromkeys(taken)), key="upload_filter_kind")
+    shown = [
+        at
+        for at, column in enumerate(schema)
+        if _matches(column.name, pattern) and (not kinds or taken[at] in kinds)
+    ]
+    proposals: list[Proposal] = st.session_state["upload_proposals"]
+    labels = _labels([proposals[at] for at in shown])[:-1]
+    if labels:
+        chosen = way.selectbox(f"Take all {len(shown)} as", labels, key="upload_take_all")
+        apply.button(
+            "Apply", on_click=_take, args=(shown, chosen), key="upload_apply", width="stretch"
+        )
+    return shown
+
+
+def _matches(name: str, pattern: str) -> bool:
+    pattern = pattern.strip().casefold()
+    if not pattern:
+        return True
+    wild = any(sign in pattern for sign in "*?[")
+    return fnmatch.fnmatch(name.casefold(), pattern if wild else f"*{pattern}*")
+
+
+def _choose_some(schema: Sequence[ColumnSchema]) -> None:
+    """For a table that is too wide: how many columns to keep, by chance."""
+    used = [at for at, column in enumerate(schema) if column.include]
+    if len(used) <= WIDE:
+        return
+    number, keep = st.columns([2, 3], vertical_alignment="bottom")
+    count = number.number_input("Keep at random", 2, WIDE, 200, key="upload_at_random")
+    keep.button("Leave out the others", on_click=_keep_some, args=(used, int(count)))
+
+
+def _keep_some(used: Sequence[int], count: int) -> None:
+    schema = st.session_state["upload_schema"]
+    kept = drawn_by_name([schema[at].name for at in used], count)
+    _take([at for at in used if schema[at].name not in kept], LEAVE_OUT)
+
+
+def _take(places: Sequence[int], label: str) -> None:
+    """Read columns as one thing; those that cannot be stay, and are named."""
+    schema = list(st.session_state["upload_schema"])
+    proposals: list[Proposal] = st.session_state["upload_proposals"]
+    cannot = []
+    for at in places:
+        way = next((way for way in proposals[at].ways if way.label == label), None)
+        if way is not None:
+            schema[at] = way.schema
+        elif label != EDITED:
+            cannot.append(at)
+    if cannot:
+        first = proposals[cannot[0]]
+        listed = ", ".join(way.label for way in first.ways)
+        others = f", and {len(cannot) - 1} more" if len(cannot) > 1 else ""
+        st.session_state["upload_refused"] = (
+            f"“{short(first.name, 40)}”{others} cannot be taken as {label}; choose {listed}."
+        )
+    st.session_state["upload_schema"] = schema
+    st.session_state["upload_edits"] += 1
+
+
+def _take_edited(key: str, shown: Sequence[int]) -> None:
+    for row, change in st.session_state[key]["edited_rows"].items():
+        if "taken as" in change:
+            _take([shown[int(row)]], change["taken as"])
+
+
+def _examples(raw: RawTable) -> dict[str, str]:
+    """The most frequent values of each column; kept in this session for as long as the table."""
+    held: tuple[RawTable, dict[str, str]] | None = st.session_state.get("upload_examples")
+    if held is None or held[0] is not raw:
+        texts = {}
+        for name in raw.names:
+            counts = raw.frame[name].value_counts()
+            most = [short(str(text), 20) for text in counts[counts > 0].index[:_EXAMPLES]]
+            texts[name] = ", ".join(most) + " …" * (len(counts) > _EXAMPLES)
+        held = st.session_state["upload_examples"] = (raw, texts)
+    return held[1]
+
+
+def _measured(schema: Sequence[ColumnSchema], rows: int) -> dict[str, str]:
+    """How moment search measures each column that is used, at its defaults."""
+    used = [column for column in schema if column.include]
+    if not 2 <= len(used) <= WIDE:
+        return {}
+    with suppress(PrivcoreError):
+        shape = PublicShape.of_columns(rows, [column_of(column) for column in used])
+        words = shape.measured_as(MomentSearchParameters.checked({}, "moment-search"))
+        return {column.name: text for column, text in zip(used, words, strict=True)}
+    return {}

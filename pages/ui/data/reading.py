@@ -1,0 +1,121 @@
+"""How the file is read: what the reader says of it, and what it asks its owner."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.texts import plain
+from privcore.data import RawTable
+from privcore.data.layout import TOTALS
+from privcore.data.reading import ENCODINGS, Asked
+from privcore.text import short
+
+_DETECT = "detect"
+_VALUES, _NAMES = "A row of values", "The names of the columns"
+_PREVIEW = 4
+
+
+def asked_of(table: str) -> Asked:
+    """What the owner has said of a file; table: what tells it from others."""
+    state = st.session_state
+    encoding = state.get(f"upload_encoding_{table}", _DETECT)
+    first = state.get(f"upload_header_{table}")
+    return Asked(
+        None if encoding == _DETECT else encoding,
+        None if first is None else first == _NAMES,
+        state.get(f"upload_sheet_{table}"),
+        int(state.get(f"upload_last_{table}", 0)),
+    )
+
+
+def settings(table: str, raw: RawTable | None) -> None:
+    """The choices that say how a file is read; raw: the table as it is read now, if it is."""
+    text = raw is None or bool(raw.encoding)
+    if not text and not (raw and raw.sheets):
+        return
+    with st.popover("How the file is read", icon=":material/description:"):
+        if text:
+            st.selectbox(
+                "Encoding",
+                [_DETECT, *ENCODINGS],
+                key=f"upload_encoding_{table}",
+                persist_state="session",
+                help="Some encodings cannot be told apart by the bytes; choose one if letters look "
+                "wrong.",
+            )
+        st.number_input(
+            "Rows at the end to leave out",
+            0,
+            1_000,
+            key=f"upload_last_{table}",
+            persist_state="session",
+            help="Such as a row of totals, which is nobody's.",
+        )
+        _first_row(table)
+
+
+def _first_row(table: str) -> None:
+    st.segmented_control(
+        "The first row is",
+        [_VALUES, _NAMES],
+        key=f"upload_header_{table}",
+        persist_state="session",
+    )
+
+
+def sheet(table: str, raw: RawTable) -> None:
+    """The choice of a sheet, where there are several."""
+    if len(raw.sheets) > 1:
+        st.selectbox(
+            "Sheet",
+            raw.sheets,
+            format_func=lambda name: short(name, 60),
+            key=f"upload_sheet_{table}",
+            persist_state="session",
+        )
+
+
+def said(table: str, raw: RawTable) -> None:
+    """What the reader says of the file and asks, each with a way to answer."""
+    for question in (each for each in raw.questions if each.topic == "header"):
+        st.warning(
+            f"{plain(question.sentence)} If it is somebody's row, its values must not become names. "
+            "Which is it?",
+            icon=":material/help:",
+        )
+        st.dataframe(raw.frame.head(_PREVIEW), hide_index=True, alt="First rows")
+        places = st.container(horizontal=True)
+        for answer in (_VALUES, _NAMES):
+            places.button(answer, on_click=_say_first, args=(table, answer))
+    if raw.readings:
+        st.warning(
+            "The letters fit more than one encoding. Which is right?", icon=":material/help:"
+        )
+        for place, (encoding, words) in zip(
+            st.columns(min(4, len(raw.readings))), raw.readings, strict=False
+        ):
+            place.text("\n".join(short(word, 30) for word in words))
+            place.button(
+                f"{encoding}",
+                key=f"upload_letters_{encoding}",
+                on_click=_say_encoding,
+                args=(table, encoding),
+            )
+    for note in raw.notes:
+        if note == TOTALS:
+            st.warning("The last row looks like a total, which is nobody's row.")
+            st.button("Leave it out", on_click=_leave_last, args=(table,))
+        else:
+            st.caption(plain(note))
+
+
+def _say_first(table: str, answer: str) -> None:
+    st.session_state[f"upload_header_{table}"] = answer
+
+
+def _say_encoding(table: str, encoding: str) -> None:
+    st.session_state[f"upload_encoding_{table}"] = encoding
+
+
+def _leave_last(table: str) -> None:
+    st.session_state[f"upload_last_{table}"] = 1
