@@ -13,6 +13,8 @@ _NUMBERS = (
     *(-1, -7, -8, -9, -77, -88, -98, -99, -999, -9999),
     *(7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999),
 )
+# Of those below zero, the ones that are nothing else.
+_NEGATIVE = {-8, -9, -88, -98, -99, -999, -9999}
 _WORDS = {
     *("-", "--", "---", "–", "—", "..", "...", "(blank)", "blank", "nil", "x/x"),
     *("unknown", "unk", "not known", "missing", "not available", "not applicable", "not stated"),
@@ -52,7 +54,23 @@ def number_codes(numbers: Vector, rows: Vector) -> list[float]:
             codes.append(code)
         else:
             scale = np.sort(np.append(scale, code))
-    return sorted(codes)
+    return sorted(code for code in codes if _is_credible(code, codes, scale))
+
+
+def _is_credible(code: float, codes: Sequence[float], scale: Vector) -> bool:
+    """Whether a code is no count or day that lies apart: 8 is one beside 9, and -7 beside -9."""
+    if 0 < code < 10:
+        return 9 in codes
+    if code < 0:
+        return bool(_NEGATIVE & set(codes)) or (code == -1 and _are_answers(scale))
+    return True
+
+
+def _are_answers(scale: Vector) -> bool:
+    """Whether numbers are 0 or 1 and what follows, up to 10."""
+    low, high = float(scale[0]), float(scale[-1])
+    whole = bool((scale == np.round(scale)).all())
+    return whole and low in (0, 1) and high <= 10 and len(scale) == high - low + 1
 
 
 def _is_beyond(code: float, scale: Vector) -> bool:
@@ -60,8 +78,6 @@ def _is_beyond(code: float, scale: Vector) -> bool:
     if code < 0:
         # Scores from -2 to 2 have numbers below zero that are values.
         return low >= 0 and high >= _LEAST_OF_SCALE
-    whole = bool((scale == np.round(scale)).all())
-    answers = whole and low in (0, 1) and high <= 10 and len(scale) == high - low + 1
-    if answers:
+    if _are_answers(scale):
         return code > high + 1
     return code - high > _BEYOND * (high - low) and code >= 77

@@ -9,30 +9,22 @@ from collections.abc import Sequence
 from privcore.data.questions import Question
 from privcore.text import short
 
-# At the end of a name, such as patient_id, USUBJID, studentNr.
-_ENDING = re.compile(r"(^|[_\W]|(?<=[a-z]))(id|ids|uuid|guid|ident|identifier)$|subj_?id$", re.I)
+# At the end of a name, such as patient_id or famID, but not of kids.
+_ENDING = re.compile(r"(?i:(^|[_\W])[hpu]?(ids?|uuid|guid|identifier)$)|(?<=[a-z])I[Dd]s?$")
+# Whoever and whatever is looked at several times, alone or before "id" or "no".
 _NOUNS = {
-    *("subject", "subj", "patient", "person", "participant", "respondent", "individual"),
-    *("pupil", "student", "child", "customer", "client", "user", "member", "employee", "worker"),
-    *(
-        "household",
-        "family",
-        "plot",
-        "shop",
-        "store",
-        "animal",
-        "rat",
-        "mouse",
-        "dog",
-        "cow",
-        "pid",
-    ),
-    *("caseid", "mother", "twin", "panelist", "player", "driver", "donor", "usubjid", "subjid"),
+    *("subject", "subj", "usubj", "person", "participant", "respondent", "individual", "proband"),
+    *("patient", "case", "pupil", "student", "child", "twin", "mother", "customer", "client"),
+    *("user", "member", "employee", "worker", "panelist", "player", "driver", "donor"),
+    *("household", "family", "animal", "rat", "mouse", "dog", "cow", "plot", "shop", "store"),
 }
+# Places are levels, unless their column is called an identifier.
+_PLACES = {"school", "town", "village", "dist", "site", "clinic", "hospital", "region"}
 # P017, S-12, 4f2a: a code of letters and digits, which no level of few is.
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w-]{3,}")
+_FRACTION = re.compile(r"[+-]?\d*\.\d*[1-9]\d*")
 # Fewer units than these, or units with more rows than these, are levels: sexes, regions.
-_LEAST, _MOST_ROWS = 10, 1_000
+_LEAST, _MOST_ROWS = 10, 100
 # Rows of one unit on average, so that a slip that doubles a row makes no persons.
 _REPEATS = 1.05
 # Codes such as P017 are taken for persons if there are so many of them, whatever they are called.
@@ -41,7 +33,9 @@ _MANY_CODES = 25
 
 def called_as_persons(name: str) -> bool:
     """Whether a column is called as one that says whose rows are whose."""
-    return bool(_ENDING.search(name)) or name.casefold().strip() in _NOUNS
+    whole = name.casefold().strip()
+    noun = re.sub(r"[_\W]*(id|no|nr|num|number)$", "", whole)
+    return bool(_ENDING.search(name)) or noun in _NOUNS or (noun != whole and noun in _PLACES)
 
 
 def whose_rows(name: str, *, at_place: bool = False) -> Question:
@@ -72,6 +66,8 @@ def names_persons(name: str, distinct: Sequence[str], rows: int) -> bool:
     """
     count = len(distinct)
     if count < _LEAST or not _REPEATS * count <= rows <= _MOST_ROWS * count:
+        return False
+    if any(_FRACTION.fullmatch(text) for text in distinct):
         return False
     if called_as_persons(name):
         return True

@@ -157,8 +157,7 @@ def read_table(
     if asked.leave_last:
         table = _shortened(table, asked.leave_last)
     _check(table)
-    persons = [*_persons(table.frame)]
-    return replace(table, questions=(*table.questions, *persons[:1]))
+    return replace(table, questions=(*table.questions, *_persons(table.frame)))
 
 
 def _empty() -> DataError:
@@ -184,15 +183,18 @@ def _check(table: RawTable) -> None:
 
 
 def _persons(frame: pd.DataFrame) -> list[Question]:
-    """For each column that may say whose rows are whose, that somebody has to say."""
-    asked = []
+    """What is to be said of the column that may say whose rows are whose; none if there is none.
+
+    Of several it is the one with the most units, as pupils are beside schools.
+    """
+    units: dict[str, int] = {}
     for name, cells in frame.items():
         distinct = (
             cells.cat.categories if hasattr(cells, "cat") else pd.Index(cells.dropna().unique())
         )
         if names_persons(str(name), list(distinct), int(cells.notna().sum())):
-            asked.append(whose_rows(str(name)))
-    return asked
+            units[str(name)] = len(distinct)
+    return [whose_rows(max(units, key=lambda name: units[name]))] if units else []
 
 
 def _read_parquet(content: bytes, memory: Memory) -> pd.DataFrame:

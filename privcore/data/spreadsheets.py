@@ -32,6 +32,8 @@ _AT_ONCE, _LONGEST = 1 << 20, 64
 _LETTERS, _DIGITS = np.full(256, -1, np.int64), np.full(256, -1, np.int64)
 _LETTERS[ord("A") : ord("Z") + 1] = _LETTERS[ord("a") : ord("z") + 1] = range(1, 27)
 _DIGITS[ord("0") : ord("9") + 1] = range(10)
+# Rows that the first sheet to read has more than, so that a note is no table.
+_LEAST = 2
 # Distinct cells whose texts are kept.
 _KEPT = 1 << 16
 # Whole numbers up to here are exact; above, as Excel, 15 digits.
@@ -80,7 +82,7 @@ def is_spreadsheet(content: bytes) -> bool:
 
 
 def read_sheet(content: bytes, wanted: str | None = None) -> Sheet:
-    """The sheet of a name, or the first visible one that holds cells.
+    """The sheet of a name, or the first visible one that holds a table.
 
     Raises DataError for a workbook that cannot be read, is too large, or has no such sheet.
     """
@@ -179,6 +181,7 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
     shown: list[str] = []
     hidden: list[str] = []
     chosen: CalamineSheet | None = None
+    first: CalamineSheet | None = None
     for about in book.sheets_metadata:
         if about.typ != SheetTypeEnum.WorkSheet:
             continue
@@ -188,13 +191,15 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
         visible = about.visible == SheetVisibleEnum.Visible
         (shown if visible else hidden).append(about.name)
         # A hidden sheet is read where it is wanted, or where no visible one holds cells.
-        if about.name == wanted or (wanted is None and visible and len(shown) == 1):
+        if about.name == wanted:
             chosen = sheet
+        elif visible and first is None and sheet.height > _LEAST and sheet.width > 1:
+            first = sheet
     names = tuple(shown or hidden)
     if not names:
         raise DataError("The workbook has no sheet with cells; save it anew with its values.")
-    if chosen is None and wanted is None:
-        chosen = book.get_sheet_by_name(names[0])
+    if wanted is None:
+        chosen = first or book.get_sheet_by_name(names[0])
     if chosen is None:
         listed = ", ".join(repr(short(name)) for name in names[:10])
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""

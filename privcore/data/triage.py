@@ -65,7 +65,7 @@ def proposals_of(
 
 
 def codes_of(raw: RawTable, proposals: Sequence[Proposal]) -> dict[str, tuple[int, int]]:
-    """Of each code that is taken as missing, in how many columns, and how many rows hold it."""
+    """Codes that are taken as missing: in how many columns each is, and how many rows hold it."""
     codes: dict[str, tuple[int, int]] = {}
     for proposal in proposals:
         for code in proposal.schema.writing.missing_codes:

@@ -112,6 +112,9 @@ def plain_number(text: str, decimal: str, unit: str) -> str | None:
     groups = re.split(r"[,\s'’]" if decimal == "." else r"[.\s'’]", whole)
     if (rest and not rest.isdigit()) or (len(groups) > 1 and not _in_thousands(groups)):
         return None
+    # 01307 is a code.
+    if len(whole) > 1 and whole.startswith("0"):
+        return None
     number = f"{parts[0]}{''.join(groups)}.{rest or '0'}" if rest else parts[0] + "".join(groups)
     return number + power if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", number) else None
 

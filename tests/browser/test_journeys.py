@@ -2,10 +2,12 @@
 
 import json
 import re
+from datetime import datetime
 from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
+import xlsxwriter
 from playwright.sync_api import expect
 
 from benchmarks.own_tables import on_page
@@ -202,6 +204,37 @@ def test_a_messy_table_is_used_at_first_try(server, visit, tmp_path):
     page = visit(f"{server.url}/data?data=your+table")
     settle(page, "Data")
     upload(page, path)
+    page.get_by_role("link", name="Go to Discover").first.click()
+    settle(page, "Discover")
+    assert graph(page, "Private graph").evaluate("nodes.length") == 3
+
+
+def test_a_workbook_from_upload_to_graph(server, visit, tmp_path):
+    """Another sheet than the first, and whose rows they are, before the table is used."""
+    path = tmp_path / "study.xlsx"
+    book = xlsxwriter.Workbook(path)
+    book.add_worksheet("Notes").write_row(0, 0, ["not", "this", "one"])
+    sheet = book.add_worksheet("Visits")
+    sheet.write_row(0, 0, ["patient_id", "smokes", "cough", "visit"])
+    date = book.add_format({"num_format": "yyyy-mm-dd"})
+    for i in range(400):
+        sheet.write_row(i + 1, 0, [i % 100, "yes" if i % 3 else "no", i % 3 > 0])
+        sheet.write_datetime(i + 1, 3, datetime(2024, 1 + i % 12, 5), date)
+    book.close()
+    page = visit(f"{server.url}/data?data=your+table")
+    settle(page, "Data")
+    page.locator("input[type=file]").first.set_input_files(path)
+    page.get_by_role("combobox", name="Sheet").click()
+    page.get_by_role("option", name="Visits").click()
+    shown(page, "study.xlsx: 400 rows, 4 columns")
+    page.get_by_text("Rows belong to persons", exact=True).click()
+    shown(page, "One patient with at most 5 rows is protected")
+    use = page.get_by_role("button", name="Use this table")
+    # The way on stays in view, however far the table is.
+    page.get_by_role("button", name="Forget this table").scroll_into_view_if_needed()
+    expect(use).to_be_in_viewport()
+    use.click()
+    shown(page, "The table is ready")
     page.get_by_role("link", name="Go to Discover").first.click()
     settle(page, "Discover")
     assert graph(page, "Private graph").evaluate("nodes.length") == 3

@@ -17,7 +17,6 @@ from pages.ui.running import LiveHooks
 from privcore import kernels
 from privcore.algorithms import ALGORITHMS, Progress
 from privcore.data import ColumnSchema, read_table
-from privcore.data.proposing import Proposal, Way
 from privcore.data.schema_file import schema_json
 from privcore.data.triage import proposed_schema
 from tests.examples import few

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from pages.ui.texts import plain
 from privcore.data import RawTable
 from privcore.data.layout import TOTALS
 from privcore.data.reading import ENCODINGS, Asked
+from privcore.data.spreadsheets import is_spreadsheet, read_sheet
+from privcore.errors import DataError
 from privcore.text import short
 
 _DETECT = "detect"
@@ -40,8 +44,7 @@ def settings(table: str, raw: RawTable | None) -> None:
                 [_DETECT, *ENCODINGS],
                 key=f"upload_encoding_{table}",
                 persist_state="session",
-                help="Some encodings cannot be told apart by the bytes; choose one if letters look "
-                "wrong.",
+                help="Choose one if letters look wrong: bytes do not always tell.",
             )
         st.number_input(
             "Rows at the end to leave out",
@@ -63,12 +66,19 @@ def _first_row(table: str) -> None:
     )
 
 
-def sheet(table: str, raw: RawTable) -> None:
-    """The choice of a sheet, where there are several."""
-    if len(raw.sheets) > 1:
+def sheet(table: str, content: bytes, raw: RawTable | None) -> None:
+    """The choice of a sheet, where there are several; raw: the one that is read, if it is."""
+    names: tuple[str, ...] = () if raw is None else raw.sheets
+    if raw is None and is_spreadsheet(content):
+        # Of a sheet that holds no table the others may.
+        with suppress(DataError):
+            names = read_sheet(content).names
+    if len(names) > 1:
         st.selectbox(
             "Sheet",
-            raw.sheets,
+            names,
+            index=None,
+            placeholder="the first that holds a table",
             format_func=lambda name: short(name, 60),
             key=f"upload_sheet_{table}",
             persist_state="session",
@@ -79,8 +89,8 @@ def said(table: str, raw: RawTable) -> None:
     """What the reader says of the file and asks, each with a way to answer."""
     for question in (each for each in raw.questions if each.topic == "header"):
         st.warning(
-            f"{plain(question.sentence)} If it is somebody's row, its values must not become names. "
-            "Which is it?",
+            f"{plain(question.sentence)} If it is somebody's row, its values must not become "
+            "names. Which is it?",
             icon=":material/help:",
         )
         st.dataframe(raw.frame.head(_PREVIEW), hide_index=True, alt="First rows")

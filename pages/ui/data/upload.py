@@ -85,9 +85,10 @@ def panel() -> None:
         problem(error, bar)
         if "upload" in st.session_state:
             bar.caption("The table before it stays in use.")
+        reading.sheet(table[:12], content, None)
         reading.settings(table[:12], None)
     else:
-        reading.sheet(table[:12], raw)
+        reading.sheet(table[:12], content, raw)
         reading.said(table[:12], raw)
         try:
             _edit(raw, filename, bar)
