@@ -239,10 +239,16 @@ def _is_values(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _counts_up(names: Sequence[str]) -> bool:
-    """Whether the names are numbers that follow on each other, as years and places do."""
-    numbers = [name for name in names if name.isdigit()]
-    steps = {int(b) - int(a) for a, b in pairwise(numbers)}
-    return len(numbers) >= max(2, len(names) - 2) and len(steps) == 1 and steps != {0}
+    """Whether the names are years in a row, or all places from 0 on as pandas writes them.
+
+    1, 2, 3 may be somebody's answers.
+    """
+    numbers = [int(name) for name in names if name.isdecimal()]
+    steps = {b - a for a, b in pairwise(numbers)}
+    years = len(numbers) >= 2 and all(1800 <= number <= 2200 for number in numbers)
+    if years and len(numbers) >= len(names) - 2:
+        return len(steps) == 1 and min(steps) > 0
+    return len(numbers) == len(names) > 1 and numbers[0] == 0 and steps == {1}
 
 
 def _explanations(rows: Sequence[Sequence[str]], start: int, width: int) -> int:

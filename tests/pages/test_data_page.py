@@ -1,0 +1,178 @@
+"""What the page Data asks of a file's owner, and what is proposed for each column."""
+
+import io
+
+import pandas as pd
+import pytest
+import xlsxwriter
+
+from pages.ui.data.columns import EDITED, taken_as
+from privcore.algorithms.work import WIDE
+from privcore.data.proposing import LEAVE_OUT
+from tests.pages.opening import clean, open_table, press
+
+SURVEY = b"person,q1,q2,mood\n" + b"".join(
+    b"%d,%d,%d,%s\n"
+    % (
+        i % 40,
+        99 if i % 17 == 0 else 1 + i % 5,
+        1 + (i * 7) % 5,
+        [b"never", b"often", b"always"][i % 3],
+    )
+    for i in range(200)
+)
+
+
+def schema_of(app):
+    return {column.name: column for column in app.session_state["upload_schema"]}
+
+
+def topics(app):
+    return {question.topic for question in app.session_state["upload"].dataset.questions}
+
+
+def labels(app):
+    pairs = zip(
+        app.session_state["upload_schema"], app.session_state["upload_proposals"], strict=True
+    )
+    return {column.name: taken_as(column, proposal) for column, proposal in pairs}
+
+
+def test_a_row_of_values_is_no_row_of_names_until_somebody_says_so():
+    content = b"".join(b"%d,%s,%d\n" % (20 + i % 50, b"fm"[i % 2 :][:1], i % 2) for i in range(90))
+    app = open_table(content)
+    assert app.session_state["upload"].dataset.names == ("col_1", "col_2", "col_3")
+    assert topics(app) == {"header"}
+    press(app, "A row of values")
+    press(app, "Use this table")
+    assert topics(app) == set()
+    assert app.session_state["upload"].dataset.n == 90
+    app.button_group[-1].set_value("The names of the columns").run()
+    press(app, "Use this table")
+    assert app.session_state["upload"].dataset.names == ("20", "f", "0")
+    assert topics(app) == set()
+
+
+def test_whose_rows_they_are_is_asked_and_nothing_is_taken_for_granted():
+    app = open_table(SURVEY)
+    who = next(radio for radio in app.radio if radio.label == "Who is protected")
+    assert who.value is None
+    assert topics(app) == {"persons"}
+    assert not schema_of(app)["person"].include
+    who.set_value("Each row is another person").run()
+    press(app, "Use this table")
+    assert topics(app) == set()
+    who = next(radio for radio in app.radio if radio.label == "Who is protected")
+    who.set_value("Rows belong to persons").run()
+    press(app, "Use this table")
+    assert topics(app) == set()
+    assert app.session_state["upload"].dataset.unit.rows == 5
+
+
+def test_one_click_takes_a_code_for_missing_values_back():
+    app = open_table(SURVEY, use=False)
+    assert schema_of(app)["q1"].writing.missing_codes == ("99",)
+    (box,) = [box for box in app.checkbox if "99" in box.label]
+    clean(box.uncheck().run())
+    assert schema_of(app)["q1"].writing.missing_codes == ()
+    assert "99" in schema_of(app)["q1"].levels
+    (box,) = [box for box in app.checkbox if "99" in box.label]
+    clean(box.check().run())
+    assert "99" not in schema_of(app)["q1"].levels
+
+
+def test_the_table_says_what_each_column_is_taken_as_and_measured_as():
+    shown = open_table(SURVEY, use=False).dataframe[0].value.set_index("column")
+    assert list(shown.columns) == ["taken as", "example values", "why", "measured as"]
+    assert shown["taken as"].to_dict() == {
+        "person": "left out",
+        "q1": "levels in order",
+        "q2": "levels in order",
+        "mood": "levels in order",
+    }
+    assert shown["measured as"]["person"] == ""
+    assert all(shown["measured as"][["q1", "q2", "mood"]])
+
+
+def test_several_columns_are_changed_at_once():
+    frame = pd.DataFrame({f"q{k}": [(i * (k + 1)) % 17 // 4 for i in range(120)] for k in range(14)})
+    app = open_table(frame.assign(free=["a", "b"] * 60).to_csv(index=False).encode(), use=False)
+    clean(app.text_input(key="upload_filter").set_value("q1*").run())
+    assert list(app.dataframe[0].value["column"]) == ["q1", "q10", "q11", "q12", "q13"]
+    clean(app.selectbox(key="upload_take_all").set_value(LEAVE_OUT).run())
+    press(app, "Apply")
+    assert {name for name, label in labels(app).items() if label == LEAVE_OUT} == set(
+        app.dataframe[0].value["column"]
+    )
+    # What a column cannot be is refused in one sentence, and changes nothing.
+    clean(app.text_input(key="upload_filter").set_value("").run())
+    clean(app.selectbox(key="upload_take_all").set_value("levels in order").run())
+    press(app, "Apply")
+    assert len(app.error) == 1
+    assert labels(app)["free"] == "levels"
+    assert labels(app)["q1"] == "levels in order"
+
+
+def test_what_was_edited_is_called_so():
+    app = open_table(SURVEY, use=False)
+    schema = list(app.session_state["upload_schema"])
+    at = next(k for k, column in enumerate(schema) if column.name == "mood")
+    schema[at] = type(schema[at])("mood", "nominal", ("always", "never", "often", "(other)"))
+    app.session_state["upload_schema"] = schema
+    app.session_state["upload_edits"] += 1
+    clean(app.run())
+    assert labels(app)["mood"] == EDITED
+    press(app, "Use this table")
+    assert "(other)" in app.session_state["upload"].dataset.columns[-1].levels
+
+
+def test_a_failed_upload_leaves_the_table_before_it_in_use():
+    app = press(open_table(SURVEY, use=False), "Use this table")
+    app.file_uploader[0].upload("bad.csv", b"a,b\n1,2\n3\n", "text/csv").run()
+    clean(app)
+    assert len(app.error) == 1
+    assert app.session_state["upload"].dataset.names == ("q1", "q2", "mood")
+
+
+def test_letters_that_fit_several_encodings_are_asked_for_with_samples():
+    content = ("年龄组,性别\n" + "青年,男\n中年,女\n老年,男\n" * 20).encode("gbk")
+    app = open_table(content, use=False)
+    raw = app.session_state["upload_raw"][1]
+    names = [encoding for encoding, _ in raw.readings] or [raw.encoding]
+    assert "gb18030" in names
+    if raw.readings:
+        press(app, "gb18030")
+    assert list(schema_of(app)) == ["年龄组", "性别"]
+    assert app.session_state["upload_raw"][1].encoding == "gb18030"
+
+
+@pytest.mark.parametrize("first", ["table", "note"])
+def test_a_sheet_is_chosen_also_where_the_first_holds_no_table(first):
+    out = io.BytesIO()
+    book = xlsxwriter.Workbook(out)
+    if first == "note":
+        book.add_worksheet("Note").write(0, 0, "see the others")
+    for name in ("Spring", "Autumn"):
+        sheet = book.add_worksheet(name)
+        sheet.write_row(0, 0, ["a", name])
+        for i in range(30):
+            sheet.write_row(i + 1, 0, [i % 2, i % 3])
+    book.close()
+    app = open_table(out.getvalue(), "t.xlsx", use=False)
+    assert list(schema_of(app)) == ["a", "Spring"]
+    chooser = next(box for box in app.selectbox if box.label == "Sheet")
+    clean(chooser.set_value("Autumn").run())
+    assert list(schema_of(app)) == ["a", "Autumn"]
+
+
+def test_a_wide_table_is_narrowed_before_it_is_used():
+    frame = pd.DataFrame({f"g{k}": [(i + k) % 3 for i in range(30)] for k in range(WIDE + 30)})
+    app = open_table(frame.to_csv(index=False).encode(), use=False)
+    next(b for b in app.button if b.label == "Use this table").click().run()
+    clean(app)
+    assert len(app.error) == 1
+    assert "upload" not in app.session_state
+    clean(app.number_input(key="upload_at_random").set_value(20).run())
+    press(app, "Leave out the others")
+    press(app, "Use this table")
+    assert app.session_state["upload"].dataset.p == 20
