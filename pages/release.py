@@ -42,10 +42,13 @@ def plan(loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
     try:
         check = panels.checked(loaded, subject, name, values, accepted)
     except PrivcoreError as error:
-        st.warning(plain(str(error)), icon=":material/block:")
         stated = subject.unconfirmed if isinstance(subject, StatedTable) else subject.undeclared
-        if stated:
-            st.page_link("pages/data.py", label="Confirm what is public", icon=":material/table:")
+        asked = next((q for q in subject.questions if q.sentence in str(error)), None)
+        said = str(error) if asked is None else f"{asked.sentence} Say which it is on Data."
+        st.warning(plain(said), icon=":material/block:")
+        if stated or asked:
+            label = "Confirm what is public" if asked is None else "Go to Data"
+            st.page_link("pages/data.py", label=label, icon=":material/table:")
         return None
     for warning in check.warnings:
         st.warning(plain(warning), icon=":material/warning:")

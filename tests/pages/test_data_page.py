@@ -69,6 +69,14 @@ def test_whose_rows_they_are_is_asked_and_nothing_is_taken_for_granted():
     assert app.session_state["upload"].dataset.unit.rows == 5
 
 
+def test_the_page_release_says_what_is_to_be_said_on_data():
+    app = open_table(SURVEY)
+    app.switch_page("pages/release.py").run()
+    clean(app)
+    assert any("person" in warning.value for warning in app.warning)
+    assert not any("--" in warning.value for warning in app.warning)
+
+
 def test_one_click_takes_a_code_for_missing_values_back():
     app = open_table(SURVEY, use=False)
     assert schema_of(app)["q1"].writing.missing_codes == ("99",)
@@ -95,7 +103,8 @@ def test_the_table_says_what_each_column_is_taken_as_and_measured_as():
 
 
 def test_several_columns_are_changed_at_once():
-    frame = pd.DataFrame({f"q{k}": [(i * (k + 1)) % 17 // 4 for i in range(120)] for k in range(14)})
+    columns = {f"q{k}": [(i * (k + 1)) % 17 // 4 for i in range(120)] for k in range(14)}
+    frame = pd.DataFrame(columns)
     app = open_table(frame.assign(free=["a", "b"] * 60).to_csv(index=False).encode(), use=False)
     clean(app.text_input(key="upload_filter").set_value("q1*").run())
     assert list(app.dataframe[0].value["column"]) == ["q1", "q10", "q11", "q12", "q13"]
