@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.data.questions import Question
+from privcore.data.questions import Asked, Question
 from privcore.errors import DataError
 from privcore.text import short
 from privcore.unit import RECORD, Unit
@@ -141,6 +141,7 @@ class Dataset(Described):
     available: whether values in the level "(missing)" are taken as missing at random.
     unit: whose rows are protected together; rows beyond its bound were left out (`units`).
     questions: what only the owner of the file knows, and has to say before a release.
+    asked: what they have said of how it is read.
 
     Raises DataError if there are fewer than 2 columns or rows, names are blank, too long or
     repeated, a true edge is not between two columns, or bounds or levels are impossible.
@@ -156,6 +157,7 @@ class Dataset(Described):
     available: bool = False
     unit: Unit = RECORD
     questions: tuple[Question, ...] = ()
+    asked: Asked = Asked()
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])

@@ -121,8 +121,10 @@ class _Cells:
 
 
 def _cells(name: str, counts: pd.Series[Any], rows: int) -> _Cells:
-    # Which levels are the most frequent hangs on no order of the rows.
-    counts = counts[counts > 0].sort_index().sort_values(ascending=False, kind="stable")
+    counts = counts[counts > 0]
+    # Which levels are the most frequent hangs on no order of the rows, as that of categories does.
+    counts.index = pd.Index(list(counts.index), dtype=object)
+    counts = counts.sort_index().sort_values(ascending=False, kind="stable")
     distinct = pd.Series(list(counts.index), dtype=object)
     return _Cells(name, distinct, counts.to_numpy().astype(np.float64), rows)
 

@@ -33,7 +33,7 @@ from privcore.data.layout import (
 )
 from privcore.data.model import MAX_COLUMNS, check_names
 from privcore.data.persons import names_persons, whose_rows
-from privcore.data.questions import Question, Topic
+from privcore.data.questions import Asked, Question, Topic
 from privcore.data.spreadsheets import is_spreadsheet, read_sheet
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.errors import DataError
@@ -61,20 +61,6 @@ ENDINGS = (
 )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the owner of a file says of how it is read; None leaves it to the reader.
-
-    encoding: of a text file, such as "gb18030".  header: whether its first row holds names.
-    sheet: of a workbook, by its name.  leave_last: rows at the end that are left out.
-    """
-
-    encoding: str | None = None
-    header: bool | None = None
-    sheet: str | None = None
-    leave_last: int = 0
-
-
 @dataclass(frozen=True, eq=False)
 class RawTable:
     """A table as read: every cell a string, missing cells NaN.
@@ -87,6 +73,7 @@ class RawTable:
     questions: what only the owner knows, and has to say before a release.
     readings: other encodings that fit the file, each with samples of what it says then.
     sheets: names of a workbook's sheets that hold cells.
+    asked: what its owner has said of how it is read.
     labels: of columns of which the file lists the levels, in their order.  ordered: names of those
         that it calls ordered.
     """
@@ -99,6 +86,7 @@ class RawTable:
     questions: tuple[Question, ...] = ()
     readings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     sheets: tuple[str, ...] = ()
+    asked: Asked = Asked()
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
 
@@ -157,7 +145,7 @@ def read_table(
     if asked.leave_last:
         table = _shortened(table, asked.leave_last)
     _check(table)
-    return replace(table, questions=(*table.questions, *_persons(table.frame)))
+    return replace(table, asked=asked, questions=(*table.questions, *_persons(table.frame)))
 
 
 def _empty() -> DataError:

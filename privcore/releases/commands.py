@@ -51,7 +51,7 @@ def command_line(
         words += [] if intervals is None else ["--intervals", str(intervals)]
         words += sampled
     else:
-        words += ["--csv", dataset.name]
+        words += ["--csv", dataset.name, *dataset.asked.options()]
         words += ["--intervals", "none"] if _uncut(dataset) else []
         if dataset.unit.column:
             words += ["--unit", dataset.unit.column, "--rows-per-unit", str(dataset.unit.rows)]
@@ -105,15 +105,19 @@ def _file_code(dataset: Dataset) -> str:
         first = "from dataclasses import replace\n"
         schema = "[replace(c, bins=None, cut_points=()) for c in proposed_schema(raw)]"
     unit = dataset.unit
-    bound = imported = ""
+    asked = bound = imported = ""
+    if dataset.asked.said():
+        imported = "from privcore.data.reading import Asked\n"
+        said = ", ".join(f"{name}={value!r}" for name, value in dataset.asked.said().items())
+        asked = f", Asked({said})"
     if unit.column:
-        imported = "from privcore.data.units import bounded\n"
+        imported += "from privcore.data.units import bounded\n"
         bound = f"raw = bounded(raw, {unit.column!r}, {unit.rows}).table\n"
     return (
         f"{first}from pathlib import Path\n\n"
         "from privcore.data import build_dataset, read_table\n"
-        f"from privcore.data.triage import proposed_schema\n{imported}\n"
+        f"{imported}from privcore.data.triage import proposed_schema\n\n"
         f"path = Path({dataset.name!r})\n"
-        f"raw = read_table(path.read_bytes(), path.name)\n{bound}"
+        f"raw = read_table(path.read_bytes(), path.name{asked})\n{bound}"
         f"dataset = build_dataset(raw, {schema}, name=path.name)\n"
     )
