@@ -82,7 +82,7 @@ def read_table(
         ('one patient with at most 2 rows', ('smokes', 'age'))
     """
     name = "table" if isinstance(source, pd.DataFrame) else Path(source).stem
-    raw = _raw(source, reading.Asked(encoding, header, sheet, leave_last))
+    raw = _raw(source, reading.ReadingOptions(encoding, header, sheet, leave_last))
     if rows_per_unit is not None:
         raw = raw.answered("persons")
     if unit is None and rows_per_unit not in (None, 1):
@@ -165,13 +165,15 @@ def triage(source: pd.DataFrame | Path | str) -> list[Proposal]:
     return proposals_for(_raw(source))
 
 
-def _raw(source: pd.DataFrame | Path | str, asked: reading.Asked | None = None) -> RawTable:
+def _raw(
+    source: pd.DataFrame | Path | str, asked: reading.ReadingOptions | None = None
+) -> RawTable:
     if isinstance(source, pd.DataFrame):
         content = source.to_csv(index=False).encode()
         return reading.read_table(
-            content, "table.csv", reading.Asked(encoding="utf-8", header=True)
+            content, "table.csv", reading.ReadingOptions(encoding="utf-8", header=True)
         )
-    return reading.read_table(_bytes_of(source), Path(source).name, asked)
+    return reading.read_table(_bytes_of(source), Path(source).name, options)
 
 
 def dataset_of(data: Table) -> Dataset:

@@ -29,7 +29,7 @@ from privcore.data.parquet import ParquetTable, open_parquet, triage_parquet
 from privcore.data.private_domain.plan import OWN_DELTA, SHARE, Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.proposing import Proposal
-from privcore.data.reading import MAX_BYTES, MEMORY, Asked
+from privcore.data.reading import MAX_BYTES, MEMORY, ReadingOptions
 from privcore.data.samples import Sample, get_sample
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import KINDS, choose, left_out, merge_rare, triage
@@ -424,7 +424,7 @@ def raw_table(options: argparse.Namespace) -> RawTable:
     path = Path(options.csv)
     memory = getattr(options, "memory", None)
     said = vars(options)
-    asked = Asked(
+    asked = ReadingOptions(
         said.get("encoding"),
         said.get("header"),
         said.get("sheet"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from privcore.data.cells import cell_text
-from privcore.data.questions import Question
+from privcore.data.questions import OpenQuestion
 from privcore.data.writing import spelling
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blank"}
@@ -31,7 +31,7 @@ _TOTALS = {
 }
 # Of a column with fewer different cells than this part of its rows, the cells are levels.
 _LEVELS = 0.5
-NO_HEADER = Question(
+NO_HEADER = OpenQuestion(
     "header",
     "The first line looks like a row of values, so the columns are called col_1, col_2, … and it "
     "is a row of the table.",
@@ -56,7 +56,7 @@ class Layout:
     names: tuple[str, ...]
     width: int
     notes: tuple[str, ...] = ()
-    question: Question | None = None
+    question: OpenQuestion | None = None
 
 
 def rows_of(lines: Sequence[str], delimiter: str) -> Iterator[tuple[list[str], int]]:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privcore.data.questions import Asked, Question
+from privcore.data.questions import OpenQuestion, ReadingOptions
 from privcore.errors import DataError
 from privcore.text import short
 from privcore.unit import RECORD, Unit
@@ -65,7 +65,7 @@ class Described(ABC):
     available: bool = False
     unit: Unit = RECORD
     # What only the owner knows, and has to say before a release.
-    questions: tuple[Question, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
 
     @property
     @abstractmethod
@@ -156,8 +156,8 @@ class Dataset(Described):
     recipe: Mapping[str, Any] | None = None
     available: bool = False
     unit: Unit = RECORD
-    questions: tuple[Question, ...] = ()
-    asked: Asked = Asked()
+    questions: tuple[OpenQuestion, ...] = ()
+    asked: ReadingOptions = ReadingOptions()
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])

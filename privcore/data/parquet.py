@@ -16,7 +16,7 @@ from privcore.data.coding import Coded, Codes, Coding, Codings, Missing, Piece, 
 from privcore.data.model import MAX_LEVELS, Column, Described, too_few_rows
 from privcore.data.persons import called_as_persons, names_persons, whose_rows
 from privcore.data.proposing import Proposal, propose_counted
-from privcore.data.questions import Question
+from privcore.data.questions import OpenQuestion
 from privcore.data.schema import ColumnSchema
 from privcore.data.triage import choose, proposals_of
 from privcore.errors import DataError
@@ -48,7 +48,7 @@ class ParquetTable(Described):
     notes: tuple[str, ...] = ()
     memory: int = MEMORY
     available: bool = False
-    questions: tuple[Question, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
 
     @property
     def n(self) -> int:
@@ -101,7 +101,7 @@ def open_parquet(
     )
 
 
-def _questions(files: tuple[str, ...], memory: int) -> tuple[Question, ...]:
+def _questions(files: tuple[str, ...], memory: int) -> tuple[OpenQuestion, ...]:
     """Whether a column that is called so says whose rows are whose, which its owner has to say."""
     for name in filter(called_as_persons, [str(name) for name in _names(files)]):
         counts, seen = _counted(files, name, memory, 1)

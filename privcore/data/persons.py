@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from privcore.data.questions import Question
+from privcore.data.questions import OpenQuestion
 from privcore.text import short
 
 # At the end of a name, such as patient_id or famID, but not of kids.
@@ -38,7 +38,7 @@ def called_as_persons(name: str) -> bool:
     return bool(_ENDING.search(name)) or noun in _NOUNS or (noun != whole and noun in _PLACES)
 
 
-def whose_rows(name: str, *, at_place: bool = False) -> Question:
+def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     """What the owner of a table has to say of such a column.
 
     at_place: whether the rows are counted where they are, so that none can be left out.
@@ -49,7 +49,7 @@ def whose_rows(name: str, *, at_place: bool = False) -> Question:
         if at_place
         else f"--unit {column} --rows-per-unit K to protect all rows of one together"
     )
-    return Question(
+    return OpenQuestion(
         "persons",
         f"Column {column!r} repeats and looks like an identifier: if rows of one person stand in "
         "several places, protecting each row alone protects no person.",

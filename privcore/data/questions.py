@@ -9,7 +9,7 @@ Topic = Literal["header", "persons"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadingOptions:
     """What the owner of a file says of how it is read; None leaves it to the reader.
 
     encoding: of a text file, such as "gb18030".  header: whether its first row holds names.
@@ -29,7 +29,7 @@ class Asked:
     def options(self) -> list[str]:
         """What is said, as the command line takes it.
 
-        >>> Asked(header=False, sheet="Visits", leave_last=1).options()
+        >>> ReadingOptions(header=False, sheet="Visits", leave_last=1).options()
         ['--no-header', '--sheet', 'Visits', '--leave-last', '1']
         """
         words: list[str] = []
@@ -43,7 +43,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """One thing that a file does not say.
 
     sentence: what is not known, and what was taken for now.  answer: how to say it, on the command

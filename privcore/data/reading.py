@@ -33,14 +33,22 @@ from privcore.data.layout import (
 )
 from privcore.data.model import MAX_COLUMNS, check_names
 from privcore.data.persons import names_persons, whose_rows
-from privcore.data.questions import Asked, Question, Topic
+from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
 from privcore.data.spreadsheets import is_spreadsheet, read_sheet
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.errors import DataError
 from privcore.text import short
 from privcore.unit import RECORD, Unit
 
-__all__ = ["ENCODINGS", "MAX_BYTES", "MAX_CELLS", "MEMORY", "Asked", "RawTable", "read_table"]
+__all__ = [
+    "ENCODINGS",
+    "MAX_BYTES",
+    "MAX_CELLS",
+    "MEMORY",
+    "RawTable",
+    "ReadingOptions",
+    "read_table",
+]
 
 MAX_BYTES = 100_000_000
 # The most that a text file of MAX_BYTES can hold; a small Parquet file can claim far more.
@@ -83,10 +91,10 @@ class RawTable:
     delimiter: str
     unit: Unit = RECORD
     notes: tuple[str, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
     readings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     sheets: tuple[str, ...] = ()
-    asked: Asked = Asked()
+    asked: ReadingOptions = ReadingOptions()
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ordered: frozenset[str] = frozenset()
 
@@ -107,7 +115,7 @@ class RawTable:
 
 
 def read_table(
-    content: bytes, filename: str, asked: Asked | None = None, *, memory: int = MEMORY
+    content: bytes, filename: str, asked: ReadingOptions | None = None, *, memory: int = MEMORY
 ) -> RawTable:
     """Read the bytes of a text file, a workbook, a Parquet file or a statistics program's file.
 
@@ -117,7 +125,7 @@ def read_table(
     1.234,5 is read as 1234.5, cell by cell.
     Raises DataError if it is empty, too large, no table, or has bad column names.
     """
-    asked = asked or Asked()
+    asked = asked or ReadingOptions()
     if len(content) > MAX_BYTES:
         raise DataError(
             f"The file has more than {MAX_BYTES / 1e6:,.0f} MB; give fewer rows or columns."
@@ -170,7 +178,7 @@ def _check(table: RawTable) -> None:
         raise DataError("The file has 1 row; give at least 2.")
 
 
-def _persons(frame: pd.DataFrame) -> list[Question]:
+def _persons(frame: pd.DataFrame) -> list[OpenQuestion]:
     """What is to be said of the column that may say whose rows are whose; none if there is none.
 
     Of several it is the one with the most units, as pupils are beside schools.
@@ -232,7 +240,7 @@ def _named(
     return [name for name, _ in kept], [column for _, column in kept], notes
 
 
-def _read_sheet(content: bytes, asked: Asked, memory: Memory) -> RawTable:
+def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTable:
     sheet = read_sheet(content, asked.sheet)
     head = list(islice(sheet.rows, _ROWS_OF_HEAD))
     layout = layout_of(head, asked.header)
@@ -271,7 +279,7 @@ def _add_rows(columns: Sequence[Texts], rows: Sequence[Sequence[str]]) -> None:
         column.add(pa.array(cells, pa.string()))
 
 
-def _read_text(content: bytes, filename: str, asked: Asked, memory: Memory) -> RawTable:
+def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Memory) -> RawTable:
     decoded = decode(content, asked.encoding)
     text, encoding = decoded.text, decoded.encoding
     if not text.strip():

@@ -107,9 +107,9 @@ def _file_code(dataset: Dataset) -> str:
     unit = dataset.unit
     asked = bound = imported = ""
     if dataset.asked.said():
-        imported = "from privcore.data.reading import Asked\n"
+        imported = "from privcore.data.reading import ReadingOptions\n"
         said = ", ".join(f"{name}={value!r}" for name, value in dataset.asked.said().items())
-        asked = f", Asked({said})"
+        asked = f", ReadingOptions({said})"
     if unit.column:
         imported += "from privcore.data.units import bounded\n"
         bound = f"raw = bounded(raw, {unit.column!r}, {unit.rows}).table\n"

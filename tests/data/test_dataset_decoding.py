@@ -58,7 +58,7 @@ def test_control_characters_are_junk():
 
 def test_a_byte_order_mark_is_never_part_of_a_name():
     content = "a,b\n1,2\n2,1\n".encode("utf-8-sig")
-    assert read_table(content, "t.csv", reading_module.Asked("utf-8")).names == ["a", "b"]
+    assert read_table(content, "t.csv", reading_module.ReadingOptions("utf-8")).names == ["a", "b"]
 
 
 def test_the_ending_tsv_does_not_overrule_the_content():

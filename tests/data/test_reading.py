@@ -10,7 +10,7 @@ from privcore.data import build_dataset, read_table
 from privcore.data import reading as reading_module
 from privcore.data.cells import MISSING_TEXTS
 from privcore.data.coding import DROPPED
-from privcore.data.reading import Asked
+from privcore.data.reading import ReadingOptions
 from privcore.errors import DataError
 from tests.data.guess import guessed_schema
 
@@ -189,6 +189,9 @@ def test_a_comma_between_semicolons_is_a_decimal_point():
 
 def test_an_encoding_can_be_chosen():
     text = "jméno,město\n" + "Řehoř,Plzeň\nŽofie,Brno\n" * 10
-    assert read_table(text.encode("cp1250"), "t.csv", Asked("cp1250")).names == ["jméno", "město"]
+    assert read_table(text.encode("cp1250"), "t.csv", ReadingOptions("cp1250")).names == [
+        "jméno",
+        "město",
+    ]
     with pytest.raises(DataError, match="neither text"):
-        read_table(text.encode("cp1250"), "t.csv", Asked("utf-8"))
+        read_table(text.encode("cp1250"), "t.csv", ReadingOptions("utf-8"))

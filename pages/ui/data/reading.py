@@ -9,7 +9,7 @@ import streamlit as st
 from pages.ui.texts import plain
 from privcore.data import RawTable
 from privcore.data.layout import TOTALS
-from privcore.data.reading import ENCODINGS, Asked
+from privcore.data.reading import ENCODINGS, ReadingOptions
 from privcore.data.spreadsheets import is_spreadsheet, read_sheet
 from privcore.errors import DataError
 from privcore.text import short
@@ -19,12 +19,12 @@ _VALUES, _NAMES = "A row of values", "The names of the columns"
 _PREVIEW = 4
 
 
-def asked_of(table: str) -> Asked:
+def asked_of(table: str) -> ReadingOptions:
     """What the owner has said of a file; table: what tells it from others."""
     state = st.session_state
     encoding = state.get(f"upload_encoding_{table}", _DETECT)
     first = state.get(f"upload_header_{table}")
-    return Asked(
+    return ReadingOptions(
         None if encoding == _DETECT else encoding,
         None if first is None else first == _NAMES,
         state.get(f"upload_sheet_{table}"),

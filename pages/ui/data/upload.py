@@ -31,7 +31,7 @@ from privcore.data.layout import DELIMITERS
 from privcore.data.private_domain.plan import Purchase
 from privcore.data.private_domain.table import StatedTable
 from privcore.data.proposing import Proposal, propose
-from privcore.data.reading import ENDINGS, MAX_BYTES, Asked
+from privcore.data.reading import ENDINGS, MAX_BYTES, ReadingOptions
 from privcore.data.schema_file import read_schema
 from privcore.data.triage import choose, triage
 from privcore.errors import DataError, PrivcoreError
@@ -40,7 +40,7 @@ from privcore.text import short
 _SEPARATOR = "; "
 # A table as read, after what it was read from: its digest, the file's name, what its owner
 # says of it.
-_Held = tuple[tuple[str, str, Asked], RawTable]
+_Held = tuple[tuple[str, str, ReadingOptions], RawTable]
 _MISSING: dict[Missing, str] = {
     "level": "a level of its own",
     "drop": "leave out rows with any",
@@ -121,7 +121,6 @@ def _forget() -> None:
         "upload_bounded",
         "upload_edited",
         "upload_examples",
-        "upload_values",
         "upload_stated",
         "upload_confirmed",
         "_results",
@@ -146,7 +145,7 @@ def _read(content: bytes, filename: str, table: str) -> RawTable:
         st.session_state["upload_raw"] = held = (key, raw)
         st.session_state["upload_bytes"] = content
         st.session_state["upload_triaged"] = st.session_state["upload_proposals"] = proposals
-        for key_of_old in ("upload_unit", "upload_bounded", "upload_edited", "upload_values"):
+        for key_of_old in ("upload_unit", "upload_bounded", "upload_edited"):
             st.session_state.pop(key_of_old, None)
         guessed = [proposal.schema for proposal in proposals]
         st.session_state["upload_schema"] = st.session_state["upload_guessed"] = guessed

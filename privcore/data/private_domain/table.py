@@ -15,7 +15,7 @@ from privcore.data.coding import DROPPED, column_of, used_columns
 from privcore.data.model import BOUGHT, code_type
 from privcore.data.private_domain.buying import cell_numbers
 from privcore.data.private_domain.plan import MOST_LEVELS, Purchase
-from privcore.data.questions import Question
+from privcore.data.questions import OpenQuestion
 from privcore.data.schema import MISSING_LEVEL, OTHER_LEVEL, ColumnSchema
 from privcore.data.writing import PLAIN
 from privcore.errors import DataError, ParameterError
@@ -38,7 +38,7 @@ class StatedTable:
     purchase: Purchase
     notes: tuple[str, ...] = ()
     true_edges: tuple[tuple[str, str], ...] | None = None
-    questions: tuple[Question, ...] = ()
+    questions: tuple[OpenQuestion, ...] = ()
 
     @classmethod
     def state(
