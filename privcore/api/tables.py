@@ -173,7 +173,7 @@ def _raw(
         return reading.read_table(
             content, "table.csv", reading.ReadingOptions(encoding="utf-8", header=True)
         )
-    return reading.read_table(_bytes_of(source), Path(source).name, options)
+    return reading.read_table(_bytes_of(source), Path(source).name, asked)
 
 
 def dataset_of(data: Table) -> Dataset:
