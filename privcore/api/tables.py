@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from privcore.algorithms.search.parameters import ROWS_PER_UNIT
+from privcore.algorithms.work import WIDE, wide_sentence
 from privcore.data import ColumnSchema, Dataset, Missing, RawTable, build_dataset, reading
 from privcore.data.proposing import Proposal
 from privcore.data.samples import get_sample
@@ -47,7 +48,8 @@ def read_table(
             as the path of a JSON file that its owner has confirmed (`causalveil schema`).  Without
             one it is what `triage` proposes from the rows.  No guarantee covers that, and every
             guarantee says so; columns that are left out are named in a warning.
-        columns: the columns to use; None for all that can be used.
+        columns: the columns to use, by names or patterns such as "q*"; None for all that can be
+            used, of a file with at most 450.
         missing: what to do with missing cells: make them a "level" of their own, "drop" their
             rows, "refuse" them, or take them as missing at random: each test of PC and LapMech then
             uses the "available" rows, in which its columns have values.  None for a level without a
@@ -100,6 +102,9 @@ def read_table(
             )
         raw = bounded(raw, unit, ROWS_PER_UNIT.parse(rows_per_unit)).table
     if schema is None:
+        # Whoever makes a data frame has chosen its columns.
+        if columns is None and len(raw.names) > WIDE and not isinstance(source, pd.DataFrame):
+            raise DataError(wide_sentence(len(raw.names), "choose by name (columns=['q*'])"))
         proposals = choose(proposals_for(raw, values=values), columns)
         for column, reason in left_out(proposals).items():
             warnings.warn(f"Left out: {short(column)} ({reason})", UserWarning, stacklevel=2)
