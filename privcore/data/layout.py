@@ -37,10 +37,6 @@ NO_HEADER = Question(
     "is a row of the table.",
     "say --no-header, or --header if it holds their names (in Python header=False or True)",
 )
-TOTALS = (
-    "The last row looks like a total, which is nobody's row: leave it out with --leave-last 1 (in "
-    "Python leave_last=1)."
-)
 
 
 @dataclass(frozen=True)
@@ -57,6 +53,22 @@ class Layout:
     width: int
     notes: tuple[str, ...] = ()
     question: Question | None = None
+
+
+def totals_note(rows: int) -> str:
+    """What is said of so many last rows that look like sums or means."""
+    if rows == 1:
+        looks, them = "row looks like a total, which is nobody's row", "it"
+    else:
+        looks, them = f"{rows} rows look like totals, which are nobody's rows", "them"
+    return (
+        f"The last {looks}: leave {them} out with --leave-last {rows} (in Python "
+        f"leave_last={rows})."
+    )
+
+
+# Of as many rows as are looked at.
+TOTALS = frozenset(map(totals_note, range(1, 40)))
 
 
 def rows_of(lines: Sequence[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
@@ -89,19 +101,20 @@ def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
 def find_delimiter(lines: Sequence[str]) -> str:
     """The delimiter that gives the first rows equally many cells, and the most of them."""
 
-    def quality(delimiter: str) -> tuple[bool, float, bool, int]:
+    def quality(delimiter: str) -> tuple[bool, float, int, int]:
         try:
             rows = [row for row, _ in islice(rows_of(lines, delimiter), _LOOKED_AT) if row]
         except csv.Error:
-            return False, 0.0, False, 0
+            return False, 0.0, 0, 0
         # The last row may be cut in the middle.
         sizes = [len(row) for row in rows[: max(1, len(rows) - 1)]]
         if not sizes:
-            return False, 0.0, False, 0
+            return False, 0.0, 0, 0
         width, times = Counter(sizes).most_common(1)[0]
         if max(sizes) > 1 and width == 1:
-            return False, 0.0, False, max(sizes)
-        fits = abs(sizes[0] - width) <= 1
+            return False, 0.0, 0, max(sizes)
+        # Names may lack one, of an index, or have one too many; most often they do not.
+        fits = -min(2, abs(sizes[0] - width))
         return width > 1, round(times / len(sizes), 1), fits, width
 
     best = max(",;\t|", key=quality)
@@ -161,13 +174,28 @@ def last_rows(rows: Sequence[Sequence[str]], width: int) -> tuple[int, tuple[str
         if filled > 1 or (filled == 1 and (width < 3 or len(row) == width)):
             break
         left += 1
+    left = max(left, _below_a_blank_line(rows, width))
     # What is blank needs no words.
     texts = sum(any(cell.strip() for cell in row) for row in rows[len(rows) - left :])
-    notes = [f"{texts} lines below the table are left out."] if texts else []
-    last = rows[len(rows) - left - 1] if left < len(rows) else []
-    if len(last) == width and is_total(last):
-        notes.append(TOTALS)
+    lines = "line below the table is" if texts == 1 else f"{texts} lines below the table are"
+    notes = [f"The {lines} left out."] if texts else []
+    totals = 0
+    for row in reversed(rows[: len(rows) - left]):
+        if len(row) != width or not is_total(row):
+            break
+        totals += 1
+    notes += [totals_note(totals)] if totals else []
     return left, tuple(notes)
+
+
+def _below_a_blank_line(rows: Sequence[Sequence[str]], width: int) -> int:
+    """How many last rows are below a blank line, if each has too few cells for a row."""
+    blank = 0
+    for count, row in enumerate(reversed(rows[-_BEFORE:]), 1):
+        if len(row) >= width:
+            break
+        blank = blank if row else count
+    return blank
 
 
 def is_total(row: Sequence[str]) -> bool:

@@ -9,26 +9,17 @@ from collections.abc import Sequence
 from privcore.data.questions import Question
 from privcore.text import short
 
-# At the end of a name, such as patient_id, USUBJID, studentNr.
-_ENDING = re.compile(r"(^|[_\W]|(?<=[a-z]))(id|ids|uuid|guid|ident|identifier)$|subj_?id$", re.I)
 _NOUNS = {
-    *("subject", "subj", "patient", "person", "participant", "respondent", "individual"),
-    *("pupil", "student", "child", "customer", "client", "user", "member", "employee", "worker"),
-    *(
-        "household",
-        "family",
-        "plot",
-        "shop",
-        "store",
-        "animal",
-        "rat",
-        "mouse",
-        "dog",
-        "cow",
-        "pid",
-    ),
-    *("caseid", "mother", "twin", "panelist", "player", "driver", "donor", "usubjid", "subjid"),
+    *("subject", "subj", "patient", "person", "participant", "respondent", "individual", "pupil"),
+    *("student", "child", "customer", "client", "user", "member", "employee", "worker"),
+    *("household", "family", "plot", "shop", "store", "animal", "rat", "mouse", "dog", "cow"),
+    *("pid", "case", "mother", "twin", "panelist", "player", "driver", "donor"),
 }
+_IDS = "id|ids|uuid|guid|ident|identifier"
+# At the end of a name, such as patient_id, patientID, USUBJID; of "paid" it is none.
+_ENDING = re.compile(
+    rf"(?i:(^|[_\W])({_IDS})|({'|'.join(sorted(_NOUNS))})_?({_IDS}))$|(?<=[a-z])I[Dd]s?$"
+)
 # P017, S-12, 4f2a: a code of letters and digits, which no level of few is.
 _CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w-]{3,}")
 # Fewer units than these, or units with more rows than these, are levels: sexes, regions.
@@ -41,7 +32,8 @@ _MANY_CODES = 25
 
 def called_as_persons(name: str) -> bool:
     """Whether a column is called as one that says whose rows are whose."""
-    return bool(_ENDING.search(name)) or name.casefold().strip() in _NOUNS
+    name = name.strip()
+    return bool(_ENDING.search(name)) or name.casefold() in _NOUNS - {"case"}
 
 
 def whose_rows(name: str, *, at_place: bool = False) -> Question:

@@ -51,6 +51,11 @@ _ROWS_OF_HEAD, _LAST_ROWS = 200, 40
 # Bytes of a row at most, first as rows are and then as they may be.
 _USUAL_ROW, _MAX_ROW = 1 << 20, 10_000_000
 
+# How web pages, XML and JSON begin, which are text and no tables.
+_MARKED_UP = re.compile(
+    r"\s*(<(!doctype|\?xml|html|head|body|table|div)\b|\{\s*\"|\[\s*[{\[])", re.I
+)
+
 # The standard reader, which reads the first rows, refuses fields above 128 kB.  The setting is the
 # process's, so it is made once.
 csv.field_size_limit(MAX_BYTES)
@@ -171,7 +176,7 @@ def _shortened(table: RawTable, rows: int) -> RawTable:
     for name in frame.columns:
         if hasattr(frame[name], "cat"):
             frame[name] = frame[name].cat.remove_unused_categories()
-    notes = tuple(note for note in table.notes if note != TOTALS)
+    notes = tuple(note for note in table.notes if note not in TOTALS)
     return replace(table, frame=frame, notes=(*notes, f"The last rows are left out: {rows:,}."))
 
 
@@ -286,6 +291,8 @@ def _read_text(content: bytes, filename: str, asked: Asked, memory: Memory) -> R
     text, encoding = decoded.text, decoded.encoding
     if not text.strip():
         raise _empty()
+    if _MARKED_UP.match(text):
+        raise DataError("The file is a web page, XML or JSON, and no table; save it as CSV.")
     memory.take(sys.getsizeof(text))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -368,7 +375,7 @@ def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memo
         except arrow.TooLongError:
             continue
         except arrow.UnevenError:
-            raise DataError(_uneven(body, separator, layout, before)) from None
+            raise DataError(_uneven(body, delimiter, layout, before)) from None
         return columns
     raise DataError(
         f"A row of the file has more than {_MAX_ROW:,} characters; give every row a line of its "
@@ -378,7 +385,8 @@ def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memo
 
 def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
     """Which row has another number of cells than the first, and what to do."""
-    reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+    separator = "\t" if delimiter == " " else delimiter
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator)
     with suppress(csv.Error):
         for row in reader:
             if row and len(row) != layout.width:
