@@ -79,7 +79,7 @@ def _skewed(generator: Generator) -> bytes:
 
 def _visits(name: str, form: str) -> Callable[[Generator], bytes]:
     def make(generator: Generator) -> bytes:
-        whose = np.sort(generator.integers(0, 60, 300))
+        whose = np.repeat(generator.permutation(60), 5)
         columns = {name: [form.format(w) for w in whose], **people(generator, 300)}
         return text(columns).encode()
 

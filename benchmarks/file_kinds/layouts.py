@@ -205,7 +205,7 @@ LAYOUTS = (
         ("respondent_id", "age", "sex", *(f"q{k}" for k in range(1, 37))),
         300,
         {"respondent_id": Taken("left out"), "q1": Taken("levels in order", ("99",))},
-        said=Said(columns="age,sex,q*"),
+        said=Said(columns="age,sex,q3*"),
     ),
     Kind(
         "1,500 columns",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class Said:
         return [*pairs, *flags]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of file.
 
@@ -88,7 +89,12 @@ class Kind:
     child: bool = False
 
     def content(self, seed: int = 1) -> bytes:
-        return self.make(np.random.default_rng([seed, zlib.crc32(self.name.encode())]))
+        return _content(self, seed)
+
+
+@cache
+def _content(kind: Kind, seed: int) -> bytes:
+    return kind.make(np.random.default_rng([seed, zlib.crc32(kind.name.encode())]))
 
 
 def text(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
@@ -71,10 +71,10 @@ def totals_note(rows: int) -> str:
 TOTALS = frozenset(map(totals_note, range(1, 40)))
 
 
-def rows_of(lines: Sequence[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
+def rows_of(lines: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
     """The first rows of lines with their ends, each with the number of lines up to its end."""
     if delimiter == " ":
-        lines = [tabbed(line) for line in lines]
+        lines = map(tabbed, lines)
         delimiter = "\t"
     reader = csv.reader(lines, delimiter=delimiter)
     return ((row, reader.line_num) for row in reader)

@@ -4,7 +4,7 @@ are."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import Any
 
 from privcore.data.questions import Question
 from privcore.text import short
@@ -28,6 +28,8 @@ _LEAST, _MOST_ROWS = 10, 1_000
 _REPEATS = 1.05
 # Codes such as P017 are taken for persons if there are so many of them, whatever they are called.
 _MANY_CODES = 25
+# Cells whose shape is looked at.
+_LOOKED_AT = 1_000
 
 
 def called_as_persons(name: str) -> bool:
@@ -57,16 +59,17 @@ def whose_rows(name: str, *, at_place: bool = False) -> Question:
     )
 
 
-def names_persons(name: str, distinct: Sequence[str], rows: int) -> bool:
+def names_persons(name: str, distinct: Any, rows: int) -> bool:
     """Whether a column says whose rows are whose.
 
-    distinct: its different cells.  rows: that have one.
+    distinct: its different cells, as a sequence.  rows: that have one.
     """
     count = len(distinct)
     if count < _LEAST or not _REPEATS * count <= rows <= _MOST_ROWS * count:
         return False
     if called_as_persons(name):
         return True
-    if count < _MANY_CODES or not all(_CODE.fullmatch(text) for text in distinct[:1_000]):
+    first = [str(text) for text in distinct[:_LOOKED_AT]]
+    if count < _MANY_CODES or not all(map(_CODE.fullmatch, first)):
         return False
-    return len({re.sub(r"\d+", "0", text) for text in distinct[:1_000]}) == 1
+    return len({re.sub(r"\d+", "0", text) for text in first}) == 1

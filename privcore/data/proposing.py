@@ -189,7 +189,7 @@ def propose_counted(
 def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
     """The proposal by what the cells say, whatever is missing."""
     name, distinct = cells.name, cells.distinct
-    if names_persons(name, list(distinct), int(cells.present)):
+    if names_persons(name, distinct.to_numpy(), int(cells.present)):
         return _whose_rows(cells, intervals)
     numbers, numeric = _numbers(distinct)
     form = None if numeric else date_format(distinct)

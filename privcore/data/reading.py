@@ -192,10 +192,9 @@ def _persons(frame: pd.DataFrame) -> list[Question]:
     """For each column that may say whose rows are whose, that somebody has to say."""
     asked = []
     for name, cells in frame.items():
-        distinct = (
-            cells.cat.categories if hasattr(cells, "cat") else pd.Index(cells.dropna().unique())
-        )
-        if names_persons(str(name), list(distinct), int(cells.notna().sum())):
+        # As they are held: a list of a million texts takes seconds.
+        distinct = cells.cat.categories if hasattr(cells, "cat") else cells.dropna().unique()
+        if names_persons(str(name), distinct, int(cells.notna().sum())):
             asked.append(whose_rows(str(name)))
     return asked
 
