@@ -13,7 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
+from typing import Any
 
 import pandas as pd
 
@@ -34,7 +35,7 @@ from privcore.data.layout import (
 from privcore.data.model import MAX_COLUMNS, check_names
 from privcore.data.persons import names_persons, whose_rows
 from privcore.data.questions import Question, Topic
-from privcore.data.spreadsheets import is_spreadsheet, read_sheet
+from privcore.data.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.errors import DataError
 from privcore.text import short
@@ -252,16 +253,24 @@ def _read_sheet(content: bytes, asked: Asked, memory: Memory) -> RawTable:
     layout = layout_of(head, asked.header)
     memory.take(OF_CELL * sheet.cells)
     columns = [Texts(memory) for _ in range(layout.width)]
-    last: list[list[str]] = []
-    rows = chain(head[layout.start :], sheet.rows)
+    _add_rows(columns, head[layout.start : -_LAST_ROWS])
+    head = head[layout.start :][-_LAST_ROWS:]
+    last: list[list[Any]] = []
     at_once = max(1, AT_ONCE // max(1, layout.width))
     # The last rows are kept back until it is known that no more follow.
-    while piece := list(islice(rows, at_once)):
+    while piece := list(islice(sheet.values, at_once)):
         last += piece
-        _add_rows(columns, last[:-_LAST_ROWS])
+        if len(last) >= _LAST_ROWS:
+            _add_rows(columns, head)
+            head = []
+        for column, cells in zip(columns, text_columns(last[:-_LAST_ROWS]), strict=False):
+            column.add(cells)
         last = last[-_LAST_ROWS:]
-    left, notes = last_rows(last, layout.width)
-    _add_rows(columns, last[: len(last) - left])
+    end = [*head, *replace(sheet, values=iter(last)).rows]
+    _add_rows(columns, end[:-_LAST_ROWS])
+    end = end[-_LAST_ROWS:]
+    left, notes = last_rows(end, layout.width)
+    _add_rows(columns, end[: len(end) - left])
     names, columns, said = _named(layout.names, columns)
     check_names(names)
     if len(sheet.names) > 1:
