@@ -91,8 +91,7 @@ def read_table(
         raise ParameterError(
             "rows_per_unit needs unit, the column that says whose rows are whose; give both."
         )
-    asked = (f"{question.sentence} To settle it, {question.answer}." for question in raw.questions)
-    for sentence in (*raw.notes, *asked):
+    for sentence in raw.sentences:
         warnings.warn(sentence, UserWarning, stacklevel=2)
     if unit is not None:
         if rows_per_unit is None:

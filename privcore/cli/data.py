@@ -437,9 +437,8 @@ def raw_table(options: argparse.Namespace) -> RawTable:
         raw = raw.answered("persons")
     kept = None if unit is None else bounded(raw, unit, ROWS_PER_UNIT.parse(bound))
     options.said_of_file = [
-        *raw.notes,
+        *raw.sentences,
         *_encodings(raw),
-        *(f"{question.sentence} To settle it, {question.answer}." for question in raw.questions),
         *([] if kept is None else [f"{kept.kept_sentence} {_EXACT}"]),
     ]
     return raw if kept is None else kept.table

@@ -31,6 +31,9 @@ _DECIMAL_COMMA = rf"^[+-]?(?:\d+|\d{{1,3}}(?:{_MARKS}\d{{3}})+),\d+$"
 OF_CELL, _OF_DISTINCT = 12, 100
 # Distinct cells, as a part of the rows, from which codes save no memory; few rows need none saved.
 _MOSTLY, _FEW = 0.5, 10_000
+# Distinct cells of a piece, as a part of its rows, after which further pieces are not coded at all:
+# the table of hashes takes most of the time.  Smaller pieces say little.
+_APART, _LEAST_OF_PIECE = 0.8, 1_000
 # Pieces of a column that are kept before their distinct texts are put together.
 _MOST_PIECES = 64
 WHERE_IT_IS = (
@@ -69,21 +72,32 @@ class Memory:
 
 
 class Texts:
-    """A column in the making: pieces of texts, each with its distinct ones once.
+    """A column in the making: pieces of texts, each with its distinct ones once if they repeat.
 
     decimal_comma: whether a comma in a number is its decimal point.
     """
 
     def __init__(self, memory: Memory, *, decimal_comma: bool = False) -> None:
         self._memory, self._decimal_comma = memory, decimal_comma
-        self._pieces: list[pa.DictionaryArray] = []
+        self._pieces: list[pa.Array] = []
+        self._apart = False
         self.is_empty = True
 
     def add(self, texts: pa.Array) -> None:
         """The cells of some rows, as they stand in the file."""
         import pyarrow as pa
 
-        coded = texts if pa.types.is_dictionary(texts.type) else texts.dictionary_encode()
+        coded = texts
+        if not pa.types.is_dictionary(texts.type):
+            if self._apart:
+                self._memory.take(texts.nbytes + _OF_DISTINCT * len(texts))
+                known = _known(texts, self._decimal_comma)
+                self.is_empty &= known.null_count == len(known)
+                self._pieces.append(known)
+                return
+            coded = texts.dictionary_encode()
+            distinct = len(coded.dictionary)
+            self._apart = len(texts) >= _LEAST_OF_PIECE and distinct > _APART * len(texts)
         written = coded.dictionary
         self._memory.take(written.nbytes + _OF_DISTINCT * len(written))
         known = _known(written, self._decimal_comma)
@@ -95,7 +109,7 @@ class Texts:
                 again.indices.take(coded.indices), again.dictionary
             )
         self._pieces.append(coded)
-        if len(self._pieces) == _MOST_PIECES:
+        if len(self._pieces) == _MOST_PIECES and not self._apart:
             self._pieces = [_in_one(self._pieces)]
 
     def add_some(self, values: Iterable[Any], positions: NDArray[np.intp]) -> None:
@@ -114,14 +128,15 @@ class Texts:
         rows = sum(map(len, self._pieces))
         if not rows:
             return pd.Categorical([])
-        if sum(len(piece.dictionary) for piece in self._pieces) > _MOSTLY * max(rows, _FEW):
-            whole = pa.chunked_array(self._pieces).cast(pa.large_string())
+        codes = 0 if self._apart else sum(len(piece.dictionary) for piece in self._pieces)
+        if self._apart or codes > _MOSTLY * max(rows, _FEW):
+            whole = pa.chunked_array([piece.cast(pa.large_string()) for piece in self._pieces])
             text: pd.api.extensions.ExtensionArray = pd.array(whole, dtype="str")
             return text
         whole = _in_one(self._pieces)
-        codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        places = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         names = pd.Index(pd.array(whole.dictionary.cast(pa.large_string()), dtype="str"))
-        return pd.Categorical.from_codes(codes, names)
+        return pd.Categorical.from_codes(places, names)
 
 
 def _in_one(pieces: Sequence[pa.DictionaryArray]) -> pa.DictionaryArray:

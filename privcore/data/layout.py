@@ -8,9 +8,10 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from typing import NamedTuple
 
 from privcore.data.cells import cell_text
 from privcore.data.questions import OpenQuestion
@@ -37,10 +38,6 @@ NO_HEADER = OpenQuestion(
     "is a row of the table.",
     "say --no-header, or --header if it holds their names (in Python header=False or True)",
 )
-TOTALS = (
-    "The last row looks like a total, which is nobody's row: leave it out with --leave-last 1 (in "
-    "Python leave_last=1)."
-)
 
 
 @dataclass(frozen=True)
@@ -59,10 +56,20 @@ class Layout:
     question: OpenQuestion | None = None
 
 
-def rows_of(lines: Sequence[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
+class Ends(NamedTuple):
+    """The end of a file: how many last rows are no rows of the table and what is said of them, and
+    how many before these look like sums or means.
+    """
+
+    left: int
+    notes: tuple[str, ...]
+    totals: int
+
+
+def rows_of(lines: Iterable[str], delimiter: str) -> Iterator[tuple[list[str], int]]:
     """The first rows of lines with their ends, each with the number of lines up to its end."""
     if delimiter == " ":
-        lines = [tabbed(line) for line in lines]
+        lines = map(tabbed, lines)
         delimiter = "\t"
     reader = csv.reader(lines, delimiter=delimiter)
     return ((row, reader.line_num) for row in reader)
@@ -89,19 +96,20 @@ def skipped_lines(lines: Sequence[str]) -> tuple[int, str | None]:
 def find_delimiter(lines: Sequence[str]) -> str:
     """The delimiter that gives the first rows equally many cells, and the most of them."""
 
-    def quality(delimiter: str) -> tuple[bool, float, bool, int]:
+    def quality(delimiter: str) -> tuple[bool, float, int, int]:
         try:
             rows = [row for row, _ in islice(rows_of(lines, delimiter), _LOOKED_AT) if row]
         except csv.Error:
-            return False, 0.0, False, 0
+            return False, 0.0, 0, 0
         # The last row may be cut in the middle.
         sizes = [len(row) for row in rows[: max(1, len(rows) - 1)]]
         if not sizes:
-            return False, 0.0, False, 0
+            return False, 0.0, 0, 0
         width, times = Counter(sizes).most_common(1)[0]
         if max(sizes) > 1 and width == 1:
-            return False, 0.0, False, max(sizes)
-        fits = abs(sizes[0] - width) <= 1
+            return False, 0.0, 0, max(sizes)
+        # Names may lack one, of an index, or have one too many; most often they do not.
+        fits = -min(2, abs(sizes[0] - width))
         return width > 1, round(times / len(sizes), 1), fits, width
 
     best = max(",;\t|", key=quality)
@@ -153,21 +161,35 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
     return Layout(start + explained, tuple(names), width, tuple(notes))
 
 
-def last_rows(rows: Sequence[Sequence[str]], width: int) -> tuple[int, tuple[str, ...]]:
-    """How many of a file's last rows are no rows of the table, and what is to be said of them."""
+def last_rows(rows: Sequence[Sequence[str]], width: int) -> Ends:
+    """What a file's last rows are."""
     left = 0
     for row in reversed(rows[-_BEFORE:]):
         filled = sum(bool(cell.strip()) for cell in row)
         if filled > 1 or (filled == 1 and (width < 3 or len(row) == width)):
             break
         left += 1
+    left = max(left, _below_a_blank_line(rows, width))
     # What is blank needs no words.
     texts = sum(any(cell.strip() for cell in row) for row in rows[len(rows) - left :])
-    notes = [f"{texts} lines below the table are left out."] if texts else []
-    last = rows[len(rows) - left - 1] if left < len(rows) else []
-    if len(last) == width and is_total(last):
-        notes.append(TOTALS)
-    return left, tuple(notes)
+    lines = "line below the table is" if texts == 1 else f"{texts} lines below the table are"
+    notes = (f"The {lines} left out.",) if texts else ()
+    totals = 0
+    for row in reversed(rows[: len(rows) - left]):
+        if len(row) != width or not is_total(row):
+            break
+        totals += 1
+    return Ends(left, notes, totals)
+
+
+def _below_a_blank_line(rows: Sequence[Sequence[str]], width: int) -> int:
+    """How many last rows are below a blank line, if each has too few cells for a row."""
+    blank = 0
+    for count, row in enumerate(reversed(rows[-_BEFORE:]), 1):
+        if len(row) >= width:
+            break
+        blank = blank if row else count
+    return blank
 
 
 def is_total(row: Sequence[str]) -> bool:

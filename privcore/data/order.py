@@ -28,8 +28,9 @@ _SCALES = (
     "very unimportant|not important at all|not important|unimportant/slightly important|"
     "somewhat important/moderately important/important/very important/extremely important",
     "terrible|awful|very poor|very bad|po/poor|bad|weak|insufficient/below average|fa/fair|"
-    "sufficient|passable|ta|acceptable|okay|ok|average|regular/above average/good|gd/"
-    "very good|great/excellent|outstanding|ex/ideal|perfect",
+    "sufficient|passable|ta|acceptable|okay|ok|average|regular|neutral|"
+    "neither|neither good nor bad/above average/good|gd/very good|great/"
+    "excellent|outstanding|ex/ideal|perfect",
     "fail|failed/pass|passed/merit|credit/distinction",
     "worse|much worse/slightly worse/same|unchanged|about the same|no change/slightly better/"
     "better|improved/much better",
@@ -144,10 +145,11 @@ def _grades(words: Sequence[str], name: str) -> list[tuple[float, ...]] | None:
 
 
 def _ranges(words: Sequence[str]) -> list[tuple[float, ...]] | None:
-    """Where each range starts, if all are ranges and one at least has two ends."""
+    """Where each range starts, if all are ranges and one at least has two ends, or is open."""
     matches = [_RANGE.fullmatch(word.lstrip("([")) for word in words]
     whole = [match for match in matches if match is not None]
-    if len(whole) < len(words) or not any(match["high"] for match in whole):
+    ranges = (match["high"] or match["more"] or match["open"] for match in whole)
+    if len(whole) < len(words) or not any(ranges):
         return None
     places: list[tuple[float, ...]] = []
     for match in whole:
@@ -165,12 +167,11 @@ def _numbered(words: Sequence[str]) -> list[tuple[float, ...]] | None:
     named = [match for match in matches if match is not None]
     if len(named) < len(words) or len({match["name"].strip() for match in named}) > 1:
         return None
-    # "ward 7" is a name; a stage is one of few, from 0 or 1 on.
+    # "ward 7" is a name, and "week 12" is not; without either, steps are counted from 0 or 1 on.
     numbers = sorted(int(match["number"]) for match in named)
-    if numbers[0] > 1 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        return None
     name = named[0]["name"].strip()
-    if name and name not in _STAGES:
+    counted = numbers[0] <= 1 and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    if not (name in _STAGES or (counted and not name)):
         return None
     return [(float(match["number"]),) for match in named]
 

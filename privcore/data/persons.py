@@ -4,7 +4,7 @@ are."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from typing import Any
 
 from privcore.data.questions import OpenQuestion
 from privcore.text import short
@@ -29,13 +29,18 @@ _LEAST, _MOST_ROWS = 10, 100
 _REPEATS = 1.05
 # Codes such as P017 are taken for persons if there are so many of them, whatever they are called.
 _MANY_CODES = 25
+# Cells whose shape is looked at.
+_LOOKED_AT = 1_000
 
 
 def called_as_persons(name: str) -> bool:
     """Whether a column is called as one that says whose rows are whose."""
     whole = name.casefold().strip()
     noun = re.sub(r"[_\W]*(id|no|nr|num|number)$", "", whole)
-    return bool(_ENDING.search(name)) or noun in _NOUNS or (noun != whole and noun in _PLACES)
+    if noun == whole:
+        # A case is one of several, or no control.
+        return bool(_ENDING.search(name)) or noun in _NOUNS - {"case"}
+    return bool(_ENDING.search(name)) or noun in _NOUNS | _PLACES
 
 
 def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
@@ -59,18 +64,17 @@ def whose_rows(name: str, *, at_place: bool = False) -> OpenQuestion:
     )
 
 
-def names_persons(name: str, distinct: Sequence[str], rows: int) -> bool:
+def names_persons(name: str, distinct: Any, rows: int) -> bool:
     """Whether a column says whose rows are whose.
 
-    distinct: its different cells.  rows: that have one.
+    distinct: its different cells, as a sequence.  rows: that have one.
     """
     count = len(distinct)
     if count < _LEAST or not _REPEATS * count <= rows <= _MOST_ROWS * count:
         return False
-    if any(_FRACTION.fullmatch(text) for text in distinct):
-        return False
+    first = [str(text) for text in distinct[:_LOOKED_AT]]
     if called_as_persons(name):
-        return True
-    if count < _MANY_CODES or not all(_CODE.fullmatch(text) for text in distinct[:1_000]):
+        return not any(map(_FRACTION.fullmatch, first))
+    if count < _MANY_CODES or not all(map(_CODE.fullmatch, first)):
         return False
-    return len({re.sub(r"\d+", "0", text) for text in distinct[:1_000]}) == 1
+    return len({re.sub(r"\d+", "0", text) for text in first}) == 1

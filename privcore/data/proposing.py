@@ -21,9 +21,9 @@ from privcore.data.dates import DateReading, date_format, parts_by_span
 from privcore.data.gaps import number_codes, word_codes
 from privcore.data.model import MAX_LEVELS
 from privcore.data.order import in_order
-from privcore.data.persons import names_persons
+from privcore.data.persons import called_as_persons, names_persons
 from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.data.writing import PLAIN, Writing, spelling, writing_of
+from privcore.data.writing import PLAIN, Writing, is_code, spelling, writing_of
 from privcore.text import percent
 
 # A column with more levels than this is not used as it is.
@@ -49,9 +49,10 @@ _ROW_NUMBERS = {
     *("unnamed: 0", "__index_level_0__", "rownames", "row.names", "row_names", "rowname", "index"),
     *("idx", "obs", "row", "rowid", "row_id", "rownum", "row_number", "rownumber", "sl no", "s.no"),
 }
-_IDENTIFIER = re.compile(r"(^|[_\W]|(?<=[a-z]))(id|ids|key|uuid|guid|index|number|no|nr)$", re.I)
-# Digits that a number cannot hold exactly, and codes such as 01307.
-_CODE_OF_DIGITS = re.compile(r"[+-]?(\d{16,}(\.0*)?|0\d+)")
+_IDENTIFIER = re.compile(
+    r"(?i:(^|[_\W])(id|ids|key|uuid|guid|index|number|no|nr))$"
+    r"|(?<=[a-z])(I[Dd]s?|Key|UUID|GUID|Index|Number|N[OoRr])$"
+)
 WHOSE_ROWS = "whose rows"
 # What a column can be taken as, in a word or two; the same words everywhere.
 LEAVE_OUT, LEVELS, ORDERED, SPELLINGS = "left out", "levels", "levels in order", "each spelling"
@@ -115,18 +116,20 @@ class _Cells:
         return (self.total - self.present) / self.total
 
     def without(self, codes: Sequence[str]) -> _Cells:
+        if not codes:
+            return self
         kept = ~self.distinct.isin(codes).to_numpy()
         distinct = self.distinct[kept].reset_index(drop=True)
         return replace(self, distinct=distinct, rows=self.rows[kept])
 
 
 def _cells(name: str, counts: pd.Series[Any], rows: int) -> _Cells:
-    counts = counts[counts > 0]
-    # Which levels are the most frequent hangs on no order of the rows, as that of categories does.
-    counts.index = pd.Index(list(counts.index), dtype=object)
-    counts = counts.sort_index().sort_values(ascending=False, kind="stable")
-    distinct = pd.Series(list(counts.index), dtype=object)
-    return _Cells(name, distinct, counts.to_numpy().astype(np.float64), rows)
+    texts, times = np.array(list(counts.index), dtype=object), counts.to_numpy(np.float64)
+    texts, times = texts[times > 0], times[times > 0]
+    # Which levels are the most frequent hangs on no order of the rows.
+    order = np.argsort(texts)
+    order = order[np.argsort(-times[order], kind="stable")]
+    return _Cells(name, pd.Series(texts[order], dtype=object), times[order], rows)
 
 
 def propose(
@@ -195,7 +198,7 @@ def propose_counted(
 def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
     """The proposal by what the cells say, whatever is missing."""
     name, distinct = cells.name, cells.distinct
-    if names_persons(name, list(distinct), int(cells.present)):
+    if names_persons(name, distinct.to_numpy(), int(cells.present)):
         return _whose_rows(cells, intervals)
     numbers, numeric = _numbers(distinct)
     form = None if numeric else date_format(distinct)
@@ -224,7 +227,7 @@ def _numbers(distinct: pd.Series[Any]) -> tuple[Vector, bool]:
     """The cells as numbers, and whether all are; codes such as 01307 are none."""
     numbers = parse_numbers(distinct)
     numeric = bool(np.isfinite(numbers).all())
-    if numeric and any(_CODE_OF_DIGITS.fullmatch(text) for text in distinct):
+    if numeric and any(map(is_code, distinct)):
         return np.full(len(numbers), np.nan), False
     return numbers, numeric
 
@@ -294,13 +297,18 @@ def _largest_level(schema: ColumnSchema, cells: _Cells) -> float:
         known = np.isfinite(numbers)
         parts = np.searchsorted(np.asarray(schema.cut_points), numbers[known], side="right")
         return float(np.bincount(parts, cells.rows[known]).max())
-    held = levels.where(levels.isin(schema.levels), OTHER_LEVEL)[levels.notna()]
-    return float(pd.Series(cells.rows)[held.index].groupby(held.to_numpy()).sum().max())
+    listed = set(schema.levels)
+    held: dict[str, float] = {}
+    for level, rows in zip(levels, cells.rows, strict=True):
+        if not pd.isna(level):
+            level = level if level in listed else OTHER_LEVEL
+            held[level] = held.get(level, 0.0) + float(rows)
+    return max(held.values())
 
 
 def named_as_identifier(name: str) -> bool:
     """Whether a column is called as identifiers are, such as patient_id."""
-    return bool(_IDENTIFIER.search(name))
+    return bool(_IDENTIFIER.search(name)) or called_as_persons(name)
 
 
 def leave_out(name: str) -> Way:

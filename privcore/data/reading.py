@@ -13,7 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +23,7 @@ from privcore.data.cells import AT_ONCE, MEMORY, OF_CELL, WHERE_IT_IS, Memory, T
 from privcore.data.decoding import ENCODINGS, decode
 from privcore.data.layout import (
     DELIMITERS,
-    TOTALS,
+    Ends,
     Layout,
     find_delimiter,
     last_rows,
@@ -34,7 +35,7 @@ from privcore.data.layout import (
 from privcore.data.model import MAX_COLUMNS, check_names
 from privcore.data.persons import names_persons, whose_rows
 from privcore.data.questions import OpenQuestion, ReadingOptions, Topic
-from privcore.data.spreadsheets import is_spreadsheet, read_sheet
+from privcore.data.spreadsheets import is_spreadsheet, read_sheet, text_columns
 from privcore.data.statistics_files import is_statistics_file, read_statistics
 from privcore.errors import DataError
 from privcore.text import short
@@ -59,6 +60,11 @@ _ROWS_OF_HEAD, _LAST_ROWS = 200, 40
 # Bytes of a row at most, first as rows are and then as they may be.
 _USUAL_ROW, _MAX_ROW = 1 << 20, 10_000_000
 
+# How web pages, XML and JSON begin, which are text and no tables.
+_MARKED_UP = re.compile(
+    r"\s*(<(!doctype|\?xml|html|head|body|table|div)\b|\{\s*\"|\[\s*[{\[])", re.I
+)
+
 # The standard reader, which reads the first rows, refuses fields above 128 kB.  The setting is the
 # process's, so it is made once.
 csv.field_size_limit(MAX_BYTES)
@@ -78,6 +84,7 @@ class RawTable:
     encoding, delimiter: of a text file, as detected; else empty.
     unit: whose rows are protected together, where rows beyond its bound were left out (`units`).
     notes: what the reader left out or took for something else, a sentence each.
+    totals: how many last rows look like sums or means, which are nobody's.
     questions: what only the owner knows, and has to say before a release.
     readings: other encodings that fit the file, each with samples of what it says then.
     sheets: names of a workbook's sheets that hold cells.
@@ -91,6 +98,7 @@ class RawTable:
     delimiter: str
     unit: Unit = RECORD
     notes: tuple[str, ...] = ()
+    totals: int = 0
     questions: tuple[OpenQuestion, ...] = ()
     readings: tuple[tuple[str, tuple[str, ...]], ...] = ()
     sheets: tuple[str, ...] = ()
@@ -107,6 +115,21 @@ class RawTable:
         """Number of missing cells of each column that has any."""
         counts = self.frame.isna().sum()
         return {str(name): int(count) for name, count in counts.items() if count}
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is to be said of how the file was read, questions included."""
+        asked = (f"{each.sentence} To settle it, {each.answer}." for each in self.questions)
+        total = (
+            "row looks like a total, which is nobody's"
+            if self.totals == 1
+            else f"{self.totals} rows look like totals, which are nobody's"
+        )
+        last = (
+            f"The last {total}: leave out with --leave-last {self.totals} (in Python "
+            f"leave_last={self.totals})."
+        )
+        return (*self.notes, *([last] if self.totals else []), *asked)
 
     def answered(self, topic: Topic) -> RawTable:
         """The table once its owner has answered what there is to ask on a topic."""
@@ -166,8 +189,8 @@ def _shortened(table: RawTable, rows: int) -> RawTable:
     for name in frame.columns:
         if hasattr(frame[name], "cat"):
             frame[name] = frame[name].cat.remove_unused_categories()
-    notes = tuple(note for note in table.notes if note != TOTALS)
-    return replace(table, frame=frame, notes=(*notes, f"The last rows are left out: {rows:,}."))
+    notes = (*table.notes, f"The last rows are left out: {rows:,}.")
+    return replace(table, frame=frame, notes=notes, totals=max(0, table.totals - rows))
 
 
 def _check(table: RawTable) -> None:
@@ -185,10 +208,9 @@ def _persons(frame: pd.DataFrame) -> list[OpenQuestion]:
     """
     units: dict[str, int] = {}
     for name, cells in frame.items():
-        distinct = (
-            cells.cat.categories if hasattr(cells, "cat") else pd.Index(cells.dropna().unique())
-        )
-        if names_persons(str(name), list(distinct), int(cells.notna().sum())):
+        # As they are held: a list of a million texts takes seconds.
+        distinct = cells.cat.categories if hasattr(cells, "cat") else cells.dropna().unique()
+        if names_persons(str(name), distinct, int(cells.notna().sum())):
             units[str(name)] = len(distinct)
     return [whose_rows(max(units, key=lambda name: units[name]))] if units else []
 
@@ -246,16 +268,24 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
     layout = layout_of(head, asked.header)
     memory.take(OF_CELL * sheet.cells)
     columns = [Texts(memory) for _ in range(layout.width)]
-    last: list[list[str]] = []
-    rows = chain(head[layout.start :], sheet.rows)
+    _add_rows(columns, head[layout.start : -_LAST_ROWS])
+    head = head[layout.start :][-_LAST_ROWS:]
+    last: list[list[Any]] = []
     at_once = max(1, AT_ONCE // max(1, layout.width))
     # The last rows are kept back until it is known that no more follow.
-    while piece := list(islice(rows, at_once)):
+    while piece := list(islice(sheet.values, at_once)):
         last += piece
-        _add_rows(columns, last[:-_LAST_ROWS])
+        if len(last) >= _LAST_ROWS:
+            _add_rows(columns, head)
+            head = []
+        for column, cells in zip(columns, text_columns(last[:-_LAST_ROWS]), strict=False):
+            column.add(cells)
         last = last[-_LAST_ROWS:]
-    left, notes = last_rows(last, layout.width)
-    _add_rows(columns, last[: len(last) - left])
+    end = [*head, *replace(sheet, values=iter(last)).rows]
+    _add_rows(columns, end[:-_LAST_ROWS])
+    end = end[-_LAST_ROWS:]
+    left, notes, totals = last_rows(end, layout.width)
+    _add_rows(columns, end[: len(end) - left])
     names, columns, said = _named(layout.names, columns)
     check_names(names)
     if len(sheet.names) > 1:
@@ -265,6 +295,7 @@ def _read_sheet(content: bytes, asked: ReadingOptions, memory: Memory) -> RawTab
         "",
         "",
         notes=(*layout.notes, *said, *notes),
+        totals=totals,
         questions=() if layout.question is None else (layout.question,),
         sheets=sheet.names,
     )
@@ -284,6 +315,8 @@ def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Mem
     text, encoding = decoded.text, decoded.encoding
     if not text.strip():
         raise _empty()
+    if _MARKED_UP.match(text):
+        raise DataError("The file is a web page, XML or JSON, and no table; save it as CSV.")
     memory.take(sys.getsizeof(text))
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -300,7 +333,7 @@ def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Mem
     layout = layout_of([row for row, _ in head], asked.header, above)
     start = 0 if layout.start == 0 else head[layout.start - 1][1]
     offset = sum(map(len, _first_lines(text, skipped + start)))
-    body, notes = _without_last(text[offset:], delimiter, layout.width)
+    body, end = _without_last(text[offset:], delimiter, layout.width)
     del text
     if delimiter == " ":
         body = tabbed(body)
@@ -309,12 +342,13 @@ def _read_text(content: bytes, filename: str, asked: ReadingOptions, memory: Mem
     columns = _parsed(body, delimiter, layout, skipped + start, memory)
     names, columns, said = _named(layout.names, columns)
     check_names(names)
-    notes = (*(("Cells are separated by blanks.",) if delimiter == " " else ()), *notes)
+    notes = (*(("Cells are separated by blanks.",) if delimiter == " " else ()), *end.notes)
     return RawTable(
         _framed(names, columns),
         encoding,
         delimiter,
         notes=(*layout.notes, *said, *notes),
+        totals=end.totals,
         questions=() if layout.question is None else (layout.question,),
         readings=decoded.readings,
     )
@@ -332,17 +366,17 @@ def _first_lines(text: str, count: int) -> list[str]:
     return [match.group() for match in matches]
 
 
-def _without_last(body: str, delimiter: str, width: int) -> tuple[str, tuple[str, ...]]:
-    """The rows without lines at the end that are none, and what is to be said of the last."""
+def _without_last(body: str, delimiter: str, width: int) -> tuple[str, Ends]:
+    """The rows without lines at the end that are none, and what the last ones are."""
     tail = body[-_TAIL:].splitlines(keepends=True)
     if len(body) > _TAIL:
         tail = tail[1:]
     if any(line.count('"') % 2 for line in tail):
         # A row goes on over lines.
-        return body, ()
+        return body, Ends(0, (), 0)
     rows = [row for row, _ in rows_of(tail, delimiter)]
-    left, notes = last_rows(rows, width)
-    return body[: len(body) - sum(map(len, tail[len(tail) - left :]))], notes
+    end = last_rows(rows, width)
+    return body[: len(body) - sum(map(len, tail[len(tail) - end.left :]))], end
 
 
 def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memory) -> list[Texts]:
@@ -366,7 +400,7 @@ def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memo
         except arrow.TooLongError:
             continue
         except arrow.UnevenError:
-            raise DataError(_uneven(body, separator, layout, before)) from None
+            raise DataError(_uneven(body, delimiter, layout, before)) from None
         return columns
     raise DataError(
         f"A row of the file has more than {_MAX_ROW:,} characters; give every row a line of its "
@@ -376,7 +410,8 @@ def _parsed(body: str, delimiter: str, layout: Layout, before: int, memory: Memo
 
 def _uneven(body: str, delimiter: str, layout: Layout, before: int) -> str:
     """Which row has another number of cells than the first, and what to do."""
-    reader = csv.reader(io.StringIO(body, newline=""), delimiter=delimiter)
+    separator = "\t" if delimiter == " " else delimiter
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=separator)
     with suppress(csv.Error):
         for row in reader:
             if row and len(row) != layout.width:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import datetime
 import io
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privcore.data.apart import survives
 from privcore.errors import DataError
 from privcore.text import short
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from python_calamine import CalamineSheet, CalamineWorkbook
 
 # Cells of a sheet, from its first row and column that hold any to its last, empty ones included.
@@ -52,13 +54,19 @@ class Sheet:
     """One sheet of a workbook as rows of text, which can be walked once.
 
     names: of all visible sheets that hold cells, in the book's order; of hidden ones if only these
-    do.  rows: all of the same length, "" for an empty cell.  cells: rows times columns.
+    do.  values: rows as the library has them, all of the same length, "" for an empty cell.
+    cells: rows times columns.
     """
 
     name: str
     names: tuple[str, ...]
-    rows: Iterator[list[str]]
+    values: Iterator[list[Any]]
     cells: int
+
+    @property
+    def rows(self) -> Iterator[list[str]]:
+        """The rows that nobody has walked yet, as text."""
+        return map(_Texts().row, self.values)
 
 
 def is_spreadsheet(content: bytes) -> bool:
@@ -98,7 +106,7 @@ def read_sheet(content: bytes, wanted: str | None = None) -> Sheet:
         cells = sheet.height * sheet.width
         if cells > MAX_CELLS:
             raise _too_wide()
-        return Sheet(sheet.name, names, _texts(sheet), cells)
+        return Sheet(sheet.name, names, _values(sheet), cells)
 
 
 @contextmanager
@@ -209,16 +217,43 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
     return names, chosen
 
 
-def _texts(sheet: CalamineSheet) -> Iterator[list[str]]:
-    """Rows of a sheet as text, from the first that holds a cell."""
-    text = _Texts()
+def _values(sheet: CalamineSheet) -> Iterator[list[Any]]:
+    """Rows of a sheet, from the first that holds a cell."""
     first = sheet.start[0] if sheet.start else 0
     with _reading():
-        for row in islice(sheet.iter_rows(), first, None):
-            yield [
-                text[cell] if type(cell) is not bool else "true" if cell else "false"
-                for cell in row
-            ]
+        yield from islice(sheet.iter_rows(), first, None)
+
+
+def text_columns(rows: Sequence[Sequence[Any]]) -> Iterator[pa.Array]:
+    """The columns of rows of values, as text; rows without a value are left out."""
+    import pyarrow as pa
+
+    text = _Texts()
+    filled = [row for row in rows if row.count("") < len(row)]
+    for cells in zip(*filled, strict=True):
+        types = set(map(type, cells))
+        if types == {float}:
+            yield _number_texts(np.array(cells))
+        elif bool in types:
+            yield pa.array(text.row(cells), pa.string())
+        else:
+            yield pa.array(cells if types == {str} else list(map(text.__getitem__, cells)))
+
+
+def _number_texts(numbers: NDArray[np.float64]) -> pa.Array:
+    """As `_number` writes each; what the library writes in few digits is the same."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    texts = pa.array(numbers).cast(pa.string())
+    plain = compute.match_substring_regex(texts, r"^-?(0|[1-9]\d*)(\.\d*[1-9])?$")
+    plain = compute.and_(plain, compute.less_equal(compute.binary_length(texts), 15))
+    size = np.abs(numbers)
+    same = plain.to_numpy(zero_copy_only=False) & ((size >= 1e-4) & (size < 1e14))
+    if same.all():
+        return texts
+    others = pa.array([_number(number) for number in numbers[~same].tolist()], pa.string())
+    return compute.replace_with_mask(texts, pa.array(~same), others)
 
 
 class _Texts(dict[Any, str]):
@@ -232,6 +267,11 @@ class _Texts(dict[Any, str]):
         if len(self) < _KEPT:
             self[cell] = text
         return text
+
+    def row(self, cells: Sequence[Any]) -> list[str]:
+        return [
+            self[cell] if type(cell) is not bool else "true" if cell else "false" for cell in cells
+        ]
 
 
 def _number(value: float) -> str:

@@ -29,6 +29,8 @@ _NUMBER = re.compile(
 _NO_UNIT = {"st", "nd", "rd", "th", "k", "m", "mio", "bn", "mrd", "x"}
 # Digits of a number that stands as it is, and of others as far as they differ then.
 _SHORT, _SHORTEST = 6, 3
+# Digits that a number cannot hold exactly, and codes such as 01307.
+_CODE = re.compile(r"[+-]?(\d{16,}(\.0*)?|0\d+)")
 # Short forms of the two truth values, as R and SQL write them.
 _TRUTH = {"t": "true", "f": "false"}
 
@@ -102,6 +104,11 @@ def spelling(level: str) -> str:
     return _TRUTH.get(words, words)
 
 
+def is_code(text: str) -> bool:
+    """Whether digits are a code rather than a number: 01307, or more than a number can hold."""
+    return bool(_CODE.fullmatch(text))
+
+
 def plain_number(text: str, decimal: str, unit: str) -> str | None:
     """A number as Python writes it, None if the text is none."""
     parts = _taken_apart(text)
@@ -112,9 +119,6 @@ def plain_number(text: str, decimal: str, unit: str) -> str | None:
     groups = re.split(r"[,\s'’]" if decimal == "." else r"[.\s'’]", whole)
     if (rest and not rest.isdigit()) or (len(groups) > 1 and not _in_thousands(groups)):
         return None
-    # 01307 is a code.
-    if len(whole) > 1 and whole.startswith("0"):
-        return None
     number = f"{parts[0]}{''.join(groups)}.{rest or '0'}" if rest else parts[0] + "".join(groups)
     return number + power if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)", number) else None
 
@@ -124,6 +128,8 @@ def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing |
 
     rows: of each distinct cell.  least: part of the rows that has to be read.
     """
+    if any(map(is_code, distinct)):
+        return None
     taken = [_taken_apart(text) for text in distinct]
     total = float(rows.sum())
     if sum(r for r, parts in zip(rows, taken, strict=True) if parts is not None) < least * total:

@@ -5,12 +5,13 @@ import io
 import random
 import zipfile
 
+import numpy as np
 import pytest
 import xlsxwriter
 import xlwt
 
 from privcore.data import spreadsheets
-from privcore.data.spreadsheets import is_spreadsheet, read_sheet
+from privcore.data.spreadsheets import Sheet, is_spreadsheet, read_sheet, text_columns
 from privcore.errors import DataError
 
 DAY = datetime.date(2024, 5, 31)
@@ -364,3 +365,21 @@ def test_a_panic_is_a_sentence(monkeypatch):
     monkeypatch.setattr(spreadsheets, "_find", interrupt)
     with pytest.raises(KeyboardInterrupt):
         read_sheet(xlsx(several))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_are_the_rows_as_text(seed):
+    """Numbers of every size and length, alone and among other cells."""
+    dice = np.random.default_rng(seed)
+    sizes = 10.0 ** dice.uniform(-12, 20, 300)
+    short = dice.normal(0, 50, 300).round(2)
+    odd = [0.0, -0.0, 0.1 + 0.2, 1e14, 1e15, 2.0**53, 1e-4, 9.99e-5, 123456789012345.0, -7.0]
+    mixed = [["", "x", True, 1.0, DAY][k] for k in dice.integers(0, 5, 300)]
+    rows = list(map(list, zip(sizes.tolist(), short.tolist(), (odd * 30), mixed, strict=True)))
+    rows.insert(7, ["", "", "", ""])
+    rows.insert(9, [0.0, False, "", ""])
+    texts = list(Sheet("s", ("s",), iter(rows), 0).rows)
+    columns = [column.to_pylist() for column in text_columns(rows)]
+    assert list(zip(*columns, strict=True)) == [tuple(row) for row in texts if any(row)]
+    alone = [column.to_pylist() for column in text_columns([row[:3] for row in rows[10:]])]
+    assert list(zip(*alone, strict=True)) == [tuple(row[:3]) for row in texts[10:]]

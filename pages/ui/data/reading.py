@@ -8,7 +8,6 @@ import streamlit as st
 
 from pages.ui.texts import plain
 from privcore.data import RawTable
-from privcore.data.layout import TOTALS
 from privcore.data.reading import ENCODINGS, ReadingOptions
 from privcore.data.spreadsheets import is_spreadsheet, read_sheet
 from privcore.errors import DataError
@@ -112,11 +111,13 @@ def said(table: str, raw: RawTable) -> None:
                 args=(table, encoding),
             )
     for note in raw.notes:
-        if note == TOTALS:
-            st.warning("The last row looks like a total, which is nobody's row.")
-            st.button("Leave it out", on_click=_leave_last, args=(table,))
-        else:
-            st.caption(plain(note))
+        st.caption(plain(note))
+    if raw.totals:
+        rows = (
+            "row looks like a total" if raw.totals == 1 else f"{raw.totals} rows look like totals"
+        )
+        st.warning(f"The last {rows}, which is nobody's.", icon=":material/help:")
+        st.button("Leave out", on_click=_leave_last, args=(table, raw.totals))
 
 
 def _say_first(table: str, answer: str) -> None:
@@ -127,5 +128,5 @@ def _say_encoding(table: str, encoding: str) -> None:
     st.session_state[f"upload_encoding_{table}"] = encoding
 
 
-def _leave_last(table: str) -> None:
-    st.session_state[f"upload_last_{table}"] = 1
+def _leave_last(table: str, rows: int) -> None:
+    st.session_state[f"upload_last_{table}"] = rows
