@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from privcore.data.model import MAX_LEVELS
 from privcore.data.order import in_order
 from privcore.data.persons import called_as_persons, names_persons
 from privcore.data.schema import OTHER_LEVEL, ColumnSchema, parse_numbers
-from privcore.data.writing import PLAIN, Writing, is_code, spelling, writing_of
+from privcore.data.writing import PLAIN, Writing, any_code, in_text_order, spelling, writing_of
 from privcore.text import percent
 
 # A column with more levels than this is not used as it is.
@@ -42,6 +43,8 @@ _NAMING = 0.9
 _STRAY = 0.05
 # Part of the rows that the most frequent levels must have to be worth keeping.
 _WORTH = 0.3
+# Different cells, the most frequent first, that show what kind of texts they are.
+_LOOKED_AT = 10_000
 # Fewest cells of which it can be said that all are distinct.
 _ENOUGH = 20
 # What programs call the numbers of rows that they write beside them.
@@ -110,6 +113,15 @@ class _Cells:
     def present(self) -> float:
         return float(self.rows.sum())
 
+    @cached_property
+    def numbers(self) -> tuple[Vector, bool]:
+        """The cells as numbers, and whether all are; codes such as 01307 are none."""
+        numbers = parse_numbers(self.distinct)
+        numeric = bool(np.isfinite(numbers).all())
+        if numeric and any_code(self.distinct):
+            return np.full(len(numbers), np.nan), False
+        return numbers, numeric
+
     @property
     def gaps(self) -> float:
         """Part of the rows that have no value."""
@@ -127,7 +139,7 @@ def _cells(name: str, counts: pd.Series[Any], rows: int) -> _Cells:
     texts, times = np.array(list(counts.index), dtype=object), counts.to_numpy(np.float64)
     texts, times = texts[times > 0], times[times > 0]
     # Which levels are the most frequent hangs on no order of the rows.
-    order = np.argsort(texts)
+    order = in_text_order(texts)
     order = order[np.argsort(-times[order], kind="stable")]
     return _Cells(name, pd.Series(texts[order], dtype=object), times[order], rows)
 
@@ -157,7 +169,7 @@ def number_column(name: str, cells: pd.Series[Any]) -> ColumnSchema | None:
     """A column of numbers alone, as a number or as ordered levels; None if it is none."""
     held = _cells(name, cells.value_counts(), len(cells))
     held = held.without(_codes(held))
-    numbers, numeric = _numbers(held.distinct)
+    numbers, numeric = held.numbers
     writing = None if numeric else writing_of(list(held.distinct), held.rows, 1.0)
     if writing is not None:
         numbers = parse_numbers(writing.numbers(held.distinct))
@@ -200,7 +212,7 @@ def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
     name, distinct = cells.name, cells.distinct
     if names_persons(name, distinct.to_numpy(), int(cells.present)):
         return _whose_rows(cells, intervals)
-    numbers, numeric = _numbers(distinct)
+    numbers, numeric = cells.numbers
     form = None if numeric else date_format(distinct)
     if form is not None:
         return _date(name, form, distinct)
@@ -223,20 +235,12 @@ def _by_values(cells: _Cells, intervals: int, every: int) -> Proposal:
     return _text(cells)
 
 
-def _numbers(distinct: pd.Series[Any]) -> tuple[Vector, bool]:
-    """The cells as numbers, and whether all are; codes such as 01307 are none."""
-    numbers = parse_numbers(distinct)
-    numeric = bool(np.isfinite(numbers).all())
-    if numeric and any(map(is_code, distinct)):
-        return np.full(len(numbers), np.nan), False
-    return numbers, numeric
-
-
 def _codes(cells: _Cells) -> tuple[str, ...]:
     """Cells that say that a value is missing."""
-    codes = word_codes(list(cells.distinct))
+    # A code is frequent; of many other texts none is looked at.
+    codes = word_codes(list(cells.distinct[:_LOOKED_AT]))
     rest = cells.without(codes)
-    numbers, numeric = _numbers(rest.distinct)
+    numbers, numeric = rest.numbers
     if numeric:
         beyond = number_codes(numbers, rest.rows)
         codes += [str(text) for text in rest.distinct[np.isin(numbers, beyond)]]
@@ -321,7 +325,7 @@ def _left_out(name: str, problem: str, reason: str, *ways: Way) -> Proposal:
 
 
 def _whose_rows(cells: _Cells, intervals: int) -> Proposal:
-    numbers, numeric = _numbers(cells.distinct)
+    numbers, numeric = cells.numbers
     other = _numeric(cells, numbers, intervals) if numeric else _text(cells)
     reason = (
         f"{len(cells.distinct):,} identifiers in {cells.present:,.0f} rows: it may say whose rows "
@@ -352,7 +356,8 @@ def _names_rows(name: str, cells: _Cells, numbers: Vector | None, every: int) ->
 
 
 def _named_rows(name: str, distinct: pd.Series[Any]) -> Proposal:
-    words = float(distinct.map(lambda text: len(str(text).split())).mean())
+    first = distinct[:_LOOKED_AT]
+    words = float(first.map(lambda text: len(str(text).split())).mean())
     if words >= 3:
         return _left_out(name, "free text", "Nearly every row has a text of its own.")
     return _left_out(

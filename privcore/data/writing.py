@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from privcore.arrays import Vector
 from privcore.errors import DataError
@@ -30,7 +31,7 @@ _NO_UNIT = {"st", "nd", "rd", "th", "k", "m", "mio", "bn", "mrd", "x"}
 # Digits of a number that stands as it is, and of others as far as they differ then.
 _SHORT, _SHORTEST = 6, 3
 # Digits that a number cannot hold exactly, and codes such as 01307.
-_CODE = re.compile(r"[+-]?(\d{16,}(\.0*)?|0\d+)")
+_CODE = r"^[+-]?(\d{16,}(\.0*)?|0\d+)$"
 # Short forms of the two truth values, as R and SQL write them.
 _TRUTH = {"t": "true", "f": "false"}
 
@@ -104,9 +105,22 @@ def spelling(level: str) -> str:
     return _TRUTH.get(words, words)
 
 
-def is_code(text: str) -> bool:
-    """Whether digits are a code rather than a number: 01307, or more than a number can hold."""
-    return bool(_CODE.fullmatch(text))
+def any_code(texts: Sequence[str] | pd.Series[Any]) -> bool:
+    """Whether digits are codes rather than numbers: 01307, or more than a number can hold."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    match = compute.match_substring_regex(pa.array(texts, pa.large_string()), _CODE)
+    return bool(compute.any(match).as_py())
+
+
+def in_text_order(texts: NDArray[np.object_]) -> NDArray[np.int64]:
+    """Places of texts in the order of their characters."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    order = compute.sort_indices(pa.array(texts, pa.large_string()))
+    return np.asarray(order.to_numpy(), dtype=np.int64)
 
 
 def plain_number(text: str, decimal: str, unit: str) -> str | None:
@@ -128,7 +142,7 @@ def writing_of(distinct: Sequence[str], rows: Vector, least: float) -> Writing |
 
     rows: of each distinct cell.  least: part of the rows that has to be read.
     """
-    if any(map(is_code, distinct)):
+    if any_code(distinct):
         return None
     taken = [_taken_apart(text) for text in distinct]
     total = float(rows.sum())
