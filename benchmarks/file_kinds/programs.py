@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 import pandas as pd
 
-from benchmarks.file_kinds.model import PEOPLE, USUAL, Columns, Kind, Said, Taken, people
+from benchmarks.file_kinds.model import PEOPLE, USUAL, Columns, Kind, Taken, people
 
 Generator = np.random.Generator
 _OFFICE = "urn:oasis:names:tc:opendocument"
@@ -225,12 +225,7 @@ PROGRAMS = (
         "Excel with notes on the first sheet",
         "table.xlsx",
         _notes_first,
-        names=("What the columns mean", "col_2"),
-        rows=2,
-        taken={},
         note="of 2 is read",
-        said=Said(sheet="Data"),
-        after=(PEOPLE, 200),
     ),
     _kind("Excel with title rows above", "table.xlsx", _title, note="before the names"),
     _kind(

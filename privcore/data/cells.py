@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Bytes that a table may take, unless told otherwise.
 MEMORY = 4 << 30
+# The most cells that a table in memory has; a small file can claim far more.
+MAX_CELLS = 50_000_000
 # Cells that are decoded at a time.
 AT_ONCE = 1 << 17
 # Cells that have no value, in lower case.

@@ -140,7 +140,7 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
         # R writes no name above the names of rows.
         names = [*names, ""] if trailing else ["rownames", *names]
     if at > filled[0]:
-        notes.append(f"Rows before the names ({_span(filled[0], at)}) are left out.")
+        notes.append(f"{_span(filled[0] + 1, at)} left out.")
     if len(names) != width:
         return Layout(at + 1, tuple(names), len(names), tuple(notes))
     unnamed = tuple(f"col_{k}" for k in range(1, width + 1))
@@ -156,8 +156,11 @@ def layout_of(rows: Sequence[Sequence[str]], header: bool | None, above: str = "
     start = at + 1
     explained = _explanations(rows, start, width)
     if explained:
-        words = "row" if explained == 1 else f"{explained} rows"
-        notes.append(f"The {words} below the names explain them, and are left out.")
+        notes.append(
+            "The row below the names explains them and is left out."
+            if explained == 1
+            else f"The {explained} rows below the names explain them and are left out."
+        )
     return Layout(start + explained, tuple(names), width, tuple(notes))
 
 
@@ -304,5 +307,7 @@ def _are_words(cells: Sequence[str]) -> bool:
     )
 
 
-def _span(first: int, after: int) -> str:
-    return str(first + 1) if after == first + 1 else f"{first + 1} to {after}"
+def _span(first: int, last: int) -> str:
+    if last == first:
+        return f"Row {first}, before the names, is"
+    return f"Rows {first} to {last}, before the names, are"

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from privcore.data import arrow
-from privcore.data.cells import AT_ONCE, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
+from privcore.data.cells import AT_ONCE, MAX_CELLS, MEMORY, OF_CELL, WHERE_IT_IS, Memory, Texts
 from privcore.data.decoding import ENCODINGS, decode
 from privcore.data.layout import (
     DELIMITERS,
@@ -52,8 +52,6 @@ __all__ = [
 ]
 
 MAX_BYTES = 100_000_000
-# The most that a text file of MAX_BYTES can hold; a small Parquet file can claim far more.
-MAX_CELLS = 50_000_000
 # Characters at the start, and bytes at the end, in which the table's first and last rows are.
 _HEAD, _TAIL = 400_000, 20_000
 _ROWS_OF_HEAD, _LAST_ROWS = 200, 40

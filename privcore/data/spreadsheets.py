@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.data.apart import survives
+from privcore.data.cells import MAX_CELLS
 from privcore.errors import DataError
 from privcore.text import short
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from python_calamine import CalamineSheet, CalamineWorkbook
 
-# Cells of a sheet, from its first row and column that hold any to its last, empty ones included.
-MAX_CELLS = 50_000_000
 # Bytes of all parts of a workbook without their compression.
 MAX_UNPACKED = 2 << 30
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -34,8 +33,8 @@ _AT_ONCE, _LONGEST = 1 << 20, 64
 _LETTERS, _DIGITS = np.full(256, -1, np.int64), np.full(256, -1, np.int64)
 _LETTERS[ord("A") : ord("Z") + 1] = _LETTERS[ord("a") : ord("z") + 1] = range(1, 27)
 _DIGITS[ord("0") : ord("9") + 1] = range(10)
-# Rows that the first sheet to read has more than, so that a note is no table.
-_LEAST = 2
+# A sheet with fewer cells than this part of those of the largest holds notes.
+_NOTES = 0.1
 # Distinct cells whose texts are kept.
 _KEPT = 1 << 16
 # Whole numbers up to here are exact; above, as Excel, 15 digits.
@@ -189,7 +188,7 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
     shown: list[str] = []
     hidden: list[str] = []
     chosen: CalamineSheet | None = None
-    first: CalamineSheet | None = None
+    sheets: list[CalamineSheet] = []
     for about in book.sheets_metadata:
         if about.typ != SheetTypeEnum.WorkSheet:
             continue
@@ -201,13 +200,15 @@ def _find(book: CalamineWorkbook, wanted: str | None) -> tuple[tuple[str, ...], 
         # A hidden sheet is read where it is wanted, or where no visible one holds cells.
         if about.name == wanted:
             chosen = sheet
-        elif visible and first is None and sheet.height > _LEAST and sheet.width > 1:
-            first = sheet
+        elif visible:
+            sheets.append(sheet)
     names = tuple(shown or hidden)
     if not names:
         raise DataError("The workbook has no sheet with cells; save it anew with its values.")
     if wanted is None:
-        chosen = first or book.get_sheet_by_name(names[0])
+        most = max((sheet.height * sheet.width for sheet in sheets), default=0)
+        large = (sheet for sheet in sheets if sheet.height * sheet.width >= _NOTES * most)
+        chosen = next(large, None) or book.get_sheet_by_name(names[0])
     if chosen is None:
         listed = ", ".join(repr(short(name)) for name in names[:10])
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""

@@ -20,11 +20,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from privcore.data.apart import survives
+from privcore.data.cells import MAX_CELLS
 from privcore.errors import DataError
 from privcore.text import short
 
-# Cells of a table, and bytes of a file of R without its compression.
-MAX_CELLS, MAX_UNPACKED = 50_000_000, 2 << 30
+# Bytes of a file of R without its compression.
+MAX_UNPACKED = 2 << 30
 _SAS = bytes(12) + bytes.fromhex("c2ea8160b31411cfbd92080009c7318c181f1011")
 _PORTABLE = b"SPSS PORT FILE"
 _R_DATA = tuple(b"RD" + form + b"\n" for form in (b"X2", b"X3", b"A2", b"A3", b"B2", b"B3"))
