@@ -9,7 +9,7 @@ from privcore.data import read_table
 from privcore.data.triage import triage
 from privcore.errors import DataError
 
-FILES, QUICK = 2_000, 150
+FILES, QUICK = 2_000, 80
 DELIMITERS = [b",", b";", b"\t", b"|", b" "]
 BYTES = [*DELIMITERS, b'"', b"\n", b"\r", b"\0", b"\xff", b"'", b"#"]
 # A process of its own looks at some, and some have more cells than a quick test has time for.

@@ -23,7 +23,11 @@ NARROW = [kind for kind in READ if len(kind.names) < 1_000]
 
 
 def named(kinds):
-    return [pytest.param(kind, id=kind.name) for kind in kinds]
+    """Kinds as parameters; those with many columns take seconds."""
+    return [
+        pytest.param(kind, id=kind.name, marks=[pytest.mark.long] * (len(kind.names) > 1_000))
+        for kind in kinds
+    ]
 
 
 def drafted(kind, **changes):

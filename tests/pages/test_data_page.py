@@ -174,6 +174,7 @@ def test_a_sheet_is_chosen_also_where_the_first_holds_no_table(first):
     assert list(schema_of(app)) == ["a", "Autumn"]
 
 
+@pytest.mark.long
 def test_a_wide_table_is_narrowed_before_it_is_used():
     frame = pd.DataFrame({f"g{k}": [(i + k) % 3 for i in range(30)] for k in range(WIDE + 30)})
     app = open_table(frame.to_csv(index=False).encode(), use=False)
