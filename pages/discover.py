@@ -22,7 +22,7 @@ from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
-from pages.ui.discover.answer import CLASS_WORDS, ReferenceKind, answer_sentence
+from pages.ui.discover.answer import ReferenceKind, answer_sentence
 from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import missing_sentence, power_panel
@@ -31,11 +31,9 @@ from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_
 from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
 from pages.ui.graphs import findings
-from pages.ui.graphs.view import legend_html
 from pages.ui.layout import tabbed
 from pages.ui.messages import problem
 from pages.ui.pictures import RunPictures, picture_buttons, run_lines
-from pages.ui.theme import current
 from privcore.algorithms import ALGORITHMS, Algorithm, Discovery
 from privcore.algorithms.engine import accepts
 from privcore.algorithms.search.parameters import DELTA
@@ -43,7 +41,7 @@ from privcore.algorithms.work import large_work_sentence
 from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
-from privcore.measures import CLASSES, Comparison, compare, skeleton_metrics
+from privcore.measures import Comparison, compare, skeleton_metrics
 from privcore.releases import (
     one_level_sentence,
     overruled_sentence,
@@ -233,10 +231,14 @@ def show_run(
         ahead = large_work_sentence(loaded.dataset.n, loaded.source.levels, name, values)
         if ahead:
             choices.caption(ahead)
-    result = run(loaded, name, values, seed, background)
-    base = reference_run(loaded, result) if result else None
+    # Whether a run is waited for or not, the graphs have the same place on the page.
+    with st.container():
+        result = run(loaded, name, values, seed, background)
+        base = reference_run(loaded, result) if result else None
     if result is None or base is None:
         return None
+    # Where no truth is known, the graph that no noise changes says where the columns stand.
+    positions_of(loaded, base.graph)
     shortened = reference_sentence(result, base)
     if shortened:
         st.caption(shortened)
@@ -272,9 +274,16 @@ def show_run(
         form = algorithm.output.upper()
         drawn[f"Truth ({form})"] = Drawn("true-graph", references["truth"], None)
     faint = findings.unclear(result) if with_unclear else []
-    graphs(loaded, drawn, references[kind], selected_edge(comparisons), result, faint)
-    classes = (*CLASSES, "unclear") if faint else CLASSES
-    st.html(legend_html(current(), shown.names[kind], classes, CLASS_WORDS[kind]))
+    graphs(
+        loaded,
+        drawn,
+        references[kind],
+        selected_edge(comparisons),
+        result,
+        faint,
+        kind,
+        shown.names[kind],
+    )
     pins.shown(
         pins.Pin(
             pin_name(loaded, result, values, seed),

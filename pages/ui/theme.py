@@ -1,113 +1,12 @@
-"""Colours and edge styles, the same for the page, the graphs and the charts.
-
-The page's own colours are also in `.streamlit/config.toml`, where Streamlit reads them.  The
-edge colours are from the Okabe–Ito palette, which is safe for colour-blind readers; each has a
-contrast of at least 3:1 on its background (WCAG 2.1, 1.4.11), and each class of edge differs
-from the others in its dashes too, so that nothing is said by colour alone.
-"""
+"""The theme that the viewer sees; its colours are those of the engine's drawings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
-
 import streamlit as st
 
-ThemeName = Literal["light", "dark"]
+from privcore.graphs.drawing.palette import EDGES, PALETTES, EdgeStyle, Palette, ThemeName
 
-
-@dataclass(frozen=True)
-class Palette:
-    """Colours of one theme, as #RRGGBB.
-
-    map_end: of maps, whose colours begin with the surface; the text is read on all of them.
-    """
-
-    background: str
-    surface: str
-    text: str
-    muted: str
-    border: str
-    primary: str
-    link: str
-    node: str
-    node_border: str
-    halo: str
-    map_end: str
-    series: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class EdgeStyle:
-    """How a pair is drawn.
-
-    dash: lengths of stroke and gap in pixels, empty for a solid line; width in pixels; title:
-    the tooltip; label: text set on the edge.
-    """
-
-    colour: str
-    dash: tuple[int, ...] = ()
-    width: float = 2.0
-    title: str = ""
-    label: str = ""
-
-    def saying(self, title: str) -> EdgeStyle:
-        """The same line with another tooltip."""
-        return replace(self, title=title)
-
-
-PALETTES: Mapping[ThemeName, Palette] = {
-    "light": Palette(
-        background="#FFFFFF",
-        surface="#F1F5F8",
-        text="#1B2733",
-        muted="#56606B",
-        border="#CBD5DF",
-        primary="#0072B2",
-        link="#00619A",
-        node="#EAF1F7",
-        node_border="#6B7C8C",
-        halo="#F2D98A",
-        map_end="#56B4E9",
-        series=("#0072B2", "#D55E00", "#009E73", "#AA4499", "#56606B", "#8C6D00"),
-    ),
-    "dark": Palette(
-        background="#12171D",
-        surface="#1D252E",
-        text="#E6EBF0",
-        muted="#9AA5B1",
-        border="#3A4653",
-        primary="#2279B8",
-        link="#7CC4F0",
-        node="#26323E",
-        node_border="#7C8B9A",
-        halo="#6B5A1E",
-        map_end="#00659E",
-        series=("#56B4E9", "#E8743B", "#2BB893", "#CC79A7", "#9AA5B1", "#E6B422"),
-    ),
-}
-
-EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
-    "light": {
-        "plain": EdgeStyle("#56606B", (), 2.0, "edge"),
-        "match": EdgeStyle("#0072B2", (), 3.0, "match: as in the reference"),
-        "undirected": EdgeStyle("#00785A", (), 3.0, "undirected: only one has an arrow", "?"),
-        "reversed": EdgeStyle("#B8568B", (), 3.0, "reversed: the arrows differ", "⇄"),
-        "extra": EdgeStyle("#D55E00", (2, 6), 3.0, "extra: not in the reference"),
-        "missing": EdgeStyle("#56606B", (10, 6), 2.0, "missing: only in the reference"),
-        "unclear": EdgeStyle("#56606B", (1, 7), 1.0, "cannot be told"),
-    },
-    "dark": {
-        "plain": EdgeStyle("#9AA5B1", (), 2.0, "edge"),
-        "match": EdgeStyle("#56B4E9", (), 3.0, "match: as in the reference"),
-        "undirected": EdgeStyle("#2BB893", (), 3.0, "undirected: only one has an arrow", "?"),
-        "reversed": EdgeStyle("#CC79A7", (), 3.0, "reversed: the arrows differ", "⇄"),
-        "extra": EdgeStyle("#E8743B", (2, 6), 3.0, "extra: not in the reference"),
-        "missing": EdgeStyle("#9AA5B1", (10, 6), 2.0, "missing: only in the reference"),
-        "unclear": EdgeStyle("#9AA5B1", (1, 7), 1.0, "cannot be told"),
-    },
-}
+__all__ = ["EDGES", "PALETTES", "EdgeStyle", "Palette", "ThemeName", "current"]
 
 
 def current() -> ThemeName:

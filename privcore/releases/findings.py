@@ -11,6 +11,8 @@ from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge
 
 _NEARLY = 0.9999
+# Pixels of a line: the least, and so much more for an edge that is certain.
+_LEAST, _MORE = 1.2, 2.8
 # In words: a larger budget does not always help, as where other columns nearly say what a pair is.
 VERDICTS: dict[Verdict, str] = {
     "edge": "edge",
@@ -31,6 +33,31 @@ def described_pairs(
         {"pair": [graph.nodes[i], graph.nodes[j]], **finding.as_dict()}
         for (i, j), finding in sorted(findings.items())
     ]
+
+
+def line_widths(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
+    """Pixels of the lines of edges, the wider the more probable; of others nothing."""
+    return {pair: _LEAST + _MORE * sure**2 for pair, sure in _sure(findings).items()}
+
+
+def line_texts(findings: Mapping[Edge, PairFinding]) -> dict[Edge, str]:
+    """What the release says of edges, line by line."""
+    return {
+        pair: "\n".join(
+            f"{head}: {share_text(value)}"
+            for head, field in SURE_COLUMNS.items()
+            if (value := getattr(findings[pair], field)) is not None
+        )
+        for pair in _sure(findings)
+    }
+
+
+def _sure(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
+    return {
+        pair: finding.probability
+        for pair, finding in findings.items()
+        if finding.verdict == "edge" and finding.probability is not None
+    }
 
 
 def verdict_counts(pairs: Iterable[Mapping[str, Any]]) -> str:

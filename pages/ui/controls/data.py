@@ -68,8 +68,8 @@ def layout_of(dataset: Dataset) -> Positions:
 def positions_of(loaded: Loaded, graph: PDAG) -> Positions:
     """Where the nodes stand on the pages that explore, for as long as the data are the same.
 
-    Without a true DAG the first graph drawn decides, or the first that has edges, so that nothing
-    moves while ε does.
+    Without a true DAG the first graph that is named decides, or the first that has edges, so that
+    nothing moves while ε does.
     """
     if loaded.dataset.true_edges:
         return loaded.positions

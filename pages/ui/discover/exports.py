@@ -10,11 +10,9 @@ import streamlit as st
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
-from pages.ui.graphs.view import graph_html
 from pages.ui.pictures import RunPictures, notebook, picture_buttons, run_page
 from pages.ui.pictures.sheet import FORMS
 from pages.ui.texts import plain
-from pages.ui.theme import current
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_edge_csv
@@ -29,7 +27,7 @@ def downloads(
     """A row of buttons; each file is made when it is requested."""
     graph, places = result.graph, positions_of(loaded, result.graph)
     pictures = RunPictures(result, loaded.dataset, places, references, seed)
-    stem, theme = "graph", current()
+    stem = "graph"
     # The schema of a table that was loaded, dates included; a bought domain is in the data set.
     own = loaded is st.session_state.get("upload") and loaded.stated is None
     schema = st.session_state.get("upload_used") if own else None
@@ -37,9 +35,6 @@ def downloads(
     def as_json() -> str:
         report = run_report(result, loaded.dataset, references, seed=seed, positions=places)
         return json.dumps(report, indent=1, ensure_ascii=False)
-
-    def as_html() -> str:
-        return graph_html(graph, places, theme=theme, height=640, caption=result.algorithm)
 
     files: dict[str, tuple[Callable[[], str | bytes], str, str]] = {
         **{title: (partial(pictures.graph, f), f, mime) for f, (title, mime) in FORMS.items()},
@@ -50,7 +45,6 @@ def downloads(
             "application/x-ipynb+json",
         ),
         "JSON": (as_json, "json", "application/json"),
-        "HTML": (as_html, "html", "text/html"),
         "Edges CSV": (lambda: to_edge_csv(graph, *edge_notes(result.findings)), "csv", "text/csv"),
         **(
             {

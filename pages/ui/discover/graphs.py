@@ -1,24 +1,24 @@
-"""The graphs of the page Discover, side by side, with the pair that is selected below them."""
+"""The graphs of the page Discover, side by side on one layout."""
 
 from __future__ import annotations
 
-import uuid
 from typing import NamedTuple
 
 import streamlit as st
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
-from pages.ui.graphs import findings
-from pages.ui.graphs.view import graph_html, show_graph
-from pages.ui.theme import EDGES, current
+from pages.ui.discover.answer import CLASS_WORDS, ReferenceKind
+from pages.ui.graphs.view import show_graphs
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
+from privcore.graphs.drawing import Pane, scene
 from privcore.measures import Comparison
+from privcore.releases.findings import line_texts, line_widths
 
 
 class Drawn(NamedTuple):
-    """A graph on the page: the key of its container, and what it is compared with, if anything."""
+    """A graph on the page: its key, and what it is compared with, if anything."""
 
     key: str
     graph: PDAG
@@ -32,45 +32,40 @@ def graphs(
     highlight: tuple[int, int] | None,
     result: Discovery,
     faint: list[tuple[int, int]],
+    kind: ReferenceKind,
+    reference_name: str,
 ) -> None:
-    """The graphs side by side on one layout, linked in selection and view.
+    """The graphs side by side, linked in view.
 
+    drawn: by title.  base: what they are judged against, reference_name what it is called.
     result: the run that the first one is of.  faint: pairs drawn there that it cannot tell.
     """
-    channel = st.session_state.setdefault("_channel", f"discover-{uuid.uuid4()}")
-    height = 420 if loaded.dataset.p <= 12 else 560
-    for column, (title, (key, graph, comparison)) in zip(
-        st.columns(len(drawn), gap="small"), drawn.items(), strict=True
-    ):
-        with column.container(key=key, border=True, gap=None):
-            st.header(title, anchor=False)
-            styles = {}
-            own = graph is result.graph
-            if comparison:
-                styles = {
-                    (pair.i, pair.j): findings.styled(
-                        EDGES[current()][pair.kind].saying(
-                            f"{pair.kind}: here {pair.here}; {comparison.reference_name}: "
-                            f"{pair.reference}"
-                        ),
-                        result.findings.get((pair.i, pair.j)) if own else None,
-                    )
-                    for pair in comparison.pairs
-                }
-            summary = comparison.summary() if comparison else f"{len(graph.skeleton)} edges"
-            page = graph_html(
+    panes = []
+    for title, (key, graph, comparison) in drawn.items():
+        own = graph is result.graph
+        said = result.findings if own else {}
+        summary = comparison.summary() if comparison else f"{len(graph.skeleton)} edges"
+        panes.append(
+            Pane(
+                key,
+                title,
                 graph,
-                positions_of(loaded, result.graph),
-                edge_styles=styles,
-                reference=base if comparison else None,
-                unclear=faint if own else (),
-                theme=current(),
-                channel=channel,
-                highlight=highlight,
-                height=height,
-                caption=title,
+                f"{title}: {summary}",
+                {(pair.i, pair.j): pair.kind for pair in comparison.pairs} if comparison else {},
+                base if comparison else None,
+                faint if own else (),
+                line_texts(said),
+                line_widths(said),
             )
-            show_graph(page, height=height, alt=f"{title}: {summary}")
+        )
+    made = scene(
+        positions_of(loaded, result.graph),
+        panes,
+        words=CLASS_WORDS[kind],
+        reference=reference_name,
+        selected=highlight,
+    )
+    show_graphs(made, key="graphs", of=loaded.dataset.name)
 
 
 def selected_edge(comparisons: list[Comparison]) -> tuple[int, int] | None:

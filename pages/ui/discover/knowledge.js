@@ -138,22 +138,16 @@ export default function (component) {
     state.moved = what.do === "order";
     setTriggerValue("act", what);
   };
-  if (data.channel && state.name !== data.channel) {
-    state.channel?.close();
-    state.name = data.channel;
-    state.channel = new BroadcastChannel(data.channel);
-    state.channel.onmessage = ({ data: message }) => {
-      const edge = message.selection?.edges?.[0];
-      if (!message.selection) return;
-      const ends = edge ? edge.split("-").map(Number) : [];
-      const known = ends.length === 2 && ends.every((end) => state.data.names[end] !== undefined);
-      state.pair = known ? ends : null;
+  if (!state.listen) {
+    state.listen = ({ detail }) => {
+      state.pair = detail;
       draw(root, state);
     };
+    addEventListener("causalveil-pair", state.listen);
   }
   draw(root, state);
   return () => {
-    state.channel?.close();
+    removeEventListener("causalveil-pair", state.listen);
     states.delete(parentElement);
   };
 }

@@ -57,7 +57,7 @@ def panel(loaded: Loaded, worth: Callable[[], None] = lambda: None) -> None:
     names = loaded.dataset.names
     _drawn(
         key=_KEY,
-        data=described(names, now, st.session_state.get("_channel", "")),
+        data=described(names, now),
         on_act_change=lambda: _act(loaded),
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -123,7 +123,7 @@ def worth_part(loaded: Loaded, algorithm: str, values: Mapping[str, Any]) -> Non
         st.markdown(worth.sentence)
 
 
-def described(names: tuple[str, ...], now: Knowledge, channel: str) -> dict[str, Any]:
+def described(names: tuple[str, ...], now: Knowledge) -> dict[str, Any]:
     """What the editor draws; columns by their numbers."""
     index = {name: i for i, name in enumerate(names)}
     placed = {name for tier in now.tiers for name in tier}
@@ -137,7 +137,6 @@ def described(names: tuple[str, ...], now: Knowledge, channel: str) -> dict[str,
             {"verb": verb, "a": index[said.a], "mark": said.mark, "b": index[said.b]}
             for verb, said in rules
         ],
-        "channel": channel,
         "muted": PALETTES[current()].muted,
     }
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.graphs.view import graph_html, legend_html, show_graph
+from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
-from pages.ui.theme import EDGES, current
 from privcore.graphs import PDAG
+from privcore.graphs.drawing import Pane, scene
 from privcore.measures import CLASSES, compare
 
 _PINS = "_pins"
@@ -122,22 +122,12 @@ def pinned_panel() -> None:
         )
     first, second = (alike[k] for k in choices)
     comparison = compare(first.graph, second.graph, second.name)
-    styles = {
-        (pair.i, pair.j): EDGES[current()][pair.kind].saying(
-            f"{pair.kind}: here {pair.here}; {second.name}: {pair.reference}"
-        )
-        for pair in comparison.pairs
-    }
-    for column, pin, drawn in ((left, first, styles), (right, second, {})):
-        with column:
-            page = graph_html(
-                pin.graph,
-                first.positions,
-                edge_styles=drawn,
-                reference=second.graph if drawn else None,
-                theme=current(),
-                caption=pin.name,
-            )
-            show_graph(page, alt=f"{pin.name}: {len(pin.graph.skeleton)} edges")
-    st.html(legend_html(current(), second.name, CLASSES))
+    kinds = {(pair.i, pair.j): pair.kind for pair in comparison.pairs}
+    panes = [
+        Pane("first-pin", first.name, first.graph, kinds=kinds, reference=second.graph),
+        Pane("second-pin", second.name, second.graph),
+    ]
+    words: dict[str, str] = {kind: kind for kind in CLASSES}
+    made = scene(first.positions, panes, words=words, reference=second.name)
+    show_graphs(made, key="pinned-graphs")
     st.markdown(plain(f"{first.name} against {second.name}: {comparison.summary()}."))

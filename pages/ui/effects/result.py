@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pandas as pd
 import streamlit as st
 
@@ -15,15 +13,14 @@ from pages.ui.effects import charts as effect_charts
 from pages.ui.effects import texts
 from pages.ui.effects.charts import Kind, Row
 from pages.ui.effects.runs import Compared
-from pages.ui.graphs.view import graph_html, show_graph
-from pages.ui.theme import current
+from pages.ui.graphs.view import show_graphs
 from privcore.effects import Effect, Effects, Estimate, Question, headline
+from privcore.graphs.drawing import Pane, scene
 from privcore.releases import large_delta_sentence
 from privcore.text import percent, short
 
 # Rows of effects in the picture, at most, and of those that the graph does not allow.
 MOST_ROWS, MOST_OTHERS = 8, 3
-_GRAPH_HEIGHT = 320, 560
 
 
 def header(said: Effects, loaded: Loaded) -> None:
@@ -48,24 +45,12 @@ def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
     left, right = st.columns([3, 2], gap="small")
     with left:
         effects_picture(said, other, rows, more)
-    low, high = _GRAPH_HEIGHT
-    height = min(max(low, effect_charts.height_of(len(rows)) - 20), high)
-    with right.container(key="effect-graph", border=True, gap=None):
-        st.header("The private graph", anchor=False)
+    with right.container(key="effect-graph", gap=None):
         graph = said.result.graph
         pair = [graph.nodes.index(name) for name in (said.question.cause, said.question.outcome)]
-        channel = st.session_state.setdefault("_effects_channel", f"effects-{uuid.uuid4()}")
-        page = graph_html(
-            graph,
-            positions_of(loaded, graph),
-            theme=current(),
-            channel=channel,
-            highlight=(min(pair), max(pair)),
-            height=height,
-            caption="Private graph",
-        )
-        edges = len(graph.skeleton)
-        show_graph(page, height=height, alt=f"Private graph: {edges} edges")
+        pane = Pane("private-graph", "Private graph", graph)
+        made = scene(positions_of(loaded, graph), [pane], selected=(min(pair), max(pair)))
+        show_graphs(made, key="effect-graphs")
     if narrower := texts.open_sentence(said):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(all_texts.plain(narrower), width="content")

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from pages.ui import tables
 from pages.ui.glossary import linked
-from pages.ui.theme import EdgeStyle
 from privcore.algorithms import Discovery
-from privcore.algorithms.search.result import Edge, PairFinding
+from privcore.algorithms.search.result import Edge
 from privcore.releases.findings import (
-    SURE_COLUMNS,
     described_pairs,
     settled_sentence,
-    share_text,
     verdict_counts,
 )
 from privcore.releases.release import Release
@@ -33,21 +28,6 @@ _OF_TESTS = (
     "mostly (.6) what a test says in the graph that the search found, else (.4) the mean of what "
     "it says in other likely DAGs, sampling and noise included"
 )
-_LEAST, _MORE = 1.2, 2.8
-
-
-def styled(style: EdgeStyle, finding: PairFinding | None) -> EdgeStyle:
-    """The line as thick as its edge is probable, with its numbers in the tooltip."""
-    sure = None if finding is None else finding.probability
-    if finding is None or sure is None or finding.verdict != "edge":
-        return style
-    lines = [style.title]
-    lines += [
-        f"{head}: {share_text(value)}"
-        for head, field in SURE_COLUMNS.items()
-        if (value := getattr(finding, field)) is not None
-    ]
-    return replace(style, width=_LEAST + _MORE * sure**2, title="\n".join(lines))
 
 
 def width_sentence(result: Discovery | Release) -> str:

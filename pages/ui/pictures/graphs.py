@@ -194,7 +194,7 @@ def _lines(drawing: Drawing) -> list[_Line]:
     for pair, mark, kind in drawn:
         style = _STYLES[kind]
         if pair in widths:
-            style = EdgeStyle(style.colour, style.dash, widths[pair], style.title, style.label)
+            style = EdgeStyle(style.colour, style.dash, widths[pair], style.label)
         lines.setdefault(pair, _Line(pair, mark or "--", kind, style))
     return [lines[pair] for pair in sorted(lines)]
 

@@ -6,16 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pages.ui.graphs.findings import styled
 from pages.ui.pictures.graphs import Drawing, graph_picture, pair_picture
 from pages.ui.pictures.sheet import Form
 from pages.ui.texts import guarantee_sentence
-from pages.ui.theme import EDGES
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions
 from privcore.measures import Comparison, compare
+from privcore.releases.findings import line_widths
 from privcore.text import short
 
 NOT_PRIVATE = "The non-private graph and the metrics are not private."
@@ -100,12 +99,7 @@ class RunPictures:
     @property
     def widths(self) -> dict[tuple[int, int], float]:
         """Thicker where an edge is more probable."""
-        plain = EDGES["light"]["match"]
-        return {
-            pair: styled(plain, finding).width
-            for pair, finding in self.result.findings.items()
-            if pair in self.result.graph.skeleton
-        }
+        return line_widths(self.result.findings)
 
 
 def run_lines(

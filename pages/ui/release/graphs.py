@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.ui.graphs.findings import styled, width_sentence
-from pages.ui.graphs.view import graph_html, show_graph
+from pages.ui.graphs.findings import width_sentence
+from pages.ui.graphs.view import show_graphs
 from pages.ui.texts import plain
-from pages.ui.theme import EDGES, current
+from privcore.graphs.drawing import Pane, scene
 from privcore.graphs.layout import Positions, shared_layout
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
-from privcore.releases.findings import described_pairs, verdict_counts
+from privcore.releases.findings import described_pairs, line_texts, line_widths, verdict_counts
 from privcore.releases.release import Release
 from privcore.releases.release_file import file_text
 
@@ -62,17 +62,14 @@ def released(number: int, shown: Shown) -> None:
     for sentence in (made.note, *made.warnings):
         if sentence:
             st.caption(plain(sentence))
-    plain_line = EDGES[current()]["plain"]
-    styles = {pair: styled(plain_line, finding) for pair, finding in made.findings.items()}
-    page = graph_html(
+    pane = Pane(
+        "released",
+        title,
         made.graph,
-        _positions(shown),
-        edge_styles=styles,
-        theme=current(),
-        height=420,
-        caption=title,
+        texts=line_texts(made.findings),
+        widths=line_widths(made.findings),
     )
-    show_graph(page, height=420, alt=f"{title}: {len(made.graph.skeleton)} edges")
+    show_graphs(scene(_positions(shown), [pane]), key=f"released-{number}")
     if made.findings:
         pairs = described_pairs(made.graph, made.findings) or []
         st.caption(

@@ -1,0 +1,877 @@
+// Graphs over the same columns, side by side or as one matrix: drawn from what `scene.py` makes.
+//
+//     drawGraphs(root, scene, view, { onView, onPair })
+//
+// view says what the reader looks at, as texts, so that an address can hold it:
+//   focus  "" for all columns, else a column's number and what of its surroundings: "3" and "3-2"
+//          for the columns one and two links away, "3-parents", or "3-to-7" for the paths to another;
+//   as     "graph" or "matrix";
+//   links  "all" to draw the links that only the reference has where they are many, else "".
+// onView is called with a new view when the reader changes it, onPair with a pair that is selected.
+
+const SVG = "http://www.w3.org/2000/svg";
+const svg = (name, attributes, parent, text) => {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  parent?.append(element);
+  return element;
+};
+const html = (name, attributes, parent, text) => {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  parent?.append(element);
+  return element;
+};
+let font = "sans-serif";
+const pen = document.createElement("canvas").getContext("2d");
+const widthOf = (text, size) => {
+  pen.font = `${size}px ${font}`;
+  return pen.measureText(text).width;
+};
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+const few = (names, most = 8) =>
+  names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more`
+    : names.join(", ");
+
+// ---- what is looked at
+
+// Columns in sight of the small graphs keep their places and fade; of larger ones only these stay.
+const SMALL = 20;
+// Links that only the reference has are drawn at once up to so many.
+const FEW_LINKS = 20;
+
+const focusOf = (view, count) => {
+  const parts = /^(\d+)(?:-([23]|parents|to-(\d+)))?$/.exec(view.focus || "");
+  const column = parts ? Number(parts[1]) : NaN;
+  const target = parts?.[3] === undefined ? null : Number(parts[3]);
+  if (!(column < count) || (target !== null && !(target < count))) return null;
+  return { column, reach: target === null ? parts[2] ?? "1" : "to", target };
+};
+const onlyThere = (graph) => graph.pairs.filter((pair) => pair.kind === "missing").length;
+const many = (scene) => scene.graphs.some((graph) => onlyThere(graph) > FEW_LINKS);
+const hides = (scene, view) => many(scene) && view.links !== "all";
+const drawnPairs = (scene, graph, view) =>
+  hides(scene, view) ? graph.pairs.filter((pair) => pair.kind !== "missing") : graph.pairs;
+const links = (scene, view) =>
+  scene.graphs.flatMap((graph) => drawnPairs(scene, graph, view))
+    .filter((pair) => pair.kind !== "unclear");
+
+function neighbours(scene, view) {
+  const near = scene.names.map(() => new Set());
+  for (const { i, j } of links(scene, view)) {
+    near[i].add(j);
+    near[j].add(i);
+  }
+  return near;
+}
+function distances(near, from) {
+  const steps = new Map([[from, 0]]);
+  for (const node of steps.keys()) {
+    for (const other of near[node]) if (!steps.has(other)) steps.set(other, steps.get(node) + 1);
+  }
+  return steps;
+}
+// The columns in sight, the same in every graph; null for all.
+function inSight(scene, view) {
+  const focus = focusOf(view, scene.names.length);
+  if (!focus) return null;
+  const { column, reach, target } = focus;
+  if (reach === "parents") {
+    const points = ({ i, j, mark }) =>
+      (j === column && mark.endsWith(">")) || (i === column && mark.startsWith("<"));
+    return new Set([column, ...links(scene, view).filter(points).map((p) => p.i + p.j - column)]);
+  }
+  const near = neighbours(scene, view);
+  const here = distances(near, column);
+  if (reach === "to") {
+    const there = distances(near, target);
+    // The shortest paths, and those that are one link longer.
+    const longest = (here.get(target) ?? -1) + 1;
+    const on = [...here.keys()].filter((node) => here.get(node) + there.get(node) <= longest);
+    return new Set([column, target, ...on]);
+  }
+  return new Set([...here.keys()].filter((node) => here.get(node) <= Number(reach)));
+}
+// What a graph says of a column, in words.
+function described(scene, graph, view, column) {
+  const groups = { parents: [], children: [], undirected: [], "both ways": [] };
+  for (const { i, j, mark, kind } of drawnPairs(scene, graph, view)) {
+    if (i !== column && j !== column) continue;
+    const [here, there] = i === column ? [mark[0], mark.at(-1)] : [mark.at(-1), mark[0]];
+    const head = (end) => "<>".includes(end);
+    let group = "undirected";
+    if (head(here) && head(there)) group = "both ways";
+    else if (head(here)) group = "parents";
+    else if (head(there)) group = "children";
+    if (kind === "missing") group = "only in the reference";
+    if (kind === "unclear") group = "cannot be told";
+    (groups[group] ||= []).push(scene.names[i === column ? j : i]);
+  }
+  const said = Object.entries(groups).filter(([, names]) => names.length);
+  return said.length ? said.map(([group, names]) => `${group}: ${few(names)}`).join(" · ")
+    : "no link";
+}
+
+// ---- places: names in boxes of one size of letters where they fit, else dots with some names
+
+// Pixels of the letters; how many of a name's letters stand on one line, 0 for its own lines; and
+// the share of the frame that the boxes may take.
+const TRIALS = [
+  [18, 0, 0.07], [16, 0, 0.12], [14, 0, 0.3], [13, 0, 0.36], [12, 0, 0.4], [11, 0, 0.42],
+  [11, 18, 0.46], [11, 12, 0.5],
+];
+const SMALLEST = 11;
+const LINE = 1.25;
+const ROW_BELOW = 26;
+
+const boxOf = (lines, size) => ({
+  lines,
+  width: Math.max(...lines.map((line) => widthOf(line, size))) + 0.9 * size,
+  height: lines.length * size * LINE + 0.5 * size,
+});
+// Boxes pushed apart within the frame, along the axis that takes less; false if they do not fit.
+function pushApart(boxes, width, height, gap) {
+  const inside = (box) => {
+    box.x = clamp(box.x, box.width / 2, Math.max(width - box.width / 2, box.width / 2));
+    box.y = clamp(box.y, box.height / 2, Math.max(height - box.height / 2, box.height / 2));
+  };
+  boxes.forEach(inside);
+  for (let round = 0; round < 300; round += 1) {
+    const shift = boxes.map(() => [0, 0, 0, 0]);
+    let met = false;
+    for (let a = 0; a < boxes.length; a += 1) {
+      for (let b = a + 1; b < boxes.length; b += 1) {
+        const [one, two] = [boxes[a], boxes[b]];
+        const needX = (one.width + two.width) / 2 + gap - Math.abs(one.x - two.x);
+        const needY = (one.height + two.height) / 2 + gap - Math.abs(one.y - two.y);
+        if (needX < 0.1 || needY < 0.1) continue;
+        met = true;
+        const [axis, need, side] = needX <= needY ? [0, needX, one.x - two.x]
+          : [1, needY, one.y - two.y];
+        const way = side < 0 ? -1 : 1;
+        shift[a][axis] += (way * need) / 2;
+        shift[b][axis] -= (way * need) / 2;
+        shift[a][2 + axis] += 1;
+        shift[b][2 + axis] += 1;
+      }
+    }
+    if (!met) return true;
+    boxes.forEach((box, k) => {
+      box.x += (0.9 * shift[k][0]) / Math.max(shift[k][2], 1);
+      box.y += (0.9 * shift[k][1]) / Math.max(shift[k][3], 1);
+      inside(box);
+    });
+  }
+  return false;
+}
+const range = (values) => [Math.min(...values), Math.max(...values)];
+function spread(scene, nodes, width, height) {
+  const [left, right] = range(nodes.map((node) => scene.places[node][0]));
+  const [top, bottom] = range(nodes.map((node) => scene.places[node][1]));
+  // A few columns do not need all of a wide frame.
+  const room = { x: Math.min(width, 260 * nodes.length), y: Math.min(height, 120 * nodes.length) };
+  return (node, box) => {
+    const [x, y] = scene.places[node];
+    const across = right > left ? (x - left) / (right - left) : 0.5;
+    const down = bottom > top ? (y - top) / (bottom - top) : 0.5;
+    return {
+      x: (width - room.x) / 2 + box.width / 2 + across * (room.x - box.width),
+      y: (height - room.y) / 2 + box.height / 2 + down * (room.y - box.height),
+    };
+  };
+}
+// Where the columns stand in a frame: {size, dots, boxes by column}.
+function arranged(scene, nodes, width, height) {
+  if (!nodes.length) return { size: 14, dots: false, boxes: new Map() };
+  const place = spread(scene, nodes, width, height);
+  for (const [size, letters, share] of TRIALS) {
+    const boxes = nodes.map((node) => {
+      const lines = letters ? [cut(scene.names[node], letters)] : scene.labels[node].slice(0, 3);
+      if (!letters && scene.labels[node].length > 3) lines[2] += "…";
+      return { node, ...boxOf(lines, size) };
+    });
+    const taken = boxes.reduce((sum, box) => sum + (box.width + 8) * (box.height + 8), 0);
+    if (taken > share * width * height) continue;
+    if (boxes.some((box) => box.width > width || box.height > height)) continue;
+    boxes.forEach((box) => Object.assign(box, place(box.node, box)));
+    if (pushApart(boxes, width, height, size <= 12 ? 9 : 12)) {
+      return { size, dots: false, boxes: new Map(boxes.map((box) => [box.node, box])) };
+    }
+  }
+  const dots = nodes.map((node) => ({ node, width: 9, height: 9, lines: [] }));
+  dots.forEach((box) => Object.assign(box, place(box.node, box)));
+  pushApart(dots, width, height, 2);
+  return { size: SMALLEST, dots: true, boxes: new Map(dots.map((box) => [box.node, box])) };
+}
+
+// ---- lines
+
+// A line that would run through a box takes the slightest bow that goes round it.
+const BOWS = [0, 0.12, -0.12, 0.24, -0.24, 0.36, -0.36];
+const via = (from, to, bow) => ({
+  x: (from.x + to.x) / 2 - (to.y - from.y) * bow,
+  y: (from.y + to.y) / 2 + (to.x - from.x) * bow,
+});
+const along = (from, through, to, t) => ({
+  x: (1 - t) ** 2 * from.x + 2 * t * (1 - t) * through.x + t * t * to.x,
+  y: (1 - t) ** 2 * from.y + 2 * t * (1 - t) * through.y + t * t * to.y,
+});
+const within = (point, box, margin) =>
+  Math.abs(point.x - box.x) < box.width / 2 + margin &&
+  Math.abs(point.y - box.y) < box.height / 2 + margin;
+function bowOf(from, to, boxes, width, height) {
+  let [best, fewest] = [0, Infinity];
+  for (const bow of BOWS) {
+    const through = via(from, to, bow);
+    const steps = clamp(Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / 8), 6, 60);
+    const [left, right] = range([from.x, to.x, through.x]);
+    const [top, bottom] = range([from.y, to.y, through.y]);
+    const near = boxes.filter(
+      (box) => box !== from && box !== to && box.x + box.width / 2 > left - 3 &&
+        box.x - box.width / 2 < right + 3 && box.y + box.height / 2 > top - 3 &&
+        box.y - box.height / 2 < bottom + 3
+    );
+    const middle = along(from, through, to, 0.5);
+    const out = middle.x < 0 || middle.y < 0 || middle.x > width || middle.y > height;
+    const met = new Set();
+    for (let step = 1; step < steps; step += 1) {
+      const point = along(from, through, to, step / steps);
+      for (const box of near) if (within(point, box, 3)) met.add(box);
+    }
+    const count = met.size + out;
+    if (count < fewest) [best, fewest] = [bow, count];
+    if (!fewest) break;
+  }
+  return best;
+}
+// The share of a line, from its start, that is hidden by the box there.
+function hidden(from, through, to, box, margin) {
+  let [low, high] = [0, 1];
+  for (let step = 0; step < 12; step += 1) {
+    const middle = (low + high) / 2;
+    if (within(along(from, through, to, middle), box, margin)) low = middle;
+    else high = middle;
+  }
+  return Math.min(high, 0.49);
+}
+const HEAD = 9;
+function mark(end, tip, before, parent, kind) {
+  const turn = Math.atan2(tip.y - before.y, tip.x - before.x);
+  const at = (back, aside) =>
+    `${(tip.x - back * Math.cos(turn) - aside * Math.sin(turn)).toFixed(1)},` +
+    `${(tip.y - back * Math.sin(turn) + aside * Math.cos(turn)).toFixed(1)}`;
+  if ("<>".includes(end)) {
+    const points = `${at(0, 0)} ${at(HEAD, HEAD / 2.4)} ${at(HEAD, -HEAD / 2.4)}`;
+    svg("polygon", { points, class: `head ${kind}` }, parent);
+  } else if (end === "o") {
+    const [cx, cy] = at(4, 0).split(",");
+    svg("circle", { cx, cy, r: 4, class: `ring ${kind}` }, parent);
+  }
+}
+function drawPair(pair, from, to, bow, state, parent, away) {
+  const through = via(from, to, bow);
+  const [start, end] = [hidden(from, through, to, from, 2), 1 - hidden(to, through, from, to, 2)];
+  const steps = bow ? 20 : 1;
+  const points = [];
+  for (let step = 0; step <= steps; step += 1) {
+    points.push(along(from, through, to, start + ((end - start) * step) / steps));
+  }
+  const d = points.map(({ x, y }, k) => `${k ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+  const chosen = state.pair && state.pair[0] === pair.i && state.pair[1] === pair.j;
+  const group = svg(
+    "g",
+    { class: `pair${away ? " away" : ""}${chosen ? " chosen" : ""}`, "data-pair": `${pair.i}-${pair.j}` },
+    parent
+  );
+  svg("title", {}, group, said(state.scene, pair));
+  if (chosen) svg("path", { d, class: "halo" }, group);
+  svg("path", { d, class: "hit" }, group);
+  const line = svg("path", { d, class: `line ${pair.kind}` }, group);
+  if (pair.width) line.style.strokeWidth = pair.width;
+  const back = (k) => along(from, through, to, k ? end - 0.03 : start + 0.03);
+  mark(pair.mark[0], points[0], steps > 1 ? back(0) : points[1], group, pair.kind);
+  mark(pair.mark.at(-1), points.at(-1), steps > 1 ? back(1) : points[0], group, pair.kind);
+  const sign = { undirected: "?", reversed: "⇄" }[pair.kind];
+  if (sign) {
+    const { x, y } = along(from, through, to, (start + end) / 2);
+    svg("text", { x, y: y + 4, class: "sign" }, group, sign);
+  }
+  group.addEventListener("click", (event) => {
+    event.stopPropagation();
+    state.select([pair.i, pair.j]);
+  });
+}
+const SIGNS = { "->": "→", "<-": "←", "--": "—", "<->": "↔", "o->": "o→", "<-o": "←o", "o-o": "o–o", "--o": "–o", "o--": "o–" };
+const said = (scene, pair) => {
+  const edge = `${scene.names[pair.i]} ${SIGNS[pair.mark] ?? pair.mark} ${scene.names[pair.j]}`;
+  return [`${edge}: ${scene.words[pair.kind] ?? pair.kind}`, pair.text].filter(Boolean).join("\n");
+};
+
+// ---- a graph
+
+function drawPane(state, pane) {
+  const { scene, view } = state;
+  const width = pane.svg.clientWidth;
+  const height = pane.svg.clientHeight;
+  if (!width || !height) return;
+  const sight = inSight(scene, view);
+  const focus = focusOf(view, scene.names.length);
+  const only = sight && scene.names.length > SMALL;
+  const all = scene.names.map((_, node) => node);
+  const loose = new Set(all.filter((node) => scene.places[node][1] > 1));
+  const near = neighbours(scene, view);
+  // What nothing in either graph joins is named in one line below.
+  const standing = all.filter((node) => !loose.has(node) || near[node].size || sight?.has(node));
+  const below = only ? [] : standing.filter((node) => loose.has(node));
+  const key = [width, height, only ? [...sight].sort() : "", below].join();
+  if (pane.key !== key) {
+    const rows = !only && loose.size ? Math.max(1, Math.ceil(below.length / 8)) : 0;
+    const base = only ? [...sight].sort((a, b) => a - b) : all.filter((node) => !loose.has(node));
+    pane.key = key;
+    pane.laid = arranged(scene, base, width, height - rows * ROW_BELOW);
+    const letters = Math.floor(width / 8 / 7.5);
+    below.forEach((node, k) => {
+      const box = pane.laid.dots ? { lines: [], width: 9, height: 9 }
+        : boxOf([cut(scene.names[node], letters)], SMALLEST);
+      const [row, at] = [Math.floor(k / 8), k % 8];
+      const inRow = Math.min(8, below.length - 8 * row);
+      const [x, y] = [((at + 0.5) * width) / inRow, height - (rows - row - 0.5) * ROW_BELOW];
+      pane.laid.boxes.set(node, { node, ...box, x, y });
+    });
+    pane.bows = new Map();
+  }
+  const { k, x: left, y: top } = state.zoom;
+  const boxes = new Map(
+    [...pane.laid.boxes].map(([node, box]) => {
+      const moved = only ? null : state.moved.get(node);
+      const at = moved ? { x: moved.x * width, y: moved.y * height } : box;
+      return [node, { ...box, x: at.x * k + left, y: at.y * k + top }];
+    })
+  );
+  const held = pane.svg.getRootNode().activeElement?.dataset?.node;
+  pane.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  pane.svg.replaceChildren();
+  const shown = (node) => !sight || sight.has(node);
+  const list = [...boxes.values()];
+  const pairsLayer = svg("g", {}, pane.svg);
+  for (const pair of drawnPairs(scene, pane.graph, view)) {
+    const [from, to] = [boxes.get(pair.i), boxes.get(pair.j)];
+    if (!from || !to) continue;
+    const id = `${pair.i}-${pair.j}`;
+    if (!pane.bows.has(id)) {
+      pane.bows.set(id, pane.laid.dots ? 0 : bowOf(from, to, list, width, height));
+    }
+    // A path is shown whole; else of a focus's surroundings the links that lead there.
+    const away = !shown(pair.i) || !shown(pair.j);
+    if (away && only) continue;
+    drawPair(pair, from, to, pane.bows.get(id), state, pairsLayer, away);
+  }
+  const named = pane.laid.dots ? namesOfDots(list, scene, state, focus, near, width, height) : null;
+  const layer = svg("g", {}, pane.svg);
+  const first = focus?.column ?? standing[0];
+  for (const box of list) drawNode(state, pane, box, layer, { shown, focus, first, named });
+  if (held !== undefined) pane.svg.querySelector(`[data-node="${held}"]`)?.focus();
+  pane.about.hidden = !focus;
+  if (focus) {
+    const about = described(scene, pane.graph, view, focus.column);
+    pane.about.textContent = `${scene.names[focus.column]} – ${about}`;
+  }
+}
+// Names beside dots, those with the most links first, wherever there is room.
+function namesOfDots(list, scene, state, focus, near, width, height) {
+  const taken = list.map((box) => ({ ...box, width: 10, height: 10 }));
+  const places = new Map();
+  const rank = (box) =>
+    box.node === focus?.column || box.node === state.hover ? Infinity : near[box.node].size;
+  for (const box of [...list].sort((a, b) => rank(b) - rank(a) || a.node - b.node)) {
+    const text = cut(scene.names[box.node], 16);
+    const [wide, high] = [widthOf(text, SMALLEST) + 4, SMALLEST * 1.2];
+    const sides = [[0, -11], [0, 12], [wide / 2 + 7, 0], [-wide / 2 - 7, 0]];
+    for (const [dx, dy] of sides) {
+      const label = { x: box.x + dx, y: box.y + dy, width: wide, height: high };
+      const inside = label.x > wide / 2 && label.x < width - wide / 2 && label.y > 6 &&
+        label.y < height - 6;
+      const free = taken.every(
+        (other) => other.node === box.node ||
+          Math.abs(other.x - label.x) > (other.width + wide) / 2 ||
+          Math.abs(other.y - label.y) > (other.height + high) / 2
+      );
+      if (!inside || !free) continue;
+      taken.push(label);
+      places.set(box.node, { ...label, text });
+      break;
+    }
+  }
+  return places;
+}
+function drawNode(state, pane, box, layer, { shown, focus, first, named }) {
+  const { scene, view } = state;
+  const { node } = box;
+  const name = scene.names[node];
+  const classes = ["node"];
+  if (!shown(node)) classes.push("away");
+  if (node === focus?.column || node === focus?.target) classes.push("chosen");
+  if (state.pair?.includes(node)) classes.push("marked");
+  const group = svg(
+    "g",
+    {
+      class: classes.join(" "),
+      role: "button",
+      tabindex: node === (state.held ?? first) ? 0 : -1,
+      "data-node": node,
+      "aria-label": `${name}, ${described(scene, pane.graph, view, node)}`,
+    },
+    layer
+  );
+  svg("title", {}, group, name);
+  if (named) {
+    svg("circle", { cx: box.x, cy: box.y, r: 4.5 }, group);
+    const label = named.get(node);
+    if (label) svg("text", { x: label.x, y: label.y + 4, class: "label" }, group, label.text);
+  } else {
+    const { width, height } = box;
+    svg("rect", { x: box.x - width / 2, y: box.y - height / 2, width, height, rx: 6 }, group);
+    const { size } = pane.laid;
+    const low = scene.places[node][1] > 1 && box.lines.length === 1 ? SMALLEST : size;
+    box.lines.forEach((line, row) => {
+      const y = box.y + low * (0.36 + LINE * (row - (box.lines.length - 1) / 2));
+      svg("text", { x: box.x, y, "font-size": low }, group, line);
+    });
+  }
+  group.addEventListener("click", (event) => {
+    event.stopPropagation();
+    if (!state.dragged) state.look({ focus: focus?.column === node ? "" : `${node}` });
+  });
+  if (named && !named.get(node)) {
+    group.addEventListener("pointerenter", () => {
+      state.hover = node;
+      state.panes.forEach((other) => drawPane(state, other));
+    });
+  }
+}
+
+// Pointer and keys of a pane: all panes move together.
+function listen(state, pane) {
+  const surface = pane.svg;
+  const redraw = () => state.panes.forEach((other) => drawPane(state, other));
+  const zoomAt = (factor, x, y) => {
+    const { zoom } = state;
+    const k = clamp(zoom.k * factor, 0.5, 12);
+    zoom.x = x - ((x - zoom.x) * k) / zoom.k;
+    zoom.y = y - ((y - zoom.y) * k) / zoom.k;
+    zoom.k = k;
+    redraw();
+  };
+  pane.zoom = (factor) => zoomAt(factor, surface.clientWidth / 2, surface.clientHeight / 2);
+  // The wheel scrolls the page until the graph is in use.
+  surface.addEventListener("wheel", (event) => {
+    const active = surface.getRootNode().activeElement;
+    if (!event.ctrlKey && !surface.contains(active) && active !== surface) return;
+    event.preventDefault();
+    zoomAt(event.deltaY < 0 ? 1.15 : 1 / 1.15, event.offsetX, event.offsetY);
+  }, { passive: false });
+  let drag = null;
+  surface.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    const node = event.target.closest("[data-node]")?.dataset.node;
+    drag = { x: event.clientX, y: event.clientY, node: node === undefined ? null : Number(node) };
+    state.dragged = false;
+  });
+  surface.addEventListener("pointermove", (event) => {
+    if (!drag || !event.buttons) return;
+    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+    if (!state.dragged && Math.hypot(dx, dy) < 4) return;
+    if (!state.dragged) surface.setPointerCapture(event.pointerId);
+    state.dragged = true;
+    Object.assign(drag, { x: event.clientX, y: event.clientY });
+    if (drag.node === null) {
+      state.zoom.x += dx;
+      state.zoom.y += dy;
+    } else {
+      const [width, height] = [surface.clientWidth, surface.clientHeight];
+      const box = pane.laid.boxes.get(drag.node);
+      const at = state.moved.get(drag.node) ?? { x: box.x / width, y: box.y / height };
+      const { k } = state.zoom;
+      state.moved.set(drag.node, { x: at.x + dx / k / width, y: at.y + dy / k / height });
+      state.panes.forEach((other) => (other.bows = new Map()));
+    }
+    redraw();
+  });
+  surface.addEventListener("pointerup", () => (drag = null));
+  surface.addEventListener("click", () => {
+    if (state.dragged) return;
+    state.select(null);
+    if (state.view.focus) state.look({ focus: "" });
+  });
+  surface.addEventListener("focusin", (event) => {
+    const { node } = event.target.dataset;
+    if (node === undefined) return;
+    state.held = Number(node);
+    for (const other of surface.querySelectorAll("[data-node]")) {
+      other.setAttribute("tabindex", other === event.target ? 0 : -1);
+    }
+  });
+  surface.addEventListener("keydown", (event) => {
+    const node = event.target.dataset.node;
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    if (event.key === "+" || event.key === "=") pane.zoom(1.25);
+    else if (event.key === "-") pane.zoom(0.8);
+    else if (event.key === "Escape") state.look({ focus: "" });
+    else if ((event.key === "Enter" || event.key === " ") && node !== undefined) {
+      const same = focusOf(state.view, state.scene.names.length)?.column === Number(node);
+      state.look({ focus: same ? "" : node });
+    } else if (event.key in steps && node !== undefined) step(surface, event.target, steps[event.key]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+// To the nearest column in a direction.
+function step(surface, from, [across, down]) {
+  const middle = (element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return { x: left + width / 2, y: top + height / 2 };
+  };
+  const here = middle(from);
+  let [best, least] = [null, Infinity];
+  for (const other of surface.querySelectorAll("[data-node]:not(.away)")) {
+    const { x, y } = middle(other);
+    const ahead = (x - here.x) * across + (y - here.y) * down;
+    const aside = Math.abs((x - here.x) * down) + Math.abs((y - here.y) * across);
+    if (other === from || ahead <= 1) continue;
+    if (ahead + 2 * aside < least) [best, least] = [other, ahead + 2 * aside];
+  }
+  best?.focus();
+}
+
+// ---- the matrix: filled where the first graph has a link, outlined where the second has one
+
+function drawMatrix(state, place) {
+  const { scene, view } = state;
+  const sight = inSight(scene, view);
+  const near = neighbours(scene, view);
+  const order = scene.order.filter((node) => (sight ? sight.has(node) : near[node].size));
+  place.replaceChildren();
+  if (!order.length) return html("p", { class: "note" }, place, "No column has a link.");
+  const size = SMALLEST + 1;
+  const wide = Math.min(150, 12 + Math.max(...order.map((n) => widthOf(cut(scene.names[n], 22), size))));
+  const cell = clamp(Math.floor((place.clientWidth - wide - 20) / order.length), 13, 26);
+  const side = cell * order.length;
+  const box = html("div", { class: "matrix", tabindex: 0, role: "region", "aria-label": "Matrix of links: from the row to the column" }, place);
+  box.style.gridTemplateColumns = `${wide}px ${side}px`;
+  const corner = html("div", { class: "corner" }, box);
+  html("span", {}, corner, "row → column");
+  const top = html("div", { class: "top" }, box);
+  const left = html("div", { class: "left" }, box);
+  const focus = focusOf(view, scene.names.length);
+  order.forEach((node, k) => {
+    const name = cut(scene.names[node], 22);
+    const head = html("span", { title: scene.names[node] }, top, name);
+    head.style.width = `${cell}px`;
+    const row = html("button", { type: "button", tabindex: k ? -1 : 0, "data-row": node }, left, name);
+    row.style.height = `${cell}px`;
+    row.setAttribute("aria-label", `${scene.names[node]}, ${described(scene, scene.graphs[0], view, node)}`);
+    if (node === focus?.column) row.classList.add("chosen");
+    row.addEventListener("click", () => state.look({ focus: focus?.column === node ? "" : `${node}` }));
+  });
+  left.addEventListener("keydown", (event) => {
+    const step = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.target[step]?.focus();
+  });
+  const body = svg("svg", { width: side, height: side, role: "img", class: "cells" }, box);
+  body.setAttribute("aria-label", scene.graphs.map((graph) => graph.alt).join("; "));
+  const row = svg("rect", { width: side, height: cell, class: "cross", x: 0, y: -cell }, body);
+  const column = svg("rect", { width: cell, height: side, class: "cross", x: -cell, y: 0 }, body);
+  for (let k = 0; k <= order.length; k += 1) {
+    const at = k * cell;
+    svg("line", { x1: 0, x2: side, y1: at, y2: at, class: "grid" }, body);
+    svg("line", { y1: 0, y2: side, x1: at, x2: at, class: "grid" }, body);
+  }
+  order.forEach((_, k) => svg("rect", { x: k * cell, y: k * cell, width: cell, height: cell, class: "same" }, body));
+  const at = new Map(order.map((node, k) => [node, k]));
+  const cells = new Map();
+  scene.graphs.slice(0, 2).forEach((graph, which) => {
+    for (const pair of graph.pairs) {
+      if (pair.kind === "missing" || pair.kind === "unclear") continue;
+      const [head, tail] = [pair.mark.at(-1), pair.mark[0]];
+      const directed = "<>".includes(head) !== "<>".includes(tail);
+      const ways = [];
+      if (!directed || head === ">") ways.push([pair.i, pair.j]);
+      if (!directed || tail === "<") ways.push([pair.j, pair.i]);
+      for (const [from, to] of ways) {
+        if (!at.has(from) || !at.has(to)) continue;
+        const id = `${from} ${to}`;
+        if (!cells.has(id)) cells.set(id, { from, to, pairs: [] });
+        cells.get(id).pairs[which] = { ...pair, directed };
+      }
+    }
+  });
+  for (const { from, to, pairs } of cells.values()) {
+    const [x, y] = [at.get(to) * cell, at.get(from) * cell];
+    const group = svg("g", { class: "cell" }, body);
+    pairs.forEach((pair, which) => {
+      const inset = which ? 1.5 : 4;
+      const shape = { x: x + inset, y: y + inset, width: cell - 2 * inset, height: cell - 2 * inset };
+      // Round where the graph has no arrow.
+      const rx = pair.directed ? 1 : cell / 2;
+      const kind = which && pairs[0] ? pairs[0].kind : pair.kind;
+      svg("rect", { ...shape, rx, class: `${which ? "outline" : "fill"} ${kind}` }, group);
+    });
+    group.addEventListener("click", () => state.select([Math.min(from, to), Math.max(from, to)]));
+  }
+  const about = state.matrixAbout;
+  body.addEventListener("pointermove", (event) => {
+    const [k, l] = [Math.floor(event.offsetY / cell), Math.floor(event.offsetX / cell)];
+    if (!(k >= 0 && k < order.length && l >= 0 && l < order.length)) return;
+    row.setAttribute("y", k * cell);
+    column.setAttribute("x", l * cell);
+    const [from, to] = [order[k], order[l]];
+    const here = cells.get(`${from} ${to}`)?.pairs ?? [];
+    const words = scene.graphs.slice(0, 2).map(
+      (graph, which) => `${graph.title}: ${here[which] ? (here[which].directed ? "→" : "—") : "none"}`
+    );
+    about.textContent = `${scene.names[from]}, ${scene.names[to]} – ${words.join(" · ")}`;
+  });
+  return box;
+}
+
+// ---- the bar, and what is said below
+
+const REACHES = { 1: "1 link away", 2: "2 links away", 3: "3 links away", parents: "parents", to: "paths to …" };
+
+function drawBar(state) {
+  const { scene, view, bar } = state;
+  const focus = focusOf(view, scene.names.length);
+  const key = JSON.stringify([scene.names, view, scene.graphs.map(onlyThere)]);
+  if (bar.dataset.key === key) return;
+  const held = bar.getRootNode().activeElement?.dataset?.name;
+  bar.dataset.key = key;
+  bar.replaceChildren();
+  // The search and what belongs to it stay together where the bar wraps.
+  const left = html("div", { class: "part" }, bar);
+  const list = html("datalist", { id: "columns" }, left);
+  for (const name of scene.names) html("option", { value: name }, list);
+  const field = (label, value, choose) => {
+    const input = html("input", { type: "search", list: "columns", autocomplete: "off",
+      spellcheck: "false", "aria-label": label, placeholder: label, "data-name": label }, left);
+    input.value = value;
+    const go = () => {
+      const found = find(scene.names, input.value);
+      input.setCustomValidity(found === null && input.value.trim() ? "No column has this name." : "");
+      if (!input.reportValidity()) return;
+      if (found !== null) choose(found);
+      else if (!input.value.trim()) state.look({ focus: "" });
+    };
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") go();
+      if (event.key !== "Escape") return;
+      input.value = "";
+      state.look({ focus: "" });
+    });
+    // A name taken from the list, as against letters typed.
+    input.addEventListener("input", (event) => {
+      input.setCustomValidity("");
+      const typed = event.inputType && event.inputType !== "insertReplacementText";
+      if (!typed && scene.names.includes(input.value)) go();
+    });
+    return input;
+  };
+  const reach = focus && focus.reach !== "1" ? `-${focus.reach}` : "";
+  field("Find a column", focus ? scene.names[focus.column] : "", (node) =>
+    state.look({ focus: `${node}${focus && focus.reach !== "to" ? reach : ""}` }));
+  const button = (text, label, act, name) => {
+    const made = html("button", { type: "button", "aria-label": label, title: label, "data-name": name ?? label }, bar, text);
+    made.addEventListener("click", act);
+    return made;
+  };
+  if (focus) {
+    const select = html("select", { "aria-label": "Show of it", "data-name": "reach" }, left);
+    for (const [value, text] of Object.entries(REACHES)) html("option", { value }, select, text);
+    select.value = focus.reach;
+    select.addEventListener("change", () => {
+      const { value } = select;
+      const other = [...neighbours(scene, view)[focus.column]][0] ?? focus.column;
+      const code = value === "1" ? "" : value === "to" ? `-to-${other}` : `-${value}`;
+      state.look({ focus: `${focus.column}${code}` });
+    });
+    if (focus.target !== null) {
+      field("To column", scene.names[focus.target], (node) =>
+        state.look({ focus: `${focus.column}-to-${node}` }));
+    }
+    left.append(button("Show all", "Show all columns", () => state.look({ focus: "" })));
+  }
+  if (many(scene)) {
+    const on = view.links === "all";
+    const text = `${on ? "Hide" : "Show"} links only in ${scene.reference}`;
+    const made = button(text, text, () => state.look({ links: on ? "" : "all" }), "links");
+    made.setAttribute("aria-pressed", String(on));
+  }
+  html("span", { class: "space" }, bar);
+  const views = html("div", { class: "choice", role: "group", "aria-label": "View" }, bar);
+  for (const [as, text] of [["graph", "Graph"], ["matrix", "Matrix"]]) {
+    const made = button(text, text, () => state.look({ as }));
+    made.setAttribute("aria-pressed", String((view.as || "graph") === as));
+    views.append(made);
+  }
+  if (view.as !== "matrix") {
+    button("−", "Zoom out", () => state.panes[0].zoom(0.8));
+    button("+", "Zoom in", () => state.panes[0].zoom(1.25));
+    button("Reset", "Reset view", state.reset);
+  }
+  if (document.fullscreenEnabled) {
+    const full = button("", "Full screen", () =>
+      document.fullscreenElement ? document.exitFullscreen() : state.root.requestFullscreen());
+    const d = "M1 5V1h4M9 1h4v4M13 9v4H9M5 13H1V9";
+    svg("path", { d, class: "icon" }, svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, full));
+  }
+  if (held) bar.querySelector(`[data-name="${CSS.escape(held)}"]`)?.focus();
+}
+function find(names, text) {
+  const wanted = text.trim().toLowerCase();
+  if (!wanted) return null;
+  const folded = names.map((name) => name.trim().toLowerCase());
+  for (const test of [(n) => n === wanted, (n) => n.startsWith(wanted), (n) => n.includes(wanted)]) {
+    const at = folded.findIndex(test);
+    if (at >= 0) return at;
+  }
+  return null;
+}
+function drawNotes(state) {
+  const { scene, view, notes } = state;
+  notes.replaceChildren();
+  const near = neighbours(scene, view);
+  const folded = scene.names.filter((_, k) => scene.places[k][1] > 1 && !near[k].size);
+  if (folded.length) {
+    const line = html("p", { class: "note folded" }, notes);
+    html("b", {}, line, `${folded.length} column${folded.length > 1 ? "s" : ""} without a link: `);
+    line.append(few(folded, 12));
+    if (folded.length > 12) line.title = folded.join(", ");
+  }
+  const kinds = new Set(scene.graphs.flatMap((graph) => graph.pairs.map((pair) => pair.kind)));
+  const legend = Object.entries(scene.words);
+  if (!legend.length) return;
+  const line = html("p", { class: "legend" }, notes);
+  for (const [kind, text] of legend) {
+    if (kind === "unclear" && !kinds.has(kind)) continue;
+    const item = html("span", {}, line);
+    const sample = svg("svg", { width: 38, height: 8, "aria-hidden": "true" }, item);
+    svg("path", { d: "M0 4H38", class: `line ${kind}` }, sample);
+    item.append(text);
+  }
+  if (scene.reference) html("span", { class: "muted" }, line, `reference: ${scene.reference}`);
+  if (view.as === "matrix" && scene.graphs.length > 1) {
+    const [one, two] = scene.graphs;
+    html("span", { class: "muted" }, line, `filled: ${one.title} · outlined: ${two.title} · round: no arrow`);
+  }
+}
+
+// ---- all of it
+
+const states = new WeakMap();
+// Where the reader has moved to, by layout: it outlives a page that is drawn anew.
+const places = new Map();
+const placesOf = (scene) => {
+  const key = JSON.stringify(scene.places);
+  if (!places.has(key)) places.set(key, { zoom: { k: 1, x: 0, y: 0 }, moved: new Map() });
+  return places.get(key);
+};
+
+function make(root, on) {
+  const state = { root, on, panes: [], pair: null };
+  root.replaceChildren();
+  root.classList.add("cv");
+  state.bar = html("div", { class: "bar", role: "group", "aria-label": "Tools of the graphs" }, root);
+  state.place = html("div", { class: "panes" }, root);
+  state.notes = html("div", { class: "notes" }, root);
+  state.look = (change) => {
+    state.view = { ...state.view, ...change };
+    if ("focus" in change) Object.assign(state.zoom, { k: 1, x: 0, y: 0 });
+    draw(state);
+    on.onView?.(state.view);
+  };
+  state.select = (pair) => {
+    state.pair = pair;
+    draw(state);
+    on.onPair?.(pair);
+  };
+  state.reset = () => {
+    Object.assign(state.zoom, { k: 1, x: 0, y: 0 });
+    state.moved.clear();
+    state.panes.forEach((pane) => (pane.key = ""));
+    state.pair = null;
+    draw(state);
+  };
+  state.watch = new ResizeObserver(() => draw(state));
+  state.watch.observe(root);
+  return state;
+}
+function draw(state) {
+  const { scene, view, place } = state;
+  font = getComputedStyle(state.root).fontFamily;
+  drawBar(state);
+  drawNotes(state);
+  const matrix = view.as === "matrix";
+  const shape = matrix ? "matrix" : scene.graphs.map((graph) => graph.key).join();
+  if (place.dataset.shape !== shape) {
+    place.dataset.shape = shape;
+    place.replaceChildren();
+    place.classList.toggle("one", matrix || scene.graphs.length === 1);
+    state.panes = [];
+    if (matrix) {
+      state.matrixPlace = html("div", { class: "sheet" }, place);
+      state.matrixAbout = html("p", { class: "note", role: "status" }, place, "Point at a cell to read it.");
+    } else {
+      for (const graph of scene.graphs) {
+        const figure = html("section", { class: "pane", "data-key": graph.key }, place);
+        const title = html("h2", {}, figure);
+        const surface = svg("svg", { role: "group" }, figure);
+        const about = html("p", { class: "about", role: "status", hidden: "" }, figure);
+        const pane = { svg: surface, about, title, graph, bows: new Map() };
+        state.panes.push(pane);
+        listen(state, pane);
+      }
+    }
+  }
+  state.root.classList.toggle("large", scene.names.length > SMALL);
+  if (matrix) drawMatrix(state, state.matrixPlace);
+  state.panes.forEach((pane, k) => {
+    pane.graph = scene.graphs[k];
+    pane.title.textContent = pane.graph.title;
+    if (hides(scene, view) && onlyThere(pane.graph)) {
+      const count = `${onlyThere(pane.graph)} ${scene.words.missing}, not drawn`;
+      html("span", { class: "muted" }, pane.title, ` · ${count}`);
+    }
+    pane.svg.setAttribute("aria-label", pane.graph.alt);
+    drawPane(state, pane);
+  });
+  state.root.dataset.ready = "1";
+}
+
+export function drawGraphs(root, scene, view, on = {}) {
+  let state = states.get(root);
+  if (!state) {
+    state = make(root, on);
+    states.set(root, state);
+  }
+  state.on = on;
+  const before = state.scene;
+  const { zoom, moved } = placesOf(scene);
+  if (state.zoom !== zoom) {
+    // Another layout is another data set.
+    Object.assign(state, { zoom, moved, held: undefined, pair: null });
+    state.panes.forEach((pane) => (pane.key = ""));
+  }
+  state.scene = scene;
+  state.view = { focus: "", as: "graph", links: "", ...view };
+  if (scene.selected !== undefined && String(scene.selected) !== String(before?.selected)) {
+    state.pair = scene.selected;
+  }
+  for (const theme of ["light", "dark"]) root.classList.toggle(theme, scene.theme === theme);
+  draw(state);
+  return state;
+}

@@ -1,0 +1,93 @@
+"""Graphs over the same nodes as plain data, which `graph.js` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from privcore.graphs.boxes import NAME_LIMIT, wrapped
+from privcore.graphs.layout import matrix_order
+from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.text import short
+
+_order = lru_cache(maxsize=64)(matrix_order)
+
+
+@dataclass(frozen=True)
+class Pane:
+    """One graph of a scene, and how its pairs (i < j) are drawn.
+
+    alt: what screen readers say of it.  kinds: classes of pairs (those of `palette.EDGES`); others
+    are plain.  reference: pairs that are adjacent there but not in the graph are drawn as
+    "missing".  unclear: further pairs, drawn faintly if adjacent in neither.  texts: what there is
+    to say of a pair; widths: of lines in pixels, instead of those of the classes.
+    """
+
+    key: str
+    title: str
+    graph: PDAG
+    alt: str = ""
+    kinds: Mapping[Edge, str] = field(default_factory=dict)
+    reference: PDAG | None = None
+    unclear: Iterable[Edge] = ()
+    texts: Mapping[Edge, str] = field(default_factory=dict)
+    widths: Mapping[Edge, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """With every pair that may be drawn, in their order."""
+        marks = {pair: (self.graph.mark(*pair), "plain") for pair in self.graph.skeleton}
+        if self.reference is not None:
+            for pair in self.reference.skeleton - self.graph.skeleton:
+                marks[pair] = self.reference.mark(*pair), "missing"
+        for pair in self.unclear:
+            marks.setdefault(ordered(*pair), ("--", "unclear"))
+        pairs = []
+        for pair, (mark, kind) in sorted(marks.items()):
+            drawn: dict[str, Any] = {"i": pair[0], "j": pair[1], "mark": mark}
+            drawn["kind"] = self.kinds.get(pair, kind)
+            if text := self.texts.get(pair):
+                drawn["text"] = text
+            if pair in self.widths:
+                drawn["width"] = round(self.widths[pair], 2)
+            pairs.append(drawn)
+        alt = self.alt or f"{self.title}: {len(self.graph.skeleton)} edges"
+        return {"key": self.key, "title": self.title, "alt": alt, "pairs": pairs}
+
+
+def scene(
+    positions: Sequence[tuple[float, float]],
+    panes: Sequence[Pane],
+    *,
+    words: Mapping[str, str] | None = None,
+    reference: str = "",
+    selected: Edge | None = None,
+) -> dict[str, Any]:
+    """What `drawGraphs` draws: JSON-ready, with names as text and never as markup.
+
+    positions: one (x, y) a node, y growing downwards, as `shared_layout` makes them.  words: the
+    legend, by class.  reference: what the classes compare with.  selected: a pair to mark.
+
+    Raises ValueError where positions or graphs do not fit each other.
+    """
+    nodes = panes[0].graph.nodes
+    if len(positions) != len(nodes):
+        raise ValueError(f"{len(positions)} positions for {len(nodes)} nodes")
+    graphs = [g for pane in panes for g in (pane.graph, pane.reference) if g is not None]
+    if any(graph.nodes != nodes for graph in graphs):
+        raise ValueError("the graphs of a scene have different nodes")
+    labels = [wrapped(name, i) for i, name in enumerate(nodes)]
+    return {
+        "names": [
+            short(name, NAME_LIMIT) or label for name, label in zip(nodes, labels, strict=True)
+        ],
+        "labels": [label.split("\n") for label in labels],
+        "places": [[round(x, 4), round(y, 4)] for x, y in positions],
+        # Of the graph that stays while ε moves, where there is one.
+        "order": list(_order(panes[min(1, len(panes) - 1)].graph)),
+        "graphs": [pane.as_dict() for pane in panes],
+        "words": dict(words or {}),
+        "reference": short(reference),
+        "selected": None if selected is None else list(ordered(*selected)),
+    }
