@@ -146,7 +146,7 @@ class WireSession:
         self._held = [held, *self._held][:_RUNS_HELD]
         self._elements = elements
         kinds = [e.WhichOneof("type") for e in elements]
-        if "exception" in kinds or "iframe" not in kinds:
+        if "exception" in kinds or "bidi_component" not in kinds:
             raise RuntimeError("The answer shows an error, or no graph.")
         if not any(expected in e.markdown.body for e in elements):
             raise RuntimeError(f"The answer does not say {expected!r}.")
@@ -197,8 +197,5 @@ class BrowserSession:
     async def _shown(self, page: Page, text: str) -> None:
         """Wait for the text, and for the private graph to be drawn."""
         await page.wait_for_function(_SHOWN, arg=text, timeout=_LONGEST_MS)
-        element = page.locator('iframe[title^="Private graph"]').first
-        frame = await (await element.element_handle()).content_frame()
-        if frame is None:
-            raise RuntimeError("The graph of the page has no frame.")
-        await frame.wait_for_selector("body[data-ready='1']", timeout=_LONGEST_MS)
+        drawn = page.locator(".cv[data-ready] .pane").first
+        await drawn.wait_for(timeout=_LONGEST_MS)

@@ -63,8 +63,9 @@ class Visitor:
         expect(self.page.get_by_text(text).first).to_be_visible(timeout=_LONGEST_MS)
 
     def sees_graph(self, title: str) -> None:
-        frame = self.page.frame_locator(f'iframe[title^="{title}"]')
-        expect(frame.locator("body[data-ready='1']")).to_have_count(1, timeout=_LONGEST_MS)
+        heading = self.page.get_by_role("heading", name=re.compile(f"^{title}"))
+        pane = self.page.locator(".cv[data-ready] .pane", has=heading)
+        expect(pane.first).to_be_visible(timeout=_LONGEST_MS)
 
 
 def table(folder: Path) -> Path:

@@ -59,10 +59,6 @@ _DRAWN = """all => {
     const app = document.querySelector('[data-testid=stApp]');
     if (app?.dataset.testScriptState !== 'notRunning') return false;
     if (document.querySelector('[data-stale=true], [data-testid=stSkeleton]')) return false;
-    for (const frame of document.querySelectorAll('iframe')) {
-        const body = frame.contentDocument?.body;
-        if (body?.querySelector('#graph') && body.dataset.ready !== '1') return false;
-    }
     for (const host of !all ? [] : document.querySelectorAll('.st-key-epsilon-strip *')) {
         const words = host.shadowRoot?.textContent ?? '';
         if (words.includes('…') || words.includes('so far')) return false;

@@ -150,6 +150,6 @@ def test_the_engine_has_no_dashboard() -> None:
         f"{place(module)} imports {target}"
         for module in known
         for target, _ in imports(module, known)
-        if target.split(".")[0] in {"streamlit", "plotly", "pyvis", "pages"}
+        if target.split(".")[0] in {"streamlit", "plotly", "pages"}
     ]
     assert not wrong, "\n".join(wrong)

@@ -65,7 +65,7 @@ def test_the_engine_alone_asks_for_no_dashboard(wheel):
     metadata = wheel.read(f"causalveil-{__version__}.dist-info/METADATA").decode()
     needed = [line.split(": ")[1] for line in metadata.splitlines() if "Requires-Dist" in line]
     always = [line for line in needed if "extra ==" not in line]
-    assert not [line for line in always if line.startswith(("streamlit", "plotly", "pyvis"))]
+    assert not [line for line in always if line.startswith(("streamlit", "plotly"))]
     assert [line for line in needed if line.startswith("streamlit") and "'app'" in line]
     assert [line for line in needed if line.startswith("distributed") and "'cluster'" in line]
     scripts = wheel.read(f"causalveil-{__version__}.dist-info/entry_points.txt").decode()

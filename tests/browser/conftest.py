@@ -4,6 +4,7 @@ Without Chromium these tests are skipped, visibly; with CAUSALVEIL_REQUIRE_BROWS
 """
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -224,9 +225,28 @@ def press(button, opened):
 
 
 def graph(page, title):
-    """The frame of a graph, once it is drawn."""
-    element = page.locator(f'iframe[title^="{title}"]')
-    expect(element).to_be_visible(timeout=_PATIENCE)
-    frame = element.element_handle().content_frame()
-    frame.wait_for_selector("body[data-ready='1']", timeout=_PATIENCE)
-    return frame
+    """The pane of a graph, once it is drawn."""
+    heading = page.get_by_role("heading", name=re.compile(f"^{re.escape(title)}"))
+    pane = page.locator(".cv[data-ready] .pane", has=heading).first
+    expect(pane).to_be_visible(timeout=_PATIENCE)
+    return pane
+
+
+def columns(pane):
+    """The columns that a graph shows: numbers, names, middles of their boxes, and whether faded."""
+    drawn = pane.locator("[data-node]").evaluate_all(
+        """nodes => nodes.map((node) => {
+             const shape = node.querySelector("rect, circle").getBoundingClientRect();
+             return [Number(node.dataset.node), node.querySelector("title").textContent,
+               Math.round(shape.x + shape.width / 2), Math.round(shape.y + shape.height / 2),
+               node.classList.contains("away")]; })"""
+    )
+    return {number: (name, x, y, away) for number, name, x, y, away in drawn}
+
+
+def links(pane, *, of="plain match undirected reversed extra"):
+    """The pairs that a graph shows, by number; of: their classes."""
+    drawn = pane.locator("[data-pair]").evaluate_all(
+        "pairs => pairs.map((pair) => [pair.dataset.pair, pair.dataset.kind])"
+    )
+    return {tuple(map(int, pair.split("-"))) for pair, kind in drawn if kind in of.split()}

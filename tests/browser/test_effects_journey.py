@@ -22,7 +22,7 @@ def test_an_effect_is_asked_answered_and_left_for_discover(server, visit):
     expect(answer).to_contain_text("Setting smoke from no to yes")
     expect(page.locator(".st-key-chart-effects .js-plotly-plot")).to_contain_text("truth +23.4")
     shown = graph(page, "Private graph")
-    assert len(shown.evaluate("network.getSelectedNodes()")) == 2
+    expect(shown.locator(".node.marked")).to_have_count(2)
 
     choose(page, "Outcome", "xray")
     expect(answer).to_contain_text("xray = yes")

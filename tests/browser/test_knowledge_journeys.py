@@ -8,14 +8,6 @@ from tests.browser.conftest import graph, settle
 pytestmark = pytest.mark.browser
 
 ADDRESS = "/?data=asia&rows=5000&algorithm=laplace-pc&epsilon=3&discover_tab=What+is+known"
-# Where the middle of the first drawn edge is on the page of the frame.
-MIDDLE = """() => {
-  const edge = edges.get().find((e) => e.kind !== "missing");
-  const from = network.getPosition(edge.from), to = network.getPosition(edge.to);
-  const at = network.canvasToDOM({ x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 });
-  const box = document.getElementById("graph").getBoundingClientRect();
-  return { x: at.x + box.x, y: at.y + box.y };
-}"""
 
 
 def lane(page, title):
@@ -40,11 +32,8 @@ def test_columns_are_ordered_by_pointer_and_by_keys_and_edges_ruled_out(server, 
     expect(page.get_by_text("Known beforehand: smoke before lung.")).to_be_visible()
     settle(page, "Discover")
 
-    shown = graph(page, "Private graph")
-    frame = shown.frame_element()
-    frame.scroll_into_view_if_needed()
-    at, box = shown.evaluate(MIDDLE), frame.bounding_box()
-    page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
+    drawn = graph(page, "Private graph").locator('[data-pair]:not([data-kind="missing"]) .hit')
+    drawn.first.dispatch_event("click")
     page.get_by_role("button", name="no edge", exact=True).click()
     expect(page.locator("button.rule")).to_have_count(1)
     settle(page, "Discover")

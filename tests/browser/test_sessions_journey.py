@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from privcore.extras.lab.sweeps.sweep import processors
-from tests.browser.conftest import graph, settle, upload
+from tests.browser.conftest import columns, graph, links, settle, upload
 
 pytestmark = pytest.mark.browser
 
@@ -79,8 +79,8 @@ def table(path, same):
 
 
 def edges(page, title):
-    names = "edges.get().map(e => [nodes.get(e.from).title, nodes.get(e.to).title].sort())"
-    return graph(page, title).evaluate(names)
+    names = {number: name for number, (name, *_) in columns(graph(page, title)).items()}
+    return [sorted(names[end] for end in pair) for pair in links(graph(page, title))]
 
 
 @pytest.mark.long

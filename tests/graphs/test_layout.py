@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from privcore.data import load_network
 from privcore.graphs import PDAG, cpdag_of_dag
-from privcore.graphs.layout import _acyclic, shared_layout
+from privcore.graphs.layout import _acyclic, _layered, shared_layout
 from tests.graphs.random_dags import names, random_dag
 from tests.graphs.random_graphs import pdags
 
@@ -28,11 +29,18 @@ def nearest(places):
     return min(max(abs(a - c), abs(b - d)) for (a, b), (c, d) in combinations(places, 2))
 
 
+def assert_in_frame(places, graph):
+    """Joined nodes are in the frame, others below it."""
+    joined = {node for pair in graph.skeleton for node in pair} or set(range(len(places)))
+    for i, (x, y) in enumerate(places):
+        assert max(abs(x), abs(y)) <= 1 if i in joined else y > 1
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_table_of_twelve_columns_is_no_line(name):
     places = shared_layout(NODES, graph=GRAPHS[name])
     assert places == shared_layout(NODES, graph=GRAPHS[name])
-    assert np.abs(places).max() <= 1
+    assert_in_frame(places, GRAPHS[name])
     assert nearest(places) > 0.05
     assert np.linalg.svd(np.array(places) - np.mean(places, axis=0))[1].min() > 0.4
     if GRAPHS[name].skeleton:
@@ -78,10 +86,44 @@ def test_any_graph_has_a_layout(graph):
     places = shared_layout(graph.nodes, graph=graph)
     assert len(places) == len(graph.nodes)
     assert len(set(places)) == len(places)
-    assert np.abs(places).max() <= 1
+    assert_in_frame(places, graph)
 
 
 @given(st.integers(1, 60))
 def test_before_any_run_the_names_alone_stand_in_a_circle(p):
     places = np.array(shared_layout(names(p)))
     assert np.allclose(np.hypot(*places.T), 1)
+
+
+def crossings(places, edges):
+    """Pairs of straight edges without a common end that cross."""
+    at = np.array(places)
+
+    def side(a, b, c):
+        (x, y), (u, v) = at[b] - at[a], at[c] - at[a]
+        return x * v - y * u
+
+    return sum(
+        side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+        for (a, b), (c, d) in combinations(sorted(edges), 2)
+        if len({a, b, c, d}) == 4
+    )
+
+
+@pytest.mark.parametrize(("name", "most"), [("alarm", 10), ("hailfinder", 13), ("win95pts", 110)])
+def test_large_networks_cross_far_less_than_in_layers(name, most):
+    network = load_network(name)
+    dag = PDAG.from_names(network.names, network.edges).directed
+    places = shared_layout(network.names, dag=dag)
+    assert crossings(places, dag) <= most
+    assert crossings(_layered(len(network.names), dag), dag) > 3 * most
+    # On the whole arrows point down.
+    assert np.mean([places[j][1] > places[i][1] for i, j in dag]) > 0.5
+
+
+def test_parts_that_nothing_joins_stand_beside_each_other():
+    chains = {(i, i + 1) for i in range(29) if i != 14}
+    places = np.array(shared_layout(names(30), dag=chains))
+    assert np.abs(places).max() <= 1
+    gap = min(np.hypot(*(places[i] - places[j])) for i in range(15) for j in range(15, 30))
+    assert gap < 1

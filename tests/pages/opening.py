@@ -1,7 +1,9 @@
 """Pages are opened as by an address: alone, without a visit to Discover and its run."""
 
+import json
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
@@ -53,3 +55,19 @@ def clean(app: AppTest) -> AppTest:
 
 def metric(app: AppTest, label: str) -> str:
     return str(next(m.value for m in app.metric if m.label == label))
+
+
+def scenes(app: AppTest) -> list[dict[str, Any]]:
+    """What the components of graphs on the page draw."""
+    drawn = [c.proto for c in app.get("bidi_component")]
+    return [json.loads(p.json)["scene"] for p in drawn if p.component_name == "causalveil_graphs"]
+
+
+def graphs(app: AppTest) -> list[dict[str, Any]]:
+    """The graphs on the page, in order."""
+    return [graph for scene in scenes(app) for graph in scene["graphs"]]
+
+
+def titles(app: AppTest) -> list[str]:
+    """What the graphs on the page are called, in order."""
+    return [graph["title"] for graph in graphs(app)]

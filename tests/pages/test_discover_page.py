@@ -11,7 +11,7 @@ from pages.ui.discover.runs import run
 from privcore.algorithms import count, discover
 from privcore.data import load_network
 from privcore.extras.lab.repeat import Repeat, Roll
-from tests.pages.opening import clean, start
+from tests.pages.opening import clean, graphs, start
 
 _WANT = Background.want
 
@@ -137,7 +137,7 @@ def test_two_pinned_runs_are_compared():
     app.text_input(key="pin-name-0").set_value("generous").run()
     said = " ".join(m.value for m in clean(app).markdown)
     assert "generous against" in said
-    assert len(app.get("iframe")) == 4
+    assert len(graphs(app)) == 4
     app.button(key="pin-drop-1").click().run()
     assert [pin.name for pin in clean(app).session_state["_pins"]] == ["generous"]
 

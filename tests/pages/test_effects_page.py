@@ -15,7 +15,7 @@ from privcore.data import load_network
 from privcore.effects import Effect, Effects, Estimate, Question, effects, headline
 from privcore.errors import DataError
 from privcore.graphs.knowledge import Knowledge
-from tests.pages.opening import TABLE, clean, open_page, open_table
+from tests.pages.opening import TABLE, clean, open_page, open_table, titles
 
 QUICK = {"data": "asia", "rows": "20000", "outcome": "dysp", "cause": "smoke"}
 ASIA = load_network("asia").sample(20_000, 1)
@@ -74,7 +74,7 @@ def test_the_answer_is_that_of_the_engine_and_drawn_with_truth_and_without_priva
     assert "truth +23.4" in words
     ends = sorted({shape["x0"] for shape in figure["layout"]["shapes"]})
     assert ends == [0.0, pytest.approx(23.36748)]
-    assert [f.proto.alt.split(":")[0] for f in app.get("iframe")] == ["Private graph"]
+    assert titles(app) == ["Private graph"]
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privcore.data import EXAMPLES, NUMERIC_EXAMPLES, StructuralExample
-from tests.pages.opening import clean, metric, open_page, open_table, press, start
+from tests.pages.opening import clean, graphs, metric, open_page, open_table, press, start
 
 
 def data_page(**query):
@@ -107,7 +107,7 @@ def test_an_example_can_be_discovered(kind):
     query = {"intervals": "4"} if kind in NUMERIC_EXAMPLES else {}
     app = clean(start(data=kind, rows="2000", nodes="5", discover_tab="Export & code", **query))
     assert not app.error
-    assert len(app.get("iframe")) == 2
+    assert len(graphs(app)) == 2
     command, script = (c.value for c in app.code)
     assert f"--example {kind} --nodes 5" in command
     assert f"StructuralExample('{kind}', nodes=5" in script
@@ -117,7 +117,7 @@ def test_an_example_can_be_discovered(kind):
 def test_numbers_go_to_algorithms_for_numbers():
     app = clean(start(data="linear-gaussian", rows="2000", nodes="5", algorithm="pc"))
     assert not app.error
-    assert len(app.get("iframe")) == 1
+    assert len(graphs(app)) == 1
     app.selectbox(key="algorithm").set_value("laplace-pc").run()
     clean(app)
     assert not app.error
@@ -125,12 +125,12 @@ def test_numbers_go_to_algorithms_for_numbers():
     next(b for b in app.button if b.label == "Cut into 4 intervals").click().run()
     clean(app)
     assert app.select_slider(key="intervals").value == "4"
-    assert len(app.get("iframe")) == 2
+    assert len(graphs(app)) == 2
     app.select_slider(key="intervals").set_value("none").run()
     next(b for b in app.button if b.label.startswith("Use PrivPC")).click().run()
     clean(app)
     assert app.selectbox(key="algorithm").value == "privpc-star"
-    assert len(app.get("iframe")) == 2
+    assert len(graphs(app)) == 2
 
 
 def test_a_model_too_large_is_one_sentence():

@@ -1,20 +1,10 @@
 """How sure edges are, and what the budget could see, on the page Discover; mixed tables."""
 
-import json
-import re
-
 import pytest
 
-from tests.pages.opening import clean, open_table, press, start
+from tests.pages.opening import clean, graphs, open_table, press, start
 
 POOR = {"algorithm": "moment-search", "epsilon": "0.1", "rows": "20000"}
-
-
-def drawn(app):
-    """The data of the first graph."""
-    page = app.get("iframe")[0].proto.srcdoc
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    return json.loads(found.group(1))
 
 
 def captions(app):
@@ -26,15 +16,13 @@ def test_edges_say_how_sure_they_are_and_unclear_pairs_are_drawn_when_asked():
     app = clean(start(**POOR))
     assert "cannot be told" in captions(app)
     assert "percentage points" in captions(app)
-    edges = drawn(app)["edges"]
-    own = [e for e in edges if "probability: " in e["title"]]
+    own = [p for p in graphs(app)[0]["pairs"] if "probability: " in p.get("text", "")]
     assert own
     assert all(1.2 <= e["width"] <= 4.0 for e in own)
     app.toggle(key="discover_unclear").set_value(True).run()
-    faint = [e for e in drawn(clean(app))["edges"] if "cannot be told" in e["title"]]
-    assert len(faint) >= 5
-    assert len(drawn(app)["edges"]) <= 28
-    assert all(e["dashes"] == [1, 7] for e in faint)
+    pairs = graphs(clean(app))[0]["pairs"]
+    assert sum(p["kind"] == "unclear" for p in pairs) >= 5
+    assert len(pairs) <= 28
 
 
 @pytest.mark.long

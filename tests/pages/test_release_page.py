@@ -11,7 +11,7 @@ from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.ledger.sums import Budget, Spending
 from privcore.releases.release_file import file_text, parsed_file
 from privcore.releases.verification import verify
-from tests.pages.opening import open_page, open_table, press
+from tests.pages.opening import open_page, open_table, press, titles
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +53,7 @@ def test_a_release_is_charged_shown_and_certified(ledger):
     (charge,) = ledger.charges()
     assert (charge.budget, charge.epsilon, charge.state) == ("study", 1.0, "released")
     assert "Proven: (ε = 1" in app.success[0].value
-    assert [f.proto.alt.split(":")[0] for f in app.get("iframe")] == ["Released graph 1"]
+    assert titles(app) == ["Released graph 1"]
     shown = app.session_state["_released"][0]
     text = certificate_json(dict(shown.made.certificate))
     assert verify(text).verified

@@ -117,11 +117,11 @@ function described(scene, graph, view, column) {
 
 // ---- places: names in boxes of one size of letters where they fit, else dots with some names
 
-// Pixels of the letters; how many of a name's letters stand on one line, 0 for its own lines; and
-// the share of the frame that the boxes may take.
+// Pixels of the letters; how many of a name's letters stand on one line, 0 for its own lines; the
+// share of the frame that the boxes may take; and the least gap between two, room for an arrow.
 const TRIALS = [
-  [18, 0, 0.07], [16, 0, 0.12], [14, 0, 0.3], [13, 0, 0.36], [12, 0, 0.4], [11, 0, 0.42],
-  [11, 18, 0.46], [11, 12, 0.5],
+  [18, 0, 0.07, 14], [16, 0, 0.12, 14], [14, 0, 0.3, 12], [13, 0, 0.36, 12], [12, 0, 0.4, 9],
+  [11, 0, 0.42, 9], [11, 0, 0.45, 5], [11, 18, 0.46, 9], [11, 18, 0.5, 5], [11, 12, 0.5, 5],
 ];
 const SMALLEST = 11;
 const LINE = 1.25;
@@ -187,7 +187,7 @@ function spread(scene, nodes, width, height) {
 function arranged(scene, nodes, width, height) {
   if (!nodes.length) return { size: 14, dots: false, boxes: new Map() };
   const place = spread(scene, nodes, width, height);
-  for (const [size, letters, share] of TRIALS) {
+  for (const [size, letters, share, gap] of TRIALS) {
     const boxes = nodes.map((node) => {
       const lines = letters ? [cut(scene.names[node], letters)] : scene.labels[node].slice(0, 3);
       if (!letters && scene.labels[node].length > 3) lines[2] += "…";
@@ -197,7 +197,7 @@ function arranged(scene, nodes, width, height) {
     if (taken > share * width * height) continue;
     if (boxes.some((box) => box.width > width || box.height > height)) continue;
     boxes.forEach((box) => Object.assign(box, place(box.node, box)));
-    if (pushApart(boxes, width, height, size <= 12 ? 9 : 12)) {
+    if (pushApart(boxes, width, height, gap)) {
       return { size, dots: false, boxes: new Map(boxes.map((box) => [box.node, box])) };
     }
   }
@@ -283,7 +283,7 @@ function drawPair(pair, from, to, bow, state, parent, away) {
   const chosen = state.pair && state.pair[0] === pair.i && state.pair[1] === pair.j;
   const group = svg(
     "g",
-    { class: `pair${away ? " away" : ""}${chosen ? " chosen" : ""}`, "data-pair": `${pair.i}-${pair.j}` },
+    { class: `pair${away ? " away" : ""}${chosen ? " chosen" : ""}`, "data-pair": `${pair.i}-${pair.j}`, "data-kind": pair.kind },
     parent
   );
   svg("title", {}, group, said(state.scene, pair));

@@ -1,4 +1,4 @@
-"""Graphs over the same nodes as plain data, which `graph.js` draws."""
+"""Graphs over the same nodes as plain data, for the script that draws them."""
 
 from __future__ import annotations
 

@@ -1,0 +1,133 @@
+"""Scenes of graphs as plain data, and the colours that they are drawn in."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from privcore.graphs import PDAG
+from privcore.graphs.drawing import Pane, graph_css, graph_script, scene
+from privcore.graphs.drawing.palette import EDGES, PALETTES
+from privcore.graphs.layout import shared_layout
+from privcore.measures import CLASSES
+
+NAMES = ("a", "</script><img src=x onerror=alert(1)>", "🙂", 'q"uo\\te', "x" * 200)
+GRAPH = PDAG(NAMES, frozenset({(0, 1), (2, 1)}), frozenset({(3, 4)}))
+PLACES = shared_layout(NAMES)
+THEMES = ("light", "dark")
+
+
+def pairs(**how):
+    made = scene(PLACES, [Pane("one", "One", GRAPH, **how)])
+    return {(p["i"], p["j"]): p for p in made["graphs"][0]["pairs"]}
+
+
+def test_nodes_and_edges():
+    made = scene(PLACES, [Pane("one", "One", GRAPH)])
+    assert made["names"] == list(NAMES)
+    assert json.loads(json.dumps(made)) == made
+    assert {p: e["mark"] for p, e in pairs().items()} == {(0, 1): "->", (1, 2): "<-", (3, 4): "--"}
+    assert {e["kind"] for e in pairs().values()} == {"plain"}
+
+
+def test_missing_and_unclear_pairs_are_drawn_beside_the_edges():
+    reference = PDAG(NAMES, frozenset({(0, 1), (4, 0)}))
+    drawn = pairs(reference=reference, kinds={(0, 1): "match"}, unclear=[(4, 2), (1, 0)])
+    assert {p: e["kind"] for p, e in drawn.items()} == {
+        (0, 1): "match",
+        (0, 4): "missing",
+        (1, 2): "plain",
+        (2, 4): "unclear",
+        (3, 4): "plain",
+    }
+    assert drawn[0, 4]["mark"] == "<-"
+
+
+def test_wrong_sizes_are_refused():
+    with pytest.raises(ValueError, match="positions"):
+        scene(PLACES[:-1], [Pane("one", "One", GRAPH)])
+    with pytest.raises(ValueError, match="different nodes"):
+        scene(PLACES, [Pane("one", "One", GRAPH), Pane("two", "Two", PDAG(("a", "b")))])
+
+
+def test_the_order_of_the_matrix_puts_neighbours_side_by_side():
+    """Two chains whose columns alternate: each stands together, and what is loose comes last."""
+    names = tuple("abcdefghi")
+    graph = PDAG(names, undirected=frozenset({(0, 2), (2, 4), (4, 6), (1, 3), (3, 5)}))
+    order = scene(shared_layout(names, graph=graph), [Pane("one", "One", graph)])["order"]
+    assert sorted(order) == list(range(9))
+    first = order[:4] if order[0] % 2 == 0 else order[3:7]
+    assert set(first) == {0, 2, 4, 6}
+    assert first in ([0, 2, 4, 6], [6, 4, 2, 0])
+    assert order[7:] == [7, 8]
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, two):
+    high, low = sorted((luminance(one), luminance(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_contrast(theme):
+    """WCAG 2.1: 4.5 for text, 3 for lines, on the page's own background."""
+    palette = PALETTES[theme]
+    for style in EDGES[theme].values():
+        assert contrast(style.colour, palette.background) >= 3
+    for series in palette.series:
+        assert contrast(series, palette.background) >= 3
+    assert contrast(palette.text, palette.background) >= 4.5
+    for end in (palette.surface, palette.map_end):
+        assert contrast(palette.text, end) >= 4.5
+    assert contrast(palette.muted, palette.background) >= 4.5
+    # The borders of the toolbar's controls, and its button that is pressed.
+    assert contrast(palette.node_border, palette.background) >= 3
+    assert contrast(palette.link, palette.surface) >= 4.5
+    assert contrast(palette.text, palette.node) >= 4.5
+    assert contrast(palette.text, palette.halo) >= 4.5
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_classes_of_edges_differ_by_more_than_colour(theme):
+    styles = EDGES[theme]
+    assert len({(styles[c].dash, styles[c].label) for c in CLASSES}) == len(CLASSES)
+
+
+def test_every_colour_that_the_style_names_is_there_in_both_themes():
+    css = graph_css()
+    for theme in THEMES:
+        (rule,) = re.findall(rf"\.cv\.{theme} {{([^}}]*)}}", css)
+        defined = set(re.findall(r"--([\w-]+):", rule))
+        used = set(re.findall(r"var\(--([\w-]+)\)", css)) - {"pane"}
+        assert used <= defined
+    for kind in EDGES["light"]:
+        assert f".line.{kind}" in css
+
+
+def test_nothing_is_fetched():
+    assert not re.search(
+        r"fetch\(|import |XMLHttp|https?://(?!www\.w3\.org/2000/svg)", graph_script()
+    )
+    assert "url(" not in graph_css()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_streamlit_s_configuration_has_the_same_colours(theme):
+    path = Path(__file__).parents[2] / ".streamlit" / "config.toml"
+    config = tomllib.loads(path.read_text())
+    palette, colours = PALETTES[theme], config["theme"][theme]
+    assert colours["backgroundColor"] == palette.background
+    assert colours["secondaryBackgroundColor"] == palette.surface
+    assert colours["textColor"] == palette.text
+    assert colours["primaryColor"] == palette.primary
+    assert tuple(colours["chartCategoricalColors"]) == palette.series
+    assert config["server"]["address"] == "127.0.0.1"
+    assert config["browser"]["gatherUsageStats"] is False
+    assert config["client"]["showErrorDetails"] == "none"
