@@ -7,13 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui.discover import charts as run_charts
-from pages.ui.learn.parts import (
-    CLEAR,
-    HALF,
-    LEGEND,
-    Values,
-    draw,
-)
+from pages.ui.learn.parts import CLEAR, HALF, LEGEND, Values, draw
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.allocation import Allocation
 

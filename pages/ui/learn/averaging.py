@@ -6,16 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    DASHES,
-    HALF,
-    LEGEND,
-    Values,
-    draw,
-    level_line,
-    log_axis,
-    metric,
-)
+from pages.ui.learn.parts import DASHES, HALF, LEGEND, Values, draw, level_line, log_axis
 from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.averaging import TRIALS, VALUE, Averaging, costs_by_release
@@ -30,29 +21,24 @@ def show(result: Averaging, values: Values, key: str) -> None:
         HALF,
     )
     row = st.container(horizontal=True)
-    metric(
-        row,
+    row.metric(
         "Error of the mean",
         f"{result.rms[-1]:.3g}",
-        f"Root mean square, measured over {TRIALS} repetitions; √2/(ε√k) is "
+        help=f"Root mean square, measured over {TRIALS} repetitions; √2/(ε√k) is "
         f"{result.expected[-1]:.3g}.",
     )
     low, high = result.interval
-    metric(
-        row,
+    row.metric(
         "Right guesses",
         f"{100 * result.guessed:.1f} %",
-        f"Whether the count is {VALUE:g} or {VALUE - 1:g}, from all releases; measured over "
+        help=f"Whether the count is {VALUE:g} or {VALUE - 1:g}, from all releases; measured over "
         f"{2 * TRIALS:,} games, 95 % interval {100 * low:.1f} to {100 * high:.1f} %.",
     )
-    metric(
-        row,
-        "At most",
-        percent(result.guess_bound),
-        "What the lowest bill allows any attacker.",
+    row.metric(
+        "At most", percent(result.guess_bound), help="What the lowest bill allows any attacker."
     )
     for name, cost in result.costs.items():
-        metric(row, f"ε, {name.split(',')[0]}", f"{cost:.3g}", f"Of all releases: {name}.")
+        row.metric(f"ε, {name.split(',')[0]}", f"{cost:.3g}", help=f"Of all releases: {name}.")
 
 
 def means(result: Averaging) -> go.Figure:

@@ -6,12 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    DASHES,
-    Values,
-    draw,
-    log_axis,
-)
+from pages.ui.learn.parts import DASHES, Values, draw, log_axis
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.composition import CompositionCurves
 

@@ -9,11 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui.charts import label
-from pages.ui.learn.parts import (
-    Values,
-    draw,
-    metric,
-)
+from pages.ui.learn.parts import Values, draw
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.equivalence import EquivalenceClass
 from privcore.graphs.pdag import Edge, ordered
@@ -27,9 +23,9 @@ _CELL, _HIGH, _SHORT = 3.0, 3.4, 0.2
 def show(result: EquivalenceClass, values: Values, key: str) -> None:
     draw(equivalence(result), f"{key}-class", "CPDAG and the DAGs of its class")
     row = st.container(horizontal=True)
-    metric(row, "DAGs in the class", f"{result.count}", "All imply the same independences.")
-    metric(
-        row, "Undirected edges", f"{result.undirected}", "Whose direction differs within the class."
+    row.metric("DAGs in the class", f"{result.count}", help="All imply the same independences.")
+    row.metric(
+        "Undirected edges", f"{result.undirected}", help="Whose direction differs within the class."
     )
     if result.count > SHOWN:
         st.caption(f"The first {SHOWN} of {result.count} DAGs are drawn.")

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import LEGEND, Values, draw, level_line, metric
+from pages.ui.learn.parts import LEGEND, Values, draw, level_line
 from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
@@ -21,27 +21,24 @@ def show(result: Membership, values: Values, key: str) -> None:
         "Right guesses against ε: measured, and the most that ε allows",
     )
     row = st.container(horizontal=True)
-    metric(
-        row,
+    row.metric(
         "Right without privacy",
         percent(result.exact),
-        "PC finds an edge on D and none on D′, so its graph says which table it was.",
+        help="PC finds an edge on D and none on D′, so its graph says which table it was.",
     )
     low, high = result.interval
-    metric(
-        row,
+    row.metric(
         "Right with privacy",
         f"{100 * result.guessed:.1f} %",
-        f"Measured over {2 * values['runs']:,} games, 95 % interval {100 * low:.1f} to "
+        help=f"Measured over {2 * values['runs']:,} games, 95 % interval {100 * low:.1f} to "
         f"{100 * high:.1f} %.",
     )
-    metric(row, "At most", percent(result.bound), "What ε allows any attacker.")
+    row.metric("At most", percent(result.bound), help="What ε allows any attacker.")
     one, other = result.edge
-    metric(
-        row,
+    row.metric(
         "Edge on D / on D′",
         f"{100 * one:.0f} / {100 * other:.0f} %",
-        "How often the private graph has the edge.",
+        help="How often the private graph has the edge.",
     )
 
 

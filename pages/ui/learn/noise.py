@@ -6,14 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    HALF,
-    LEGEND,
-    Values,
-    draw,
-    level_line,
-    metric,
-)
+from pages.ui.learn.parts import HALF, LEGEND, Values, draw, level_line
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.noise import NoisePicture
 
@@ -34,30 +27,26 @@ def show(result: NoisePicture, values: Values, key: str) -> None:
         HALF,
     )
     row = st.container(horizontal=True)
-    metric(
-        row,
+    row.metric(
         "Scale of the noise",
         f"{result.scale:.3g}",
-        "b = 1/ε of Laplace noise, σ of Gaussian noise.",
+        help="b = 1/ε of Laplace noise, σ of Gaussian noise.",
     )
     largest = float(abs(result.loss).max())
-    metric(
-        row,
+    row.metric(
         "Largest ln ratio",
         f"{largest:.3g}",
-        "On the part of the line that is drawn; Gaussian noise has no largest.",
+        help="On the part of the line that is drawn; Gaussian noise has no largest.",
     )
-    metric(
-        row,
+    row.metric(
         "P(ratio above e^ε)",
         f"{result.exceeded:.2g}",
-        "How likely a result is, on D, whose ratio is above e^ε.",
+        help="How likely a result is, on D, whose ratio is above e^ε.",
     )
-    metric(
-        row,
+    row.metric(
         "δ needed at ε",
         f"{result.delta:.2g}",
-        "The least failure probability with which ε holds for these two values.",
+        help="The least failure probability with which ε holds for these two values.",
     )
     if result.delta > 1.01 * (values["delta"] if values["mechanism"] == "gaussian" else 0) + 1e-9:
         st.warning(

@@ -5,16 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    DASHES,
-    HALF,
-    HOVER,
-    LEGEND,
-    Values,
-    draw,
-    metric,
-    upright,
-)
+from pages.ui.learn.parts import DASHES, HALF, HOVER, LEGEND, Values, draw, upright
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.p_space import PAgainstZ
 
@@ -29,23 +20,20 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     draw(ties(result), f"{key}-ties", "Distribution of Z* with and without ties", HALF)
     draw(power(result), f"{key}-power", "Power at the usual and the corrected threshold", HALF)
     row = st.container(horizontal=True)
-    metric(
-        row,
+    row.metric(
         "Noise in p over noise in Z",
         f"{result.noise_ratio:.3g}",
-        "At the same ε, in units of Z where the decision is made.",
+        help="At the same ε, in units of Z where the decision is made.",
     )
-    metric(
-        row,
+    row.metric(
         "Spread of Z* with ties",
         f"{result.tied_sd:.3g}",
-        "Standard deviation for independent binary columns; 1 without ties.",
+        help="Standard deviation for independent binary columns; 1 without ties.",
     )
-    metric(
-        row,
+    row.metric(
         "False alarms with ties",
         f"{result.size:.2g}",
-        "How often independent binary columns are called dependent, without noise; α without ties.",
+        help="How often independent binary columns are called dependent, without noise; α without ties.",
     )
 
 

@@ -30,11 +30,6 @@ def draw(figure: go.Figure, key: str, alt: str, height: int = WHOLE) -> None:
     charts.show(figure, key=key, alt=alt)
 
 
-def metric(row: Any, title: str, value: str, help_text: str) -> None:
-    """One figure in words, in a row of them."""
-    row.metric(title, value, help=help_text)
-
-
 def log_axis(low: float, high: float) -> dict[str, Any]:
     """A logarithmic axis from low to high with the ticks 1, 2, 5 of each decade, or powers of ten.
 

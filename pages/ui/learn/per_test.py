@@ -5,14 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    LEGEND,
-    Values,
-    draw,
-    log_axis,
-    metric,
-    upright,
-)
+from pages.ui.learn.parts import LEGEND, Values, draw, log_axis, upright
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.per_test import PerTestBudget
 
@@ -24,18 +17,17 @@ def show(result: PerTestBudget, values: Values, key: str) -> None:
         "Noise of one test against the number of columns",
     )
     row = st.container(horizontal=True)
-    metric(row, "Tests paid for", f"{result.tests:,}", "Fixed before the run.")
-    metric(
-        row, "ε of a test", f"{result.epsilon_each:.4g}", "Under the accountant that allows most."
+    row.metric("Tests paid for", f"{result.tests:,}", help="Fixed before the run.")
+    row.metric(
+        "ε of a test", f"{result.epsilon_each:.4g}", help="Under the accountant that allows most."
     )
-    metric(
-        row, "ε of a test by addition", f"{result.basic_each:.4g}", "ε over the number of tests."
+    row.metric(
+        "ε of a test by addition", f"{result.basic_each:.4g}", help="ε over the number of tests."
     )
-    metric(
-        row,
+    row.metric(
         "Noise on Z",
         f"{result.noise:.3g}",
-        f"Laplace scale of one test; |Z| is compared with {result.threshold:.3g}.",
+        help=f"Laplace scale of one test; |Z| is compared with {result.threshold:.3g}.",
     )
 
 

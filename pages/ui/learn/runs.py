@@ -6,12 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    LEGEND,
-    Values,
-    draw,
-    level_line,
-)
+from pages.ui.learn.parts import LEGEND, Values, draw, level_line
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
 from privcore.extras.teaching.runs import NAIVE, SIEVING, Runs

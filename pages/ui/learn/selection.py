@@ -6,13 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    HALF,
-    LEGEND,
-    Values,
-    draw,
-    metric,
-)
+from pages.ui.learn.parts import HALF, LEGEND, Values, draw
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.selection import Selections
 
@@ -21,14 +15,13 @@ def show(result: Selections, values: Values, key: str) -> None:
     draw(probabilities(result), f"{key}-one", "Probability of each candidate being selected", HALF)
     draw(count_probabilities(result), f"{key}-count", "Probability of how many are removed", HALF)
     row = st.container(horizontal=True)
-    metric(row, "Mean utility, exponential", f"{result.expected:.3f}", "Of what is selected.")
-    metric(
-        row,
+    row.metric("Mean utility, exponential", f"{result.expected:.3f}", help="Of what is selected.")
+    row.metric(
         "Mean utility, permute-and-flip",
         f"{result.expected_flip:.3f}",
-        "Never below that of the exponential mechanism.",
+        help="Never below that of the exponential mechanism.",
     )
-    metric(row, "Largest utility", f"{result.best:g}", "What selection without privacy gives.")
+    row.metric("Largest utility", f"{result.best:g}", help="What selection without privacy gives.")
 
 
 def probabilities(selections: Selections) -> go.Figure:

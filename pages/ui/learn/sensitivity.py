@@ -6,11 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    LEGEND,
-    Values,
-    draw,
-)
+from pages.ui.learn.parts import LEGEND, Values, draw
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.sensitivity import (
     LEVELS,

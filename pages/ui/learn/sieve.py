@@ -7,12 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    LEGEND,
-    Values,
-    draw,
-    log_axis,
-)
+from pages.ui.learn.parts import LEGEND, Values, draw, log_axis
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.sieve import SieveErrors
 

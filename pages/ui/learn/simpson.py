@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import HALF, LEGEND, Values, draw, metric
+from pages.ui.learn.parts import HALF, LEGEND, Values, draw
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.simpson import NAMES, PAIRS, RUNS, Simpson
 
@@ -25,20 +25,18 @@ def show(result: Simpson, values: Values, key: str) -> None:
         graphs(result), f"{key}-graph", "How often the private graph has each of three edges", HALF
     )
     row = st.container(horizontal=True)
-    metric(row, "All patients", _points(result.overall), "New minus old, of the exact counts.")
-    metric(
-        row,
+    row.metric("All patients", _points(result.overall), help="New minus old, of the exact counts.")
+    row.metric(
         "Within severity",
         _points(result.within),
-        "The mean difference within mild and severe cases, weighted by how frequent they are.",
+        help="The mean difference within mild and severe cases, weighted by how frequent they are.",
     )
-    metric(
-        row,
+    row.metric(
         "All, private",
         _points(result.noisy_overall),
-        "From the noisy counts of the first private graph.",
+        help="From the noisy counts of the first private graph.",
     )
-    metric(row, "Within, private", _points(result.noisy_within), "From the same noisy counts.")
+    row.metric("Within, private", _points(result.noisy_within), help="From the same noisy counts.")
 
 
 def _points(share: float) -> str:

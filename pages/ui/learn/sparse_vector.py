@@ -9,14 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    CLEAR,
-    LEGEND,
-    Values,
-    draw,
-    level_line,
-    metric,
-)
+from pages.ui.learn.parts import CLEAR, LEGEND, Values, draw, level_line
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.sparse_vector import CORRECT, Stream
 
@@ -28,15 +21,14 @@ def show(result: Stream, values: Values, key: str) -> None:
         "Stream of scores with noise, threshold and verdicts, step by step",
     )
     row = st.container(horizontal=True)
-    metric(
-        row,
+    row.metric(
         "Questions answered",
         f"{len(result.above)} of {len(result.scores)}",
-        "The correct form stops at its first “above”.",
+        help="The correct form stops at its first “above”.",
     )
-    metric(row, "“above”", f"{int(result.above.sum())}", "Answers that cost privacy.")
-    metric(row, "Threshold noise", f"{result.threshold_scale:g}", "Laplace scale, 2Δ/ε.")
-    metric(row, "Score noise", f"{result.query_scale:g}", "Laplace scale, 4Δ/ε.")
+    row.metric("“above”", f"{int(result.above.sum())}", help="Answers that cost privacy.")
+    row.metric("Threshold noise", f"{result.threshold_scale:g}", help="Laplace scale, 2Δ/ε.")
+    row.metric("Score noise", f"{result.query_scale:g}", help="Laplace scale, 4Δ/ε.")
     if result.flaw:
         st.error(f"Broken: {result.flaw}.", icon=":material/gpp_bad:")
     catch_on_the_audit_page(values["variant"], broken=values["variant"] != CORRECT)

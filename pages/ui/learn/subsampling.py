@@ -5,13 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.learn.parts import (
-    LEGEND,
-    Values,
-    draw,
-    metric,
-    upright,
-)
+from pages.ui.learn.parts import LEGEND, Values, draw, upright
 from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.subsampling import SubsamplingCurves
@@ -24,13 +18,12 @@ def show(result: SubsamplingCurves, values: Values, key: str) -> None:
         "Noise, signal and signal over noise against the sub-sampling rate",
     )
     row = st.container(horizontal=True)
-    metric(row, "The paper’s rate", f"{result.paper_rate:.3f}", "It minimises the noise alone.")
-    metric(row, "Signal over noise there", percent(result.paper_ratio), "Of that at rate 1.")
-    metric(
-        row,
+    row.metric("The paper’s rate", f"{result.paper_rate:.3f}", help="It minimises the noise alone.")
+    row.metric("Signal over noise there", percent(result.paper_ratio), help="Of that at rate 1.")
+    row.metric(
         "Noise at rate 1",
         f"{result.threshold_scale[-1]:.3g}",
-        "Laplace scale of the sieve’s threshold, in units of Z.",
+        help="Laplace scale of the sieve’s threshold, in units of Z.",
     )
 
 
