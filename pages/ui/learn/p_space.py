@@ -33,7 +33,8 @@ def show(result: PAgainstZ, values: Values, key: str) -> None:
     row.metric(
         "False alarms with ties",
         f"{result.size:.2g}",
-        help="How often independent binary columns are called dependent, without noise; α without ties.",
+        help="How often independent binary columns are called dependent, without noise; "
+        "α without ties.",
     )
 
 
