@@ -33,7 +33,7 @@ data_page = st.Page("pages/data.py", title="Data", icon=":material/table:")
 discover_page = st.Page("pages/discover.py", title="Discover", icon=":material/hub:", default=True)
 effects_page = st.Page("pages/effects.py", title="Effects", icon=":material/arrow_split:")
 tradeoff_page = st.Page("pages/tradeoff.py", title="Trade-off", icon=":material/balance:")
-pair_page = st.Page("pages/cause_and_effect.py", title="Cause and effect", icon=":material/east:")
+pair_page = st.Page("pages/direction.py", title="Direction", icon=":material/east:")
 release_page = st.Page("pages/release.py", title="Release", icon=":material/verified:")
 page = st.navigation(
     {
@@ -43,10 +43,15 @@ page = st.navigation(
             st.Page("pages/audit.py", title="Audit", icon=":material/policy:"),
         ],
         "Learn": [
-            st.Page("pages/lessons.py", title="Lessons", icon=":material/school:"),
-            st.Page("pages/mechanisms.py", title="Mechanisms", icon=":material/functions:"),
+            st.Page("pages/learn.py", title="Learn", icon=":material/school:"),
             st.Page("pages/papers.py", title="Papers", icon=":material/menu_book:"),
-            st.Page("pages/glossary.py", title="Glossary", icon=":material/dictionary:"),
+            # Linked from Learn and from the help of every control.
+            st.Page("pages/glossary.py", title="Glossary", visibility="hidden"),
+            # Addresses of before, which lead on.
+            *(
+                st.Page(f"pages/{name}.py", visibility="hidden")
+                for name in ("cause_and_effect", "lessons", "mechanisms")
+            ),
         ],
     }
 )

@@ -147,7 +147,7 @@ def beside(who: Visitor) -> None:
 
 
 def direction(who: Visitor) -> None:
-    who.go("Cause and effect")
+    who.go("Direction")
     who.pick("Two variables", "two columns of a file")
     who.give(pair(who.folder))
     who.sees("I knew these bounds")

@@ -26,11 +26,11 @@ PAGES = {
     "data": "data",
     "effects": "effects",
     "tradeoff": "tradeoff",
-    "cause-and-effect": "cause_and_effect",
+    "direction": "direction",
     "release": "release",
     "audit": "audit",
-    "lessons": "lessons",
-    "mechanisms": "mechanisms",
+    "learn": "learn",
+    "playground": "learn?panel=sensitivity",
     "papers": "papers",
     "glossary": "glossary",
 }
@@ -39,14 +39,14 @@ THEMES = ("light", "dark")
 # Pictures of the documentation: the address; dark where the name ends so.
 DOCS = {
     "audit-dark": "audit",
-    "cause-and-effect-light": "cause_and_effect",
+    "direction-light": "direction",
     "discover-curate-dark": "?algorithm=curate&data=sachs&epsilon=3",
     "discover-em-pc-light": "?algorithm=em-pc&epsilon=0.5",
     "discover-light": "?epsilon=0.1",
     "discover-privpc-star-light": "?algorithm=privpc-star&data=linear-gaussian&epsilon=2",
     "effects-light": "effects?data=asia&cause=smoke&outcome=dysp",
-    "lessons": "lessons",
-    "mechanisms": "mechanisms?panel=sensitivity",
+    "learn-light": "learn",
+    "playground-light": "learn?panel=sensitivity",
     "release-light": "release",
     "tradeoff-light": "tradeoff",
 }

@@ -36,13 +36,13 @@ KINDS = {
     "released numbers": RELEASES,
     "mechanisms": MECHANISMS,
     "several rows each": UNITS,
-    "cause and effect": PAIRWISE,
+    "directions": PAIRWISE,
     "planted bugs": PLANTED,
 }
 USUAL = {
     "algorithms": "priv-pc",
     "released numbers": "moment-search-whole-counts",
-    "cause and effect": "hsic-root-both",
+    "directions": "hsic-root-both",
 }
 # In this process: a slider move must not wait for others to start.
 RUNS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]

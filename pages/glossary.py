@@ -48,6 +48,8 @@ def show_asked(term: Term) -> None:
 st.title("Glossary")
 terms = glossary()
 asked = st.query_params.get("term", "")
+# The frame need not say that no control has it.
+st.session_state["_term_written"] = asked
 words = st.text_input(
     "Search",
     key="glossary_search",
@@ -61,8 +63,6 @@ elif asked in terms:
     show_asked(terms[asked])
 else:
     if asked:
-        # It is named here, so that the frame need not.
-        st.session_state["_term_written"] = asked
         st.warning(f"The glossary has no term “{plain(short(asked))}”; here are all.")
     kind = st.segmented_control(
         "Which",

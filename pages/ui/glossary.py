@@ -48,7 +48,7 @@ def glossary_note(name: str) -> str:
 
 
 def terms_of_panel(panel: str) -> list[str]:
-    """Names of the terms that can be tried in a panel of Mechanisms."""
+    """Names of the terms that can be tried in a panel of Learn."""
     return [term.name for term in glossary().values() if term.panel == panel]
 
 
@@ -68,8 +68,8 @@ def body(term: Term) -> str:
     if term.see:
         more.append(f"See {', '.join(term_link(name) for name in term.see)}.")
     tried = [
-        f"[the panel](mechanisms?panel={term.panel})" if term.panel else "",
-        f"[the lesson](lessons?lesson={term.lesson})" if term.lesson else "",
+        f"[the panel](learn?panel={term.panel})" if term.panel else "",
+        f"[the lesson](learn?lesson={term.lesson})" if term.lesson else "",
     ]
     if any(tried):
         more.append(f"Try it: {' or '.join(filter(None, tried))}.")

@@ -15,11 +15,11 @@ PAGES = {
     "Discover": "?data=cancer&rows=5000",
     "Effects": "effects?data=asia&rows=5000&outcome=dysp",
     "Trade-off": "tradeoff?data=asia",
-    "Cause and effect": "cause_and_effect",
+    "Direction": "direction",
     "Release": "release?data=asia",
     "Audit": "audit",
-    "Lessons": "lessons",
-    "Mechanisms": "mechanisms",
+    "Learn": "learn",
+    "Learn, playground": "learn?panel=sensitivity",
     "Papers": "papers",
     "Glossary": "glossary",
 }
@@ -48,7 +48,7 @@ def findings(page):
 def opened(visit, server, name, scheme, width=1280):
     page = visit(f"{server.url}/{PAGES[name]}", scheme=scheme)
     page.set_viewport_size({"width": width, "height": 800})
-    settle(page, name)
+    settle(page, name.split(",")[0])
     if name == "Discover":
         page.get_by_role("button", name="Make the graphs of the strip").click()
         strip = page.locator(".st-key-epsilon-strip")

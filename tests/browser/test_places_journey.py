@@ -64,7 +64,8 @@ def test_the_buttons_of_a_phone_stand_in_rows(sized):
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize(
-    ("path", "heading"), [("mechanisms", "Mechanisms"), ("audit", "Audit"), ("papers", "Papers")]
+    ("path", "heading"),
+    [("learn?panel=allocation", "Learn"), ("audit", "Audit"), ("papers", "Papers")],
 )
 def test_legends_stand_clear_of_the_button_that_saves_a_chart(sized, path, heading, width):
     page = sized(path, heading, width)
@@ -82,9 +83,7 @@ def test_legends_stand_clear_of_the_button_that_saves_a_chart(sized, path, headi
     assert over == []
 
 
-@pytest.mark.parametrize(
-    ("path", "heading"), [("audit", "Audit"), ("cause_and_effect", "Cause and effect")]
-)
+@pytest.mark.parametrize(("path", "heading"), [("audit", "Audit"), ("direction", "Direction")])
 def test_titles_of_axes_are_whole_on_a_phone(sized, path, heading):
     page = sized(path, heading, 390, 844)
     expect(page.locator(".js-plotly-plot .xtitle").last).to_be_attached(timeout=PATIENCE)

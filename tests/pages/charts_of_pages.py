@@ -11,12 +11,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.ui.audit import charts as audit
-from pages.ui.cause_and_effect import charts as pairs
 from pages.ui.data import charts as data
+from pages.ui.direction import charts as pairs
 from pages.ui.discover import charts as runs
 from pages.ui.discover import power
 from pages.ui.effects import charts as effects
-from pages.ui.mechanisms import (
+from pages.ui.learn import (
     allocation,
     averaging,
     composition,
@@ -32,7 +32,7 @@ from pages.ui.mechanisms import (
     sparse_vector,
     subsampling,
 )
-from pages.ui.mechanisms import runs as run_panel
+from pages.ui.learn import runs as run_panel
 from pages.ui.papers import charts as papers
 from pages.ui.release import panels as release
 from pages.ui.tradeoff import charts as tradeoff
@@ -46,11 +46,8 @@ from privcore.extras.lab.reliability import shipped_reliability
 from privcore.extras.lab.reproductions import shipped
 from privcore.extras.pairs import ScoreRelease
 from privcore.extras.teaching import PANELS
-from privcore.extras.teaching.averaging import AVERAGING
-from privcore.extras.teaching.membership import MEMBERSHIP
 from privcore.extras.teaching.per_test import PER_TEST
 from privcore.extras.teaching.runs import compare_runs
-from privcore.extras.teaching.simpson import SIMPSON
 from privcore.privacy.accounting.events import Event
 
 ROOT = Path(__file__).parents[2]
@@ -87,8 +84,7 @@ def _audit() -> AuditResult:
 
 
 def _panel(name: str):
-    lessons = {p.name: p for p in (AVERAGING, MEMBERSHIP, SIMPSON)}
-    panel = {**PANELS, **lessons}[name]
+    panel = PANELS[name]
     return panel.compute(panel.checked())
 
 
@@ -124,15 +120,15 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
     "audit/charts.py:probabilities": lambda: audit.probabilities(EVENT),
     "audit/charts.py:two_histograms": lambda: audit.two_histograms(X, X + 0.3, NASTY),
     "audit/charts.py:_how_often": lambda: audit.two_histograms(X, X + 0.3, "an edge?"),
-    "cause_and_effect/charts.py:points_and_fits": lambda: pairs.points_and_fits(
+    "direction/charts.py:points_and_fits": lambda: pairs.points_and_fits(
         X,
         X**2,
         _PAIR,
         [pairs.Line("x to y", X, X**2, True, True), pairs.Line("y to x", X, X, False, False)],
     ),
-    "cause_and_effect/charts.py:residuals": lambda: pairs.residuals(X, X**3, _PAIR, True, 1.5),
-    "cause_and_effect/charts.py:score_intervals": lambda: pairs.score_intervals(_scores(), _PAIR),
-    "cause_and_effect/charts.py:curves": lambda: pairs.curves(
+    "direction/charts.py:residuals": lambda: pairs.residuals(X, X**3, _PAIR, True, 1.5),
+    "direction/charts.py:score_intervals": lambda: pairs.score_intervals(_scores(), _PAIR),
+    "direction/charts.py:curves": lambda: pairs.curves(
         {"one": (X + 2, X**2, 0.1 + 0 * X), NASTY: (X + 2, X**2 / 2, None)},
         x_title="ε",
         y_title="share",
@@ -175,42 +171,38 @@ CHARTS: dict[str, Callable[[], go.Figure]] = {
         NASTY,
         (9.0, "truth +9"),
     ),
-    "mechanisms/allocation.py:order_plans": lambda: allocation.order_plans(_panel("allocation")),
-    "mechanisms/averaging.py:means": lambda: averaging.means(_panel("averaging")),
-    "mechanisms/averaging.py:bill": lambda: averaging.bill(1.0, 10),
-    "mechanisms/composition.py:composition": lambda: composition.composition(_panel("composition")),
-    "mechanisms/equivalence.py:equivalence": lambda: equivalence.equivalence(_panel("equivalence")),
-    "mechanisms/membership.py:success": lambda: membership.success(
-        _panel("membership"), 1.0, NASTY
-    ),
-    "mechanisms/noise.py:densities": lambda: noise.densities(_panel("noise"), False),
-    "mechanisms/noise.py:privacy_loss": lambda: noise.privacy_loss(_panel("noise"), 1.0),
-    "mechanisms/p_space.py:decisions": lambda: p_space.decisions(_panel("p-values")),
-    "mechanisms/p_space.py:ties": lambda: p_space.ties(_panel("p-values")),
-    "mechanisms/p_space.py:power": lambda: p_space.power(_panel("p-values")),
-    "mechanisms/per_test.py:noise_by_columns": lambda: per_test.noise_by_columns(
+    "learn/allocation.py:order_plans": lambda: allocation.order_plans(_panel("allocation")),
+    "learn/averaging.py:means": lambda: averaging.means(_panel("averaging")),
+    "learn/averaging.py:bill": lambda: averaging.bill(1.0, 10),
+    "learn/composition.py:composition": lambda: composition.composition(_panel("composition")),
+    "learn/equivalence.py:equivalence": lambda: equivalence.equivalence(_panel("equivalence")),
+    "learn/membership.py:success": lambda: membership.success(_panel("membership"), 1.0, NASTY),
+    "learn/noise.py:densities": lambda: noise.densities(_panel("noise"), False),
+    "learn/noise.py:privacy_loss": lambda: noise.privacy_loss(_panel("noise"), 1.0),
+    "learn/p_space.py:decisions": lambda: p_space.decisions(_panel("p-values")),
+    "learn/p_space.py:ties": lambda: p_space.ties(_panel("p-values")),
+    "learn/p_space.py:power": lambda: p_space.power(_panel("p-values")),
+    "learn/per_test.py:noise_by_columns": lambda: per_test.noise_by_columns(
         PER_TEST.compute(PER_TEST.checked()), 10
     ),
-    "mechanisms/runs.py:runs": lambda: run_panel.runs(compare_runs("cancer", 1_000, 2)),
-    "mechanisms/selection.py:probabilities": lambda: selection.probabilities(_panel("selection")),
-    "mechanisms/selection.py:count_probabilities": lambda: selection.count_probabilities(
+    "learn/runs.py:runs": lambda: run_panel.runs(compare_runs("cancer", 1_000, 2)),
+    "learn/selection.py:probabilities": lambda: selection.probabilities(_panel("selection")),
+    "learn/selection.py:count_probabilities": lambda: selection.count_probabilities(
         _panel("selection")
     ),
-    "mechanisms/selection.py:_two_bars": lambda: selection._two_bars(
+    "learn/selection.py:_two_bars": lambda: selection._two_bars(
         ["a", "b"], np.array([0.2, 0.8]), np.array([0.1, 0.9]), "candidate"
     ),
-    "mechanisms/sensitivity.py:moves": lambda: sensitivity.moves(_panel("sensitivity")),
-    "mechanisms/sieve.py:sieve_error_curves": lambda: sieve.sieve_error_curves(
+    "learn/sensitivity.py:moves": lambda: sensitivity.moves(_panel("sensitivity")),
+    "learn/sieve.py:sieve_error_curves": lambda: sieve.sieve_error_curves(
         _panel("sieve-and-examine"), "epsilon"
     ),
-    "mechanisms/simpson.py:graphs": lambda: simpson.graphs(_panel("simpson")),
-    "mechanisms/simpson.py:recoveries": lambda: simpson.recoveries(_panel("simpson")),
-    "mechanisms/sparse_vector.py:stream_animation": lambda: sparse_vector.stream_animation(
+    "learn/simpson.py:graphs": lambda: simpson.graphs(_panel("simpson")),
+    "learn/simpson.py:recoveries": lambda: simpson.recoveries(_panel("simpson")),
+    "learn/sparse_vector.py:stream_animation": lambda: sparse_vector.stream_animation(
         _panel("sparse-vector")
     ),
-    "mechanisms/subsampling.py:subsampling": lambda: subsampling.subsampling(
-        _panel("sub-sampling")
-    ),
+    "learn/subsampling.py:subsampling": lambda: subsampling.subsampling(_panel("sub-sampling")),
     "papers/charts.py:reliability_figure": lambda: papers.reliability_figure(
         shipped_reliability().edges, shipped_reliability().arrows
     ),

@@ -13,9 +13,8 @@ PAGES = [
     "data",
     "effects",
     "tradeoff",
-    "cause_and_effect",
-    "mechanisms",
-    "lessons",
+    "direction",
+    "learn",
     "glossary",
     "audit",
     "papers",
@@ -124,6 +123,29 @@ def test_an_infinite_number_is_named_and_left_out(name, value):
     said = [w.value for w in app.warning]
     assert f"{shown} is no finite number in the address; it is left out." in said
     assert name not in app.query_params
+
+
+@pytest.mark.parametrize(
+    ("before", "query", "now", "same"),
+    [
+        ("cause_and_effect", {"pair_rows": "500"}, "Direction", {"pair_rows": "500"}),
+        ("lessons", {"lesson": "sieving", "task": "2"}, "Learn", {"task": "2"}),
+        ("lessons", {}, "Learn", {}),
+        ("mechanisms", {}, "Learn", {"panel": "noise"}),
+        (
+            "mechanisms",
+            {"panel": "selection", "selection_u1": "-3"},
+            "Learn",
+            {"panel": "selection"},
+        ),
+    ],
+)
+def test_addresses_of_before_lead_on_with_what_they_said(before, query, now, same):
+    app = visited(before, **query)
+    assert not app.exception
+    assert app.title[0].value == now
+    said = {name: app.query_params[name] for name in query | same}
+    assert said == query | same
 
 
 @pytest.mark.parametrize("seed", range(8))

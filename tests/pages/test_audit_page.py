@@ -90,11 +90,12 @@ def test_an_unknown_case_is_one_sentence_above_the_usual_audit():
 
 @pytest.mark.long
 @pytest.mark.usefixtures("short")
-def test_every_kind_of_release_of_cause_and_effect_is_drawn():
+def test_every_kind_of_release_of_directions_is_drawn():
     app = start("private-curves")
-    assert set(app.selectbox(key="audit_cause").options) == {c.title for c in PAIRWISE.values()}
+    choice = app.selectbox(key="audit_directions")
+    assert set(choice.options) == {case.title for case in PAIRWISE.values()}
     for name in ("private-regression", "hsic-test", "iqr-both", "iqr-ptr-test", "kendall-training"):
-        app.selectbox(key="audit_cause").select(name).run()
+        app.selectbox(key="audit_directions").select(name).run()
         assert not app.exception
         assert len([*app.success, *app.error]) == 1
         assert len(app.get("plotly_chart")) >= 1

@@ -21,7 +21,7 @@ def said(app):
 PLACES = [
     ("data", {"data": "your table"}),
     ("data", {}),
-    ("cause_and_effect", {"pair_source": "two columns of a file"}),
+    ("direction", {"pair_source": "two columns of a file"}),
 ]
 
 

@@ -58,12 +58,14 @@ def choose(
     *,
     key: str,
     widget: Callable[..., Any] = st.selectbox,
+    always: bool = False,
     **shown: Any,
 ) -> str:
     """One of several names, shown in words; the address has the name, under the widget's key.
 
     The widget holds the choice, and the address is written from it: only what is new there is put
-    into the widget, before it is drawn.  shown: further arguments of the widget.
+    into the widget, before it is drawn.  always: the default is in the address too.  shown: further
+    arguments of the widget.
     """
     asked = news(key, default)
     if asked in names:
@@ -71,7 +73,7 @@ def choose(
     elif st.session_state.get(key) not in names:
         st.session_state[key] = default
     name: str = chosen(widget(options=names, format_func=words, key=key, **shown))
-    write(key, name, default)
+    write(key, name, "" if always else default)
     return name
 
 

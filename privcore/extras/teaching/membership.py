@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from privcore.algorithms import Discovery, discover, get_algorithm
+from privcore.algorithms import Discovery, discover
 from privcore.arrays import Matrix, Vector
 from privcore.errors import ParameterError
 from privcore.extras.audits.algorithm_trial import AlgorithmTrial
@@ -181,7 +181,10 @@ MEMBERSHIP = Panel(
             tuple(ALGORITHMS),
             "What makes the private graph.",
             "Wang, Pang & Song 2020",
-            labels=tuple((name, get_algorithm(name).title) for name in ALGORITHMS),
+            labels=(
+                ("laplace-pc", "Laplace-PC, with noise on every test"),
+                ("priv-pc", "Priv-PC, with a sieve before each test"),
+            ),
         ),
         number(
             "runs",

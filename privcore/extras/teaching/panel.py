@@ -1,4 +1,4 @@
-"""What a panel of the page Mechanisms is: one demonstration, declared once."""
+"""What a panel of the page Learn is: one demonstration, declared once."""
 
 from __future__ import annotations
 

@@ -1,21 +1,26 @@
-"""The panels of the page Mechanisms, in order.
+"""The panels of the page Learn, in order.
 
 A new one is a file here and an entry below, and its picture, a file of the same name in
-`pages/ui/mechanisms`.
+`pages/ui/learn`.
 """
 
 from __future__ import annotations
 
 from privcore.errors import ParameterError
 from privcore.extras.teaching.allocation import ALLOCATION
+from privcore.extras.teaching.averaging import AVERAGING
 from privcore.extras.teaching.composition import COMPOSITION
 from privcore.extras.teaching.equivalence import EQUIVALENCE
+from privcore.extras.teaching.membership import MEMBERSHIP
 from privcore.extras.teaching.noise import NOISE
 from privcore.extras.teaching.p_space import P_SPACE
 from privcore.extras.teaching.panel import Panel
+from privcore.extras.teaching.per_test import PER_TEST
+from privcore.extras.teaching.runs import RUNS
 from privcore.extras.teaching.selection import SELECTION
 from privcore.extras.teaching.sensitivity import SENSITIVITY
 from privcore.extras.teaching.sieve import SIEVE
+from privcore.extras.teaching.simpson import SIMPSON
 from privcore.extras.teaching.sparse_vector import SPARSE_VECTOR
 from privcore.extras.teaching.subsampling import SUBSAMPLING
 from privcore.text import short
@@ -31,6 +36,11 @@ _ALL = (
     ALLOCATION,
     SELECTION,
     EQUIVALENCE,
+    PER_TEST,
+    RUNS,
+    SIMPSON,
+    AVERAGING,
+    MEMBERSHIP,
 )
 
 PANELS: dict[str, Panel] = {panel.name: panel for panel in _ALL}

@@ -1,0 +1,219 @@
+"""Learn: lessons, which are paths through panels, and the playground with every panel."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.ui.controls.address import choose, chosen, news, write
+from pages.ui.frame import require_frame
+from pages.ui.glossary import term_link, terms_of_panel
+from pages.ui.learn.panels import address_of, controls, explain, lessons_with, show_pictures
+from pages.ui.messages import problem
+from privcore.errors import PrivcoreError
+from privcore.extras.teaching import PANELS, Panel
+from privcore.extras.teaching.lesson import ChoiceAnswer, Lesson, Task
+from privcore.extras.teaching.lessons import LESSONS
+
+require_frame("pages/learn.py")
+PLAYGROUND = "playground"
+PLAY = "Every panel by itself: move its controls and look. The lessons lead through them."
+# Smaller than on other pages: task, controls and pictures fit on a screen of 1280 × 800.
+STYLE = """<style>
+.st-key-learn h1 {font-size: 1.6rem; padding: 0}
+.st-key-learn h2 {font-size: 1.15rem; padding: 0 0 .9rem}
+.st-key-learn_left p, .st-key-learn_left label {font-size: .93rem; line-height: 1.4}
+.st-key-learn_right [data-testid=stMetricValue] {font-size: 1.3rem}
+.st-key-learn {gap: .6rem}
+.st-key-learn_left, .st-key-learn_right {gap: .5rem}
+.st-key-learn_left [data-testid=stForm] {padding: .7rem}
+.st-key-learn_left [data-testid=stForm] [data-testid=stVerticalBlock] {gap: .4rem}
+</style>"""
+
+
+def done() -> set[tuple[str, int]]:
+    """Lessons and tasks (from 1) that were answered rightly in this session."""
+    answered: set[tuple[str, int]] = st.session_state.setdefault("lessons_done", set())
+    return answered
+
+
+def go_to(number: int) -> None:
+    st.session_state["task"] = str(number)
+
+
+def choose_place() -> str:
+    """A lesson, or the playground: that is where the address names a panel."""
+    first = next(iter(LESSONS))
+    named = PLAYGROUND if "panel" in st.query_params else first
+    asked = PLAYGROUND if news("panel", "") else news("lesson", named)
+    if asked in (*LESSONS, PLAYGROUND):
+        st.session_state["lesson"] = asked
+    elif st.session_state.get("lesson") not in (*LESSONS, PLAYGROUND):
+        st.session_state["lesson"] = named
+    place = chosen(
+        st.segmented_control(
+            "Lesson or playground",
+            [*LESSONS, PLAYGROUND],
+            format_func=lambda n: (
+                LESSONS[n].title if n in LESSONS else ":material/tune: Playground"
+            ),
+            required=True,
+            key="lesson",
+            persist_state="session",
+            label_visibility="collapsed",
+            on_change=go_to,
+            args=(1,),
+        )
+    )
+    write("lesson", place, PLAYGROUND if place == PLAYGROUND else first)
+    return place
+
+
+def choose_task(lesson: Lesson) -> int:
+    """The number of the task, from 1."""
+
+    def title(number: str) -> str:
+        solved = ":material/check_circle: " if (lesson.name, int(number)) in done() else ""
+        return f"{solved}Task {number}"
+
+    task = choose(
+        [str(k + 1) for k in range(len(lesson.tasks))],
+        title,
+        "1",
+        key="task",
+        widget=st.segmented_control,
+        label="Task",
+        required=True,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return int(task)
+
+
+def choose_panel() -> Panel:
+    return PANELS[
+        choose(
+            list(PANELS),
+            lambda n: PANELS[n].title,
+            next(iter(PANELS)),
+            key="panel",
+            label="Panel",
+            always=True,
+            persist_state="session",
+            label_visibility="collapsed",
+            width=300,
+        )
+    ]
+
+
+def ask(lesson: Lesson, number: int) -> None:
+    """The question, and what became of the answer."""
+    task = lesson.tasks[number - 1]
+    key = f"{lesson.name}-{number}"
+    with st.form(f"form-{key}", border=True):
+        st.markdown(f"**{task.question}**")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            answer = _field(task, key)
+            sent = st.form_submit_button("Check", type="primary", icon=":material/check:")
+    if sent:
+        try:
+            right = bool(answer) and task.answer.is_right(answer)
+            if right:
+                done().add((lesson.name, number))
+                # The marks of the tasks are drawn above.
+                st.rerun()
+            elif answer:
+                st.warning(f"Not yet. Hint: {task.hint}", icon=":material/lightbulb:")
+            else:
+                st.info("Give an answer first.")
+        except PrivcoreError as error:
+            problem(error)
+    elif (lesson.name, number) in done():
+        st.success(f"Right. {task.explanation}", icon=":material/check_circle:")
+        if number < len(lesson.tasks):
+            st.button(
+                "Next task",
+                on_click=go_to,
+                args=(number + 1,),
+                type="primary",
+                icon=":material/arrow_forward:",
+            )
+        elif all((lesson.name, k + 1) in done() for k in range(len(lesson.tasks))):
+            st.info(
+                "That was the last task of this lesson: all are done.", icon=":material/school:"
+            )
+
+
+def _field(task: Task, key: str) -> str:
+    if isinstance(task.answer, ChoiceAnswer):
+        return st.radio("Your answer", task.answer.options, index=None, key=f"answer-{key}") or ""
+    unit = f", in {task.answer.unit}" if task.answer.unit else ""
+    return st.text_input(f"Your answer{unit}", key=f"answer-{key}")
+
+
+def share(panel: Panel, prefix: str, values: Mapping[str, Any], named: Mapping[str, str]) -> None:
+    """A link for a class: what is shown, every control and the seed."""
+    page = (st.context.url or "").split("?")[0]
+    address = {**named, **address_of(panel, prefix, values)}
+    with st.popover("Class link", icon=":material/link:"):
+        seed = f" and seed {values['seed']}" if "seed" in values else ""
+        st.markdown(
+            f"Opens this view with the controls as they are{seed}: all who open it see the same "
+            f"data and the same noise ({term_link('seed')}). Answers are not in it."
+        )
+        st.code(f"{page}?{urlencode(address)}", language=None, wrap_lines=True)
+
+
+def link(label: str, icon: str, address: Mapping[str, str]) -> None:
+    """To another view of this page, in this session."""
+    st.page_link("pages/learn.py", label=label, icon=f":material/{icon}:", query_params=address)
+
+
+try:
+    with st.container(key="learn"):
+        st.html(STYLE)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.title("Learn", width="content")
+            place = choose_place()
+        lesson = LESSONS.get(place)
+        st.markdown(f"**{len(lesson.tasks)} tasks:** {lesson.story}" if lesson else PLAY)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            number = choose_task(lesson) if lesson else 0
+            panel = lesson.tasks[number - 1].prepared if lesson else choose_panel()
+            links = st.container(horizontal=True, vertical_alignment="center", width="content")
+        left, right = st.columns([5, 7], gap="medium")
+        with left, st.container(key="learn_left"):
+            if lesson:
+                task = lesson.tasks[number - 1]
+                prefix = f"{lesson.name}_{number}"
+                st.header(f"Task {number}: {task.title}", anchor=False)
+                st.markdown(task.text)
+                values = controls(panel, prefix)
+                ask(lesson, number)
+            else:
+                prefix = panel.name
+                st.header(panel.question, anchor=False)
+                values = controls(panel, prefix)
+                if words := panel.words(values):
+                    st.markdown(words)
+        with right, st.container(key="learn_right"):
+            code = show_pictures(panel, values, prefix)
+        with links:
+            if lesson:
+                share(panel, prefix, values, {"lesson": lesson.name, "task": str(number)})
+                same = address_of(panel, panel.name, values)
+                link("Play with this panel", "tune", {"panel": panel.name, **same})
+            else:
+                share(panel, prefix, values, {"panel": panel.name})
+                for used, first in lessons_with(panel.name):
+                    address = {"lesson": used.name, "task": str(first)}
+                    link(f"{used.title}, task {first}", "school", address)
+            st.page_link("pages/glossary.py", label="Glossary", icon=":material/dictionary:")
+    explain(panel, code)
+    if names := lesson.terms if lesson else terms_of_panel(panel.name):
+        st.markdown(f"Words: {', '.join(term_link(name) for name in names)}.")
+    if lesson:
+        st.markdown("Progress is kept until this browser tab is closed.")
+except PrivcoreError as error:
+    problem(error)

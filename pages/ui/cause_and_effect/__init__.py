@@ -1,1 +1,0 @@
-"""Parts of the page Cause and effect."""

@@ -1,0 +1,159 @@
+"""How often the direction is found: against ε, against λ, and over generated data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.ui import charts
+from pages.ui.direction import charts as pair_charts
+from pages.ui.direction.data import Key
+from pages.ui.direction.texts import score_title
+from pages.ui.running import LiveHooks, kept, settings_key
+from privcore.extras.pairs import Pair
+from privcore.extras.pairs.direction_results import shipped_accuracy
+from privcore.extras.pairs.directions import Share, against_epsilon, against_penalty
+
+EPSILONS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20)
+PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
+REPEATS = 100
+
+
+def epsilon_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
+    """How often simulated releases find the direction, against ε."""
+    points = curve(
+        "Simulating releases",
+        ("direction-epsilon", key, settings_key({**values, "epsilon": 0}), seed),
+        lambda tick: against_epsilon(pair, values, EPSILONS, REPEATS, seed, tick),
+    )
+    if points is None:
+        return
+    charts.show(
+        pair_charts.curves(
+            series(points),
+            x_title="privacy budget ε",
+            log=True,
+            marker=values["epsilon"],
+            level=0.5,
+            y_title=f"share that finds {wanted_words(pair)}",
+        ),
+        key="pair-epsilon",
+        alt="Share of runs that find the direction, against ε",
+    )
+    st.caption(
+        f"{REPEATS} simulated releases at each ε on one split of these records, the band "
+        "two standard errors; the dotted line is chance (Kusner et al. 2016, Figure 1). "
+        "Not private."
+    )
+    st.dataframe(
+        pd.DataFrame(
+            [
+                {
+                    "ε": f"{epsilon:g}",
+                    "score": score_title(score),
+                    "finds the direction": share.correct,
+                    "no decision": share.undecided,
+                }
+                for epsilon, proportions in points
+                for score, share in proportions.items()
+            ]
+        ),
+        hide_index=True,
+        alt="Shares against ε",
+    )
+
+
+def penalty_panel(pair: Pair, key: Key, values: dict[str, Any], seed: int) -> None:
+    """How often simulated releases find the direction, against λ."""
+    points = curve(
+        "Simulating releases at each λ",
+        ("direction-penalty", key, settings_key({**values, "penalty": 0}), seed),
+        lambda tick: against_penalty(pair, values, PENALTIES, REPEATS, seed, tick),
+    )
+    if points is None:
+        return
+    charts.show(
+        pair_charts.curves(
+            series(points),
+            x_title="ridge penalty λ",
+            log=True,
+            marker=values.get("penalty"),
+            level=0.5,
+            y_title=f"share that finds {wanted_words(pair)}",
+        ),
+        key="pair-penalty",
+        alt="Share of runs that find the direction, against λ",
+    )
+    st.caption(
+        "A small λ lets single training records sway the fit, so more noise is needed where they "
+        "are protected by the published bounds; a large one fits badly. In between is a hump "
+        "(Kusner et al. 2016, Figure 2: training records, HSIC). Not private."
+    )
+
+
+def accuracy_panel() -> None:
+    """Table 2's form, shipped with the product."""
+    table = shipped_accuracy()
+    generators = sorted({row.generator for row in table.rows})
+    left, right = st.columns(2)
+    with left:
+        kind = st.selectbox("Mechanism ", ["all", *generators], key="accuracy_kind")
+    with right:
+        protects = st.segmented_control(
+            "Protected",
+            ["both", "test"],
+            default="both",
+            required=True,
+            key="accuracy_protects",
+            help="Both: training and test records. Test: only those, with exact regressions, as in "
+            "the paper's Table 2.",
+        )
+    rows = [
+        row for row in table.rows if row.protects == protects and kind in ("all", row.generator)
+    ]
+    frame = pd.DataFrame(
+        [{"score": score_title(r.score), "epsilon": r.epsilon, "mean": r.mean} for r in rows]
+    )
+    wide = frame.pivot_table(index="score", columns="epsilon", values="mean")
+    wide.columns = ["no noise" if np.isinf(e) else f"ε = {e:g}" for e in wide.columns]
+    st.dataframe(wide.round(2), alt="Accuracy of the direction by score and ε")
+    st.caption(
+        f"Mean share of runs that found the true direction, over {rows[0].datasets} data sets of "
+        f"each kind, {table.rows_each:,} records each (the form of Kusner et al. 2016, Table 2, "
+        f"on generated data). Made by `{table.command}`, version {table.version}, seed "
+        f"{table.seed}. Rank scores see monotone dependence only, and residuals have little of it: "
+        "that they stay near chance, with and without privacy, is their nature."
+    )
+
+
+def curve(
+    title: str, key: Key, make: Callable[..., Any]
+) -> list[tuple[float, dict[str, Share]]] | None:
+    """A curve's points with progress, from earlier in the session where it is there."""
+
+    def compute(hooks: LiveHooks) -> list[tuple[float, dict[str, Share]]]:
+        return list(make(tick=lambda share: hooks.update(share, f"{100 * share:.0f} % done")))
+
+    return kept(key, title, compute)
+
+
+def series(points: list[tuple[float, dict[str, Share]]]) -> dict[str, Any]:
+    """Each score's x, share and half-width of its 95 % interval, by the score's title."""
+    x = np.array([value for value, _ in points])
+    return {
+        score_title(score): (
+            x,
+            np.array([proportions[score].correct for _, proportions in points]),
+            np.array([proportions[score].half_width for _, proportions in points]),
+        )
+        for score in points[0][1]
+    }
+
+
+def wanted_words(pair: Pair) -> str:
+    """What a run of a curve is to find."""
+    return "the true direction" if pair.direction else "the direction of the exact scores"

@@ -1,0 +1,234 @@
+"""The two variables of the page Direction: generated, of the current data, or of a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.controls.address import choose
+from pages.ui.controls.data import UPLOAD, Loaded, choose_data, current_data
+from pages.ui.controls.params import declared_controls
+from pages.ui.controls.uploads import uploaded_file, uploads_allowed
+from pages.ui.texts import plain
+from privcore.data import RawTable, build_dataset, read_table
+from privcore.data.reading import ENDINGS, MAX_BYTES
+from privcore.data.triage import number_columns
+from privcore.errors import DataError
+from privcore.extras.pairs import (
+    GENERATORS,
+    Pair,
+    PairGenerator,
+    generator_parameters,
+    is_numeric,
+)
+from privcore.text import short
+
+GENERATED, CURRENT, FILE = "generated", "current data set", "two columns of a file"
+_ROWS = [20, 50, 100, 200, 500, 1_000, 2_000, 4_000, 8_000, 10_000]
+# Tells one pair from another, for what is kept of it.
+Key = tuple[Hashable, ...]
+
+
+def choose_pair() -> tuple[Pair, Key] | None:
+    """Draw the choice; the pair and its key, or None while it is incomplete."""
+    with st.sidebar:
+        source = choose(
+            [GENERATED, CURRENT, FILE],
+            str.capitalize,
+            GENERATED,
+            label="Two variables",
+            key="pair_source",
+            persist_state="session",
+            help="Generated: from a model whose direction is known.",
+        )
+        if source == GENERATED:
+            return _generated()
+        if source == CURRENT:
+            choose_data()
+    return _current() if source == CURRENT else _file()
+
+
+def _generated() -> tuple[Pair, Key]:
+    kind = choose(
+        GENERATORS,
+        str.capitalize,
+        GENERATORS[0],
+        label="Mechanism",
+        key="pair_generator",
+        persist_state="session",
+        help="How the effect follows from the cause, before noise is added.",
+    )
+    values = declared_controls(generator_parameters(kind), lambda p, _: f"pair_{kind}_{p.name}")
+    rows = st.select_slider(
+        "Rows ",
+        _ROWS,
+        value=2_000,
+        key="pair_rows",
+        bind="query-params",
+        persist_state="session",
+        help="Records to draw; half of them, by default, are for testing.",
+    )
+    seed = int(
+        st.number_input(
+            "Data seed ",
+            0,
+            2**31 - 1,
+            value=1,
+            key="pair_data_seed",
+            bind="query-params",
+            persist_state="session",
+            help="Another seed draws other records from the same model.",
+        )
+    )
+    key = (kind, *values.values(), rows, seed)
+    return _sampled(kind, tuple(values.items()), rows, seed), key
+
+
+@st.cache_resource(max_entries=20, show_spinner=False)
+def _sampled(kind: str, values: tuple[tuple[str, Any], ...], rows: int, seed: int) -> Pair:
+    """Shared by all sessions: nothing of it is private."""
+    return PairGenerator(kind, dict(values)).sample(rows, seed)
+
+
+def _current() -> tuple[Pair, Key] | None:
+    loaded = current_data()
+    if loaded is None:
+        st.info(
+            f"No table is loaded yet: load one on the Data page, or choose other data than "
+            f"“{UPLOAD}”."
+        )
+        st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
+        return None
+    dataset = loaded.dataset
+    numeric = [c.name for c in dataset.columns if is_numeric(c)]
+    raw = _uncut(loaded)
+    if raw is not None:
+        st.caption(
+            "Columns of numbers as they stand in the file; the intervals that the table was cut "
+            "into are for the other pages."
+        )
+        return _of_table(raw, dataset.name, str(loaded.key), dataset.true_edges)
+    if len(numeric) < 2:
+        st.info(
+            "These data have fewer than two columns of numbers, and directions are found between "
+            "numbers. Choose linear-gaussian, nonlinear, or a table of your own."
+        )
+        return None
+    names = _two(numeric, "-".join(map(str, loaded.key)))
+    if names is None:
+        return None
+    return Pair.from_dataset(dataset, *names), (*loaded.key, *names)
+
+
+def _uncut(loaded: Loaded) -> RawTable | None:
+    """The uploaded table as it was read, where it has numbers that were cut into intervals."""
+    same = loaded.content is not None and loaded.content is st.session_state.get("upload_bytes")
+    if not same or "upload_raw" not in st.session_state:
+        return None
+    raw: RawTable = st.session_state["upload_raw"][1]
+    kept = {column.name for column in loaded.dataset.columns if is_numeric(column)}
+    numbers = {column.name for column in number_columns(raw)}
+    return raw if len(numbers) > 1 and not numbers <= kept else None
+
+
+def _two(names: list[str], key: str) -> tuple[str, str] | None:
+    left, right = st.columns(2)
+    with left:
+        x = st.selectbox("x", names, key=f"pair_x_{key}", format_func=short)
+    with right:
+        others = [name for name in names if name != x]
+        y = st.selectbox("y", others, key=f"pair_y_{key}_{x}", format_func=short)
+    return None if y is None else (x, y)
+
+
+def _file() -> tuple[Pair, Key] | None:
+    """A file of this page alone; it stays in this session's memory."""
+    file = uploaded_file(
+        "Table with two columns of numbers, or more",
+        endings=list(ENDINGS),
+        key="pair_file",
+        megabytes=MAX_BYTES // 1_000_000,
+        help="It stays on this computer, in memory, until the session ends.",
+    )
+    if not uploads_allowed():
+        return None
+    if file is not None:
+        digest = hashlib.sha256(file.getvalue()).hexdigest()
+        if st.session_state.get("_pair_raw", ("",))[0] != digest:
+            raw = read_table(file.getvalue(), file.name)
+            st.session_state["_pair_raw"] = (digest, file.name, raw)
+    if "_pair_raw" not in st.session_state:
+        st.info("Choose a file with a header and two columns of numbers.")
+        return None
+    digest, filename, raw = st.session_state["_pair_raw"]
+    return _of_table(raw, filename, digest)
+
+
+def _of_table(
+    raw: RawTable,
+    filename: str,
+    digest: str,
+    true_edges: tuple[tuple[str, str], ...] | None = None,
+) -> tuple[Pair, Key] | None:
+    schema = {column.name: column for column in number_columns(raw)}
+    if len(schema) < 2:
+        raise DataError("The file has fewer than two columns of numbers; choose another.")
+    names = _two(list(schema), digest)
+    if names is None:
+        return None
+    bounds = []
+    for name, place in zip(names, st.columns(2), strict=True):
+        column = schema[name]
+        low, high = column.bounds or (float(column.levels[0]), float(column.levels[-1]))
+        if low == high:
+            raise DataError(
+                f"Column {short(name)!r} has the same value in every row; choose another."
+            )
+        with place:
+            low = st.number_input(
+                f"Lowest {plain(short(name))}", value=low, key=f"pair_low_{digest}_{name}"
+            )
+            high = st.number_input(
+                f"Highest {plain(short(name))}", value=high, key=f"pair_high_{digest}_{name}"
+            )
+        bounds.append((low, high))
+    # The words and the key hold the values, so that another bound is another question.
+    said = " and ".join(
+        f"{plain(short(name))} from {low!r} to {high!r}"
+        for name, (low, high) in zip(names, bounds, strict=True)
+    )
+    public = st.checkbox(
+        f"I knew these bounds without looking at the rows: {said}.",
+        key=f"pair_public_{digest}_{bounds}",
+        help="Then they are public. Values outside are moved to the bound. Bounds read from the "
+        "data are not covered by any guarantee.",
+    )
+    wanted = [
+        replace(schema[name], kind="continuous", levels=(), bounds=ends, bins=None, declared=public)
+        for name, ends in zip(names, bounds, strict=True)
+    ]
+    incomplete = bool(raw.frame[list(names)].isna().any(axis=None))
+    drop = incomplete and st.toggle(
+        "Leave out rows with missing values",
+        key=f"pair_drop_{digest}",
+        help="Which rows are complete is then not covered by the guarantee.",
+    )
+    if incomplete and not drop:
+        raise DataError(
+            "Some rows have missing values in these columns; switch on leaving them out, or choose "
+            "other columns."
+        )
+    dataset = build_dataset(
+        raw,
+        wanted,
+        name=filename,
+        missing="drop" if drop else "refuse",
+        true_edges=None
+        if true_edges is None
+        else tuple(edge for edge in true_edges if set(edge) <= set(names)),
+    )
+    return Pair.from_dataset(dataset, *names), (digest, *names, *bounds, public, drop)

@@ -1,0 +1,94 @@
+"""Words of the page Direction."""
+
+from __future__ import annotations
+
+import math
+
+from pages.ui.texts import plain
+from privcore.extras.pairs import Inference, Pair, ScoreRelease
+from privcore.text import short
+
+NOT_PRIVATE = "Points, residuals and exact fits are the data themselves: not private."
+
+_TITLES = {
+    "spearman": "Spearman's |ρ|",
+    "kendall": "Kendall's |τ|",
+    "hsic": "HSIC",
+    "hsic-root": "√HSIC",
+    "iqr": "IQR, by private quantiles",
+    "iqr-ptr": "IQR, propose-test-release",
+}
+_COVERED = {
+    "both": "training and test records",
+    "test": "test records only; the regressions show training records as they are",
+    "training": "training records only; the scores show test records as they are",
+}
+
+
+def score_title(score: str) -> str:
+    return _TITLES[score]
+
+
+def arrow(direction: str | None, names: tuple[str, str], none: str = "none") -> str:
+    """Such as "x → y"."""
+    if direction is None:
+        return none
+    first, second = names if direction == "x->y" else names[::-1]
+    return f"{short(first, 14)} → {short(second, 14)}"
+
+
+def guarantee_line(result: Inference, pair: Pair) -> str:
+    """What the run promises, in one line, with what in the data limits it."""
+    guarantee = result.guarantee
+    amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
+    covered = _COVERED[result.parameters["protects"]]
+    if guarantee.calibration == "published":
+        return (
+            f"Published constants report {amount} for {covered}. This is not a guarantee; the "
+            "reasons are under Guarantee."
+        )
+    if pair.caveats:
+        return f"Proven {amount} for {covered}, but with a gap: {plain(pair.caveats[0])}."
+    return f"Proven: {amount}, fixed before the run, for {covered}."
+
+
+def cost_sentence(result: Inference) -> str:
+    """What was released, and what that cost."""
+    count = len(result.releases)
+    what = "both directions' scores" if count == 1 else f"{count} scores of both directions"
+    fits = " and both regressions" if result.fits.private else ""
+    if result.guarantee.calibration == "published":
+        return (
+            f"Released: {what} with their decision; ε is the cost of each score, as in the paper."
+        )
+    split = f", shared evenly by {2 * count} scores"
+    if result.parameters["protects"] == "both":
+        return (
+            f"Released: {what}{fits}, with their decision. The total is ε once: a record is either "
+            "used to fit or to test, so the two parts do not add up."
+        )
+    return f"Released: {what} with their decision. The total ε covers all of it{split}."
+
+
+def mechanism_sentence(release: ScoreRelease, result: Inference) -> str:
+    """How the noise entered."""
+    if release.mechanism == "laplace":
+        return f"Laplace noise of scale {release.scale:.3g} on each score."
+    if release.mechanism == "quantiles":
+        return (
+            "each quartile is chosen on a public grid by permute-and-flip; there is no closed form "
+            "for the decision."
+        )
+    if release.mechanism == "propose-test-release":
+        return (
+            f"each log IQR gets Laplace noise of scale {release.scale:.3g} if enough records would "
+            "have to change to move it far; otherwise nothing is released."
+        )
+    if release.mechanism == "stability":
+        return (
+            "the exact score is released if so many training records would have to change to alter "
+            "one rank that noise cannot hide it; the distance and the score depend on test records "
+            "without protecting them."
+        )
+    scale = "" if math.isnan(release.scale) else f" of scale {release.scale:.3g}"
+    return f"Laplace noise{scale} on the interquartile ranges of the residuals."

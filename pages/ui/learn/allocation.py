@@ -1,0 +1,98 @@
+"""The panel on the allocation of a budget."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui.discover import charts as run_charts
+from pages.ui.learn.parts import CLEAR, HALF, LEGEND, Values, draw
+from pages.ui.theme import PALETTES, current
+from privcore.extras.teaching.allocation import Allocation
+
+
+def show(result: Allocation, values: Values, key: str) -> None:
+    draw(
+        order_plans(result).update_layout(margin_r=CLEAR),
+        f"{key}-orders",
+        "ε of a test of each order, as planned before each",
+        HALF,
+    )
+    if result.schedules:
+        draw(
+            run_charts.schedules(result.schedules, "", "ε of an iteration").update_layout(
+                margin_r=CLEAR
+            ),
+            f"{key}-schedules",
+            "Budgets of iterations under the schedules of Lemma 2",
+            HALF,
+        )
+    else:
+        st.info("Not one iteration fits; lower the first one's ε.")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "order": range(len(result.chosen)),
+                "tests paid for": result.planned,
+                "tests needed": result.made,
+                "ε of a test": result.chosen,
+                "noise, in Z": result.noise,
+                "budget left, %": 100 * result.left,
+            }
+        ),
+        hide_index=True,
+        alt="Orders",
+        column_config={
+            "ε of a test": st.column_config.NumberColumn(format="%.4f"),
+            "noise, in Z": st.column_config.NumberColumn(format="%.3f"),
+            "budget left, %": st.column_config.NumberColumn(format="%.1f"),
+        },
+    )
+    fits = ", ".join(
+        f"{name} {lemma:,} by the lemma and {real:,} in fact"
+        for name, (lemma, real) in result.counts.items()
+    )
+    st.caption(
+        f"Lemma 1’s bound on errors before the run: {result.bound:.3f}, with the same ε for every "
+        f"test {result.even_bound:.3f}. Iterations that fit: {fits}."
+    )
+
+
+def order_plans(allocated: Allocation) -> go.Figure:
+    """ε of a test of each order, as planned before each of them."""
+    palette = PALETTES[current()]
+    orders = list(range(len(allocated.chosen)))
+    figure = go.Figure()
+    for row, plan in enumerate(allocated.plans[:-1]):
+        figure.add_scatter(
+            x=orders[row:],
+            y=plan[row:],
+            name=f"planned before order {row}",
+            mode="lines+markers",
+            line={"color": palette.series[(row + 1) % len(palette.series)], "dash": "dot"},
+            hovertemplate="order %{x}: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
+        )
+    figure.add_scatter(
+        x=orders,
+        y=allocated.chosen,
+        name="spent on a test",
+        mode="lines+markers",
+        line={"color": palette.series[0], "width": 4},
+        hovertemplate="order %{x}: ε = %{y:.3g}<extra>%{fullData.name}</extra>",
+    )
+    figure.add_scatter(
+        x=orders,
+        y=[allocated.even] * len(orders),
+        name="the same for every test",
+        mode="lines",
+        line={"color": palette.text, "width": 1.5, "dash": "dash"},
+        hovertemplate="ε = %{y:.3g}<extra>%{fullData.name}</extra>",
+    )
+    figure.update_layout(
+        height=380,
+        legend={**LEGEND, "font": {"size": 11}},
+        xaxis={"title": "order (size of the conditioning set)", "dtick": 1},
+        yaxis={"title": "ε of one test", "rangemode": "tozero"},
+    )
+    return figure

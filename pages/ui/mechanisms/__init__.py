@@ -1,1 +1,0 @@
-"""Panels of the pages Mechanisms and Lessons."""
