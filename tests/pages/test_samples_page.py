@@ -29,7 +29,7 @@ def test_a_sample_goes_from_a_choice_to_a_table_with_its_true_graph(uploads, mon
     assert "Use this table" not in [button.label for button in app.button]
     choose(app, "clinic")
     assert SAMPLES["clinic"].story in said(app)
-    assert "9 columns are used, 1 of them to look at, 3 left out" in said(app)
+    assert "9 columns are used, 1 needs a look, 3 left out" in said(app)
     assert "clinic.csv: 12,000 rows" in said(app)
     assert [element.value for element in app.info].count(NO_UPLOADS) == (uploads == "off")
     press(app, "Use this table")

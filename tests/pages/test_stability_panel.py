@@ -66,7 +66,7 @@ def test_data_asks_about_a_column_of_nearly_one_level():
     app = open_table(chain(), use=False)
     why = app.dataframe[0].value["why"]
     assert any("Nearly constant. One level has 97 % of the rows" in text for text in why)
-    assert app.header[0].value == "3 columns are used, 1 of them to look at"
+    assert app.header[0].value == "3 columns are used, 1 needs a look"
 
 
 def test_a_network_has_a_truth_and_needs_no_button():

@@ -34,7 +34,7 @@ def summary(schema: Sequence[ColumnSchema], proposals: Sequence[Proposal]) -> st
     )
     parts = [f"{used} column{'s' * (used != 1)} {'are' if used != 1 else 'is'} used"]
     if asked:
-        parts[0] += f", {asked} of them to look at"
+        parts.append(f"{asked} need{'s' * (asked == 1)} a look")
     if used < len(schema):
         parts.append(f"{len(schema) - used} left out")
     return ", ".join(parts)
