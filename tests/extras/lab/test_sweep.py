@@ -231,7 +231,7 @@ def test_refused_runs_are_rows():
 
 def test_a_reference_that_is_refused_leaves_the_run():
     cell = PLAN.cells[-1]
-    row = Runner(PLAN).row(cell, {cell.setting.reference: ReferenceGraph(None, "No.")})
+    row = Runner(PLAN).row(cell, {cell.setting.references[0]: ReferenceGraph(None, "No.")})
     assert row["error"] == "Non-private reference: No."
     assert row["truth_skeleton_f1"] is not None
     assert row["non_private_skeleton_f1"] is None
