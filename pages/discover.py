@@ -181,7 +181,8 @@ def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Referen
     has_truth = "truth" in references
     offered = REFERENCES if has_truth else REFERENCES[1:]
     kind = offered[0]
-    names = reference_names(ALGORITHMS[result.algorithm])
+    # The address holds these words: they are the same for every algorithm.
+    names = {**reference_names(ALGORITHMS[result.algorithm]), "same": "same without noise"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if ALGORITHMS[result.algorithm].private:
             kind = st.segmented_control(

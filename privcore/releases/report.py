@@ -93,10 +93,11 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
     """Where the non-private search ended before it was through, in words; else empty."""
     if reference is result:
         return ""
+    same = reference.algorithm == result.algorithm
     if reference.stopped == "work":
-        title = get_algorithm(reference.algorithm).title
+        title = get_algorithm(reference.algorithm).title if same else reference.algorithm.upper()
         return f"{title} without noise was ended after {reference.tests_run:,} tests."
-    if reference.algorithm == result.algorithm:
+    if same:
         return ""
     order = reference.parameters.get("max_order")
     # The algorithm's own reference may set an order, which then is not for the size of tables.
@@ -146,8 +147,7 @@ def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
         link_count(compare(graph, references["truth"], "truth"))
         for graph in (result.graph, references["same"], references["non_private"])
     )
-    usual_title = get_algorithm(algorithm.reference_algorithm).title
-    return noise_and_gain_sentence(private, same, usual, usual_title)
+    return noise_and_gain_sentence(private, same, usual, algorithm.reference_algorithm.upper())
 
 
 def run_report(
