@@ -62,10 +62,10 @@ def release_pairs(
         exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
     noisy = noise.gaussian_array(np.concatenate([sums.ravel() for sums in exact.values()]), sigma)
     released = Moments(source.n, source.levels) if before is None else before
-    variance = width_of(noise, sigma) ** 2
+    width = width_of(noise, sigma)
     ends = np.cumsum([sums.size for sums in exact.values()])
     for (columns, sums), part in zip(exact.items(), np.split(noisy, ends[:-1]), strict=True):
-        released.add(columns, part.reshape(sums.shape), variance)
+        released.add(columns, part.reshape(sums.shape), width * width)
     return released
 
 
@@ -77,10 +77,11 @@ def release_tables(
     noise: NoiseSource,
 ) -> None:
     """Adds counts over each of the sets, each cell with noise of deviation sigma."""
+    width = width_of(noise, sigma)
     for columns in sets:
         exact = source.table(columns).astype(np.float64)
         noisy = noise.gaussian_array(exact.reshape(-1), sigma)
-        released.add_table(columns, noisy.reshape(exact.shape), width_of(noise, sigma) ** 2)
+        released.add_table(columns, noisy.reshape(exact.shape), width * width)
 
 
 def release_whole(

@@ -83,7 +83,7 @@ def run_in_rounds(
     cut.
     """
     penalty = run.parameters.penalty
-    noise, earlier = width_of(run.noise, plan.noise), run.earlier.kept
+    noise, earlier = plan.noise * width_of(run.noise, 1.0) ** 2, run.earlier.kept
     if isinstance(earlier, KeptSums):
         before = earlier.moments.copy()
         noise = earlier.noise if run.earlier.only else 1 / (1 / noise + 1 / earlier.noise)

@@ -27,8 +27,9 @@ from privcore.privacy.mechanisms.noise import (
 )
 from privcore.privacy.mechanisms.refining import check_refining
 
-# Formulas for noise divide by its width, and have digits left at a millionth of a planned one.
-_NOTHING = 1e-6
+# Formulas for noise divide by its width; so it is not 0, but next to nothing beside the sampling
+# error even where the planned noise drowns all.
+_NOTHING = 1e-9
 
 
 class NoNoise(SimulatedNoise):
@@ -71,6 +72,8 @@ class NoNoise(SimulatedNoise):
 
 
 def width_of(noise: NoiseSource, planned: float) -> float:
-    """The scale or variance of the noise that is there, where `planned` was to be: next to none of
-    `NoNoise`.  For what is made of a noisy number, never for the noise itself."""
+    """The scale or standard deviation of the noise that is there, where `planned` was to be.
+
+    Next to 0 of `NoNoise`.  For what is made of a noisy number, never for the noise itself.
+    """
     return planned * _NOTHING if isinstance(noise, NoNoise) else planned
