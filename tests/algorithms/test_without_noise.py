@@ -5,7 +5,8 @@ import inspect
 import numpy as np
 import pytest
 
-from privcore.algorithms import ALGORITHMS, count, discover
+from privcore.algorithms import ALGORITHMS, count, discover, engine
+from privcore.algorithms.moment_search.released import KeptSums, KeptTable, LineUnits
 from privcore.algorithms.protecting import Protection
 from privcore.data import Column, Dataset, StructuralExample, load_network
 from privcore.privacy.mechanisms import NoiseSource, NoNoise, SecureNoise, SimulatedNoise
@@ -170,6 +171,28 @@ def test_the_plan_is_that_of_its_budget(form):
     # The first release is planned before anything is seen.
     assert run.trace[0].noise_scale == private.trace[0].noise_scale
     assert run.spent.planned_rounds == private.spent.planned_rounds
+
+
+def widths(result):
+    """Of the noise that the search reckons with: on what was released, and on its units."""
+    kept = result.released.kept
+    if isinstance(kept, KeptTable):
+        return [kept.scale]
+    if isinstance(kept, KeptSums):
+        return [kept.noise, *kept.moments.variances((0, 1)).ravel()[1:]]
+    return [kept.sigma, *([kept.units.counts_sigma] if isinstance(kept.units, LineUnits) else [])]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_follows_reckons_with_no_noise(form, monkeypatch):
+    monkeypatch.setattr(engine, "_unpromised", lambda chosen, outcome: outcome)
+    made, parameters = FORMS[form]
+    source = made()
+    run = without(source, "moment-search", **parameters)
+    private = discover(source, "moment-search", parameters, seed=1)
+    assert len(widths(run)) == len(widths(private))
+    pairs = zip(widths(run), widths(private), strict=True)
+    assert all(0 < here < 1e-6 * there for here, there in pairs)
 
 
 def test_where_the_number_of_rows_is_private_all_rows_are_there(cancer, monkeypatch):
