@@ -174,7 +174,7 @@ def test_the_plan_is_that_of_its_budget(form):
 
 
 def widths(result):
-    """Of the noise that the search reckons with: on what was released, and on its units."""
+    """Scales of noise that the search reckons with: on what was released, and on its units."""
     kept = result.released.kept
     if isinstance(kept, KeptTable):
         return [kept.scale]
