@@ -89,11 +89,11 @@ def renew_references(path: Path) -> None:
     found = [runner.reference(asked).graph for asked in plan.references]
     rows = []
     for row in held.rows:
-        setting = plan.cells[row["cell"]].setting
-        reference = None if setting.reference is None else found[setting.reference]
-        if reference is not None and row["edges"] is not None:
-            graph = graph_of(reference.nodes, row["edges"])
-            row = row | compared(graph, {"non_private": reference})
+        for number in plan.cells[row["cell"]].setting.references:
+            reference = found[number]
+            if reference is not None and row["edges"] is not None:
+                graph = graph_of(reference.nodes, row["edges"])
+                row = row | compared(graph, {plan.references[number].kind: reference})
         rows.append(row)
     write_rows(path, rows, plan, held.command)
     print(f"{len(found)} references made again: {path}")

@@ -22,11 +22,11 @@ from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
-from pages.ui.discover.answer import ReferenceKind, answer_sentence
+from pages.ui.discover.answer import answer_sentence
 from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import missing_sentence, power_panel
-from pages.ui.discover.runs import base_name, reference_run, run
+from pages.ui.discover.runs import base_name, reference_run, run, same_run
 from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
 from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
@@ -42,15 +42,19 @@ from privcore.counts import InMemoryCounts, MixedRows
 from privcore.errors import PrivcoreError
 from privcore.graphs import PDAG
 from privcore.measures import Comparison, compare, skeleton_metrics
+from privcore.measures.references import REFERENCES, Reference, reference_names
 from privcore.releases import (
     one_level_sentence,
     overruled_sentence,
+    price_sentence,
     reference_sentence,
     references_of,
     shape_sentence,
 )
 
 require_frame("pages/discover.py")
+# With so many columns, the same run without noise is quick enough to be made unasked.
+_FEW_COLUMNS = 20
 
 
 def use(key: str, value: str) -> None:
@@ -143,52 +147,54 @@ def results(loaded: Loaded) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """The run on the page, the run without privacy, and what they are judged against.
+    """The run on the page, the run without privacy beside it, and what they are judged against.
 
-    references: by kind, "truth" where it is known and "non_private".
+    references: by kind, "truth" where it is known, "non_private", and "same" where it is chosen.
     """
 
     result: Discovery
     base: Discovery
     base_title: str
     references: dict[str, PDAG]
-    kind: ReferenceKind
+    kind: Reference
 
     @property
-    def names(self) -> dict[str, str]:
-        return names_of(self.base_title)
+    def names(self) -> dict[Reference, str]:
+        return reference_names(ALGORITHMS[self.result.algorithm])
 
     @property
-    def choices(self) -> list[str]:
+    def choices(self) -> list[Reference]:
         """The references that say something: a run without privacy has but the truth."""
         if not ALGORITHMS[self.result.algorithm].private and "truth" in self.references:
             return ["truth"]
-        return [r for r in ("truth", "non_private") if r in self.references]
+        return [r for r in REFERENCES if r in self.references]
 
     @property
     def comparisons(self) -> list[Comparison]:
         return [compare(self.result.graph, self.references[r], self.names[r]) for r in self.choices]
 
 
-def choose_view(
-    result: Discovery, references: dict[str, PDAG], base_title: str
-) -> tuple[ReferenceKind, bool, bool]:
+def choose_view(result: Discovery, references: dict[str, PDAG]) -> tuple[Reference, bool, bool]:
     """What the graphs are judged against, and whether the truth and unclear pairs are drawn."""
     has_truth = "truth" in references
-    kind: ReferenceKind = "truth" if has_truth else "non_private"
-    names = names_of(base_title)
+    offered = REFERENCES if has_truth else REFERENCES[1:]
+    kind = offered[0]
+    # The address holds these words: they are the same for every algorithm.
+    names = {**reference_names(ALGORITHMS[result.algorithm]), "same": "same without noise"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if has_truth and ALGORITHMS[result.algorithm].private:
+        if ALGORITHMS[result.algorithm].private:
             kind = st.segmented_control(
                 "Judge against",
-                ["truth", "non_private"],
-                default="truth",
+                offered,
+                default=kind,
                 format_func=names.__getitem__,
                 required=True,
                 key="discover_reference",
                 bind="query-params",
-                help="The reference for metrics and edge classes. The non-private graph uses the "
-                "same settings without noise; the truth is the graph the data were made from.",
+                help="The reference for metrics and edge classes, which also stands beside the "
+                "private graph. Non-private: the usual algorithm with the same settings. Without "
+                "noise: the same algorithm and plan, so that the difference is what noise costs. "
+                "The truth is the graph the data were made from; the usual one stands beside then.",
             )
         truth = has_truth and st.toggle(
             "Show the true graph",
@@ -205,11 +211,6 @@ def choose_view(
             "seeing would not have been seen.",
         )
     return kind, truth, unclear
-
-
-def names_of(base_title: str) -> dict[str, str]:
-    """References as a reader knows them, by kind."""
-    return {"truth": "truth", "non_private": f"non-private {base_title}"}
 
 
 def show_run(
@@ -232,7 +233,8 @@ def show_run(
         if ahead:
             choices.caption(ahead)
     # Whether a run is waited for or not, the graphs have the same place on the page.
-    with st.container():
+    waiting = st.container()
+    with waiting:
         result = run(loaded, name, values, seed, background)
         base = reference_run(loaded, result) if result else None
     if result is None or base is None:
@@ -244,15 +246,26 @@ def show_run(
         st.caption(shortened)
     references = references_of(loaded.dataset, base)
     with choices:
-        kind, with_truth, with_unclear = choose_view(result, references, base_name(result))
-    shown = Shown(result, base, base_name(result), references, kind)
+        kind, with_truth, with_unclear = choose_view(result, references)
+    base_title, price = base_name(result), ""
+    if kind == "same":
+        with waiting:
+            base, base_title = same_run(loaded, result), algorithm.title
+        if base is None:
+            return None
+        references["same"] = base.graph
+    elif kind == "truth" and algorithm.private and loaded.dataset.p <= _FEW_COLUMNS:
+        with waiting:
+            same = same_run(loaded, result)
+        price = price_sentence(result, {**references, "same": same.graph}) if same else ""
+    shown = Shown(result, base, base_title, references, kind)
     comparisons = shown.comparisons
     against = next(c for c in comparisons if c.reference_name == shown.names[kind])
     before = None
     if kind == "truth" and algorithm.private:
         before = compare(base.graph, references["truth"], "truth")
     with words:
-        header(result, loaded, shown.base_title, against, before, kind)
+        header(result, loaded, shown.base_title, against, before, kind, price)
         if not result.graph.skeleton:
             more = missing_sentence(loaded, dict(result.parameters)) if result.findings else ""
             st.info(
@@ -265,9 +278,8 @@ def show_run(
     drawn: dict[str, Drawn] = {}
     if algorithm.private:
         drawn["Private graph"] = Drawn("private-graph", result.graph, against)
-        drawn[f"Without privacy ({shown.base_title})"] = Drawn(
-            "reference-graph", base.graph, before
-        )
+        beside = shown.names["same"] if kind == "same" else f"Without privacy ({base_title})"
+        drawn[beside] = Drawn("reference-graph", base.graph, before)
     else:
         drawn[algorithm.title] = Drawn("reference-graph", result.graph, against)
     if with_truth:

@@ -81,7 +81,7 @@ class Measured:
         setting = self._plan.cells[row["cell"]].setting
         names, truth = self._data[setting.data]
         graph = graph_of(names, row["edges"])
-        exact = graph if setting.reference is None else self._reference(setting.reference)
+        exact = self._reference(setting.references[0]) if setting.references else graph
         return Found(row, graph, truth, exact)
 
     def _reference(self, number: int) -> PDAG:

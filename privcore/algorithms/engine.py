@@ -33,6 +33,7 @@ from privcore.parameter import Parameter, parse_all
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms import NoiseSource, SimulatedNoise
+from privcore.privacy.mechanisms.noise import NoiseKind
 from privcore.text import short
 from privcore.unit import ADDED
 
@@ -40,6 +41,7 @@ MISSING_AT_RANDOM = (
     "missing values are taken as missing at random: each test uses the rows in which its columns "
     "have values"
 )
+NO_NOISE = "This run has no noise: it is not private, and its output may reveal any record."
 TEST_LIMIT = Parameter(
     name="test_limit",
     title="Most tests",
@@ -73,7 +75,7 @@ def discover(
 
     parameters: by name; those not given take their defaults.
     seed: of a simulation; noise: a source of one's own, such as `SecureNoise()`.  Private
-        algorithms need one of the two.
+        algorithms need one of the two.  With `NoNoise()` they promise nothing (see `no_noise`).
     test_limit: how many tests a search that asks test by test may make, None for any number; edges
         not tested by then stay (see `work`).
     before: what an earlier run on the same rows has released (`Released.kept`), which this run adds
@@ -95,7 +97,9 @@ def discover(
     noise = noise or SimulatedNoise(0)
     if chosen.needs == "tables" and not isinstance(counted, MixedRows):
         require_levels(counted, chosen.name, "an algorithm for numbers, such as privpc-star")
-    counted = protection.sized(counted, checked.get("epsilon", 0.0), noise)
+    noisy = chosen.private and noise.kind != "none"
+    if noisy:
+        counted = protection.sized(counted, checked["epsilon"], noise)
     source = levelled(counted, chosen, checked)
     earlier = Earlier(before, frozenset(only))
     check_before(chosen, source, protection, earlier)
@@ -116,13 +120,15 @@ def discover(
     outcome = chosen.run(run)
     seconds = time.perf_counter() - start
     check_outcome(chosen, run, outcome)
-    if not protection.plain:
+    if not noisy:
+        outcome = _unpromised(chosen, outcome)
+    elif not protection.plain:
         outcome = protection.promised(outcome, checked, source.n, counted.unit.rows)
     guarantee = outcome.guarantee
-    if chosen.private:
+    if noisy:
         guarantee = replace(guarantee, caveats=guarantee.caveats + source.caveats)
     if isinstance(source, AvailableCases):
-        if chosen.private:
+        if noisy:
             guarantee = replace(guarantee, public=(*guarantee.public, MISSING_AT_RANDOM))
         else:
             guarantee = replace(guarantee, caveats=(*guarantee.caveats, MISSING_AT_RANDOM))
@@ -135,9 +141,19 @@ def discover(
         outcome._replace(guarantee=guarantee),
         protection.stated(checked),
         seconds,
-        noise=noise.kind if chosen.private else "none",
-        planned=planned,
-        rows=source.n if protection.relation == ADDED else None,
+        noise=noise.kind if noisy else "none",
+        planned=planned if noisy else (),
+        rows=source.n if noisy and protection.relation == ADDED else None,
+    )
+
+
+def _unpromised(chosen: Algorithm, outcome: Outcome) -> Outcome:
+    """The outcome of a run without noise: it promises nothing, and keeps no exact numbers."""
+    if not chosen.private:
+        return outcome
+    return outcome._replace(
+        guarantee=replace(Guarantee.none(), caveats=(NO_NOISE,)),
+        beyond=replace(outcome.beyond, released=None),
     )
 
 
@@ -187,7 +203,7 @@ def _discovery(
     checked: Mapping[str, Any],
     seconds: float,
     *,
-    noise: Literal["none", "simulated", "secure"],
+    noise: NoiseKind,
     planned: tuple[Event, ...],
     rows: int | None,
 ) -> Discovery:

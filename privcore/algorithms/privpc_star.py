@@ -28,6 +28,7 @@ from privcore.independence.fisher import covariance, fisher_z, partial_correlati
 from privcore.parameter import Parameter
 from privcore.privacy.accounting.events import Event
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
+from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.privacy.mechanisms.second_moments import (
     l1_sensitivity,
     l2_sensitivity,
@@ -152,6 +153,7 @@ def release(run: Run[PrivPCStarParameters]) -> Released:
     matrix[0, 0] = 1.0
     matrix[rows, columns] = noisy
     matrix[columns, rows] = noisy
+    deviation = width_of(run.noise, deviation)
     return Released(positive(covariance(matrix), deviation), scale, deviation)
 
 
@@ -168,7 +170,8 @@ def _published(run: Run[PrivPCStarParameters]) -> Released:
     matrix = np.empty((p, p))
     matrix[rows, columns] = noisy
     matrix[columns, rows] = noisy
-    return Released(positive(matrix, math.sqrt(2) * scale), scale, math.sqrt(2) * scale)
+    deviation = width_of(run.noise, math.sqrt(2) * scale)
+    return Released(positive(matrix, deviation), scale, deviation)
 
 
 @lru_cache(maxsize=64)

@@ -35,6 +35,7 @@ from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.graphs.formats import TEXT_FORMATS, text_format
+from privcore.measures.references import NON_PRIVATE, reference_names
 from privcore.measures.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import (
@@ -43,6 +44,7 @@ from privcore.releases import (
     non_private_reference,
     one_level_sentence,
     overruled_sentence,
+    price_sentence,
     reference_sentence,
     references_of,
     run_report,
@@ -61,6 +63,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
     run.add_argument("--seed", default="1", help="seed of the simulated noise (1)")
     run.add_argument("--secure", action="store_true", help="secure noise, no seed")
     add_parameter_options(run)
+    run.add_argument(
+        "--reference",
+        choices=[_spelled(name) for name in NON_PRIVATE],
+        default=_spelled(NON_PRIVATE[0]),
+        help="what the graph is compared with beside the truth: non-private PC or NOTEARS with the "
+        "same settings; or also the same algorithm without noise, which says what noise costs",
+    )
     work = command.add_argument_group("work")
     work.add_argument(
         "--estimate",
@@ -122,8 +131,10 @@ def _run(options: argparse.Namespace) -> None:
     if options.format is not None:
         print(text_format(options.format).export(result.graph), end="")
         return
-    reference = non_private_reference(source, result)
-    references = references_of(dataset, reference)
+    reference, same = non_private_reference(source, result), None
+    if options.reference == "same" and result.noise != "none":
+        same = non_private_reference(source, result, reference="same")
+    references = references_of(dataset, reference, same)
     report = run_report(result, dataset, references, seed=None if options.secure else seed)
     if judged is not None:
         report["stability"] = judged.as_dict()
@@ -144,10 +155,17 @@ def _run(options: argparse.Namespace) -> None:
         narrow and f"note: {narrow}",
         *([] if judged is None else _stability_lines(judged)),
         reference_sentence(result, reference),
+        "" if same is None else reference_sentence(result, same),
+        price_sentence(result, references),
         large_delta_sentence(result.guarantee, result.rows or dataset.n),
         effect_sentence(result, result.rows or dataset.n),
     ]
     print("\n".join([_words(report), *filter(None, notes)]))
+
+
+def _spelled(name: str) -> str:
+    """A reference as the command line writes it."""
+    return name.replace("_", "-")
 
 
 def _stability_lines(judged: Stability) -> list[str]:
@@ -243,10 +261,12 @@ def _words(report: dict[str, Any]) -> str:
     lines += [f"note: {note}" for note in notes]
     if report["noise"] in _NOISE:
         lines.append(_NOISE[report["noise"]])
-    form = get_algorithm(report["algorithm"]).output.upper()
+    algorithm = get_algorithm(report["algorithm"])
+    form, same = algorithm.output.upper(), reference_names(algorithm)["same"]
     for name, metrics in report["metrics"].items():
+        against = same if name == "same" else _spelled(name)
         lines.append(
-            f"against {name.replace('_', '-')}: skeleton F1 {metrics['skeleton']['f1']:.3f}, "
+            f"against {against}: skeleton F1 {metrics['skeleton']['f1']:.3f}, "
             f"{form} F1 {metrics['cpdag']['f1']:.3f}"
         )
     if report["stopped"]:

@@ -1,13 +1,30 @@
-"""What runs are measured against: the true graph, and the same search without noise."""
+"""What runs are measured against: the truth, the usual algorithm, the same without noise."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 from privcore.algorithms.search.model import Algorithm
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.knowledge import Knowledge
+
+# By these names references stand in reports, rows and addresses.  non_private: PC or NOTEARS with a
+# run's settings; same: the run's own algorithm without noise.
+Reference = Literal["truth", "non_private", "same"]
+REFERENCES: tuple[Reference, ...] = get_args(Reference)
+# Those that are runs, the usual one first.
+NonPrivate = Literal["non_private", "same"]
+NON_PRIVATE: tuple[NonPrivate, ...] = get_args(NonPrivate)
+
+
+def reference_names(algorithm: Algorithm) -> dict[Reference, str]:
+    """What a reader calls the references of an algorithm's runs."""
+    return {
+        "truth": "truth",
+        "non_private": f"non-private {algorithm.reference_algorithm.upper()}",
+        "same": f"{algorithm.title} without noise",
+    }
 
 
 def true_graph(

@@ -10,6 +10,7 @@ from privcore.releases.effect import (
 )
 from privcore.releases.report import (
     non_private_reference,
+    price_sentence,
     reference_sentence,
     references_of,
     run_report,
@@ -22,6 +23,7 @@ __all__ = [
     "non_private_reference",
     "one_level_sentence",
     "overruled_sentence",
+    "price_sentence",
     "python_code",
     "reference_sentence",
     "references_of",

@@ -10,13 +10,22 @@ from typing import Any
 from privcore.algorithms import Discovery, Hooks, discover, get_algorithm
 from privcore.counts import MixedRows, MomentSource, has_levels
 from privcore.data.model import Described
+from privcore.errors import ParameterError
 from privcore.graphs import PDAG
 from privcore.graphs.exports import to_json_dict
 from privcore.graphs.layout import Positions
-from privcore.measures import evaluate
-from privcore.measures.references import non_private_settings, true_graph
+from privcore.measures import compare, evaluate
+from privcore.measures.price import link_count, noise_and_gain_sentence, noise_sentence
+from privcore.measures.references import (
+    NON_PRIVATE,
+    NonPrivate,
+    non_private_settings,
+    true_graph,
+)
+from privcore.privacy.mechanisms import NoNoise
 from privcore.releases.effect import one_level_columns
 from privcore.releases.findings import described_pairs
+from privcore.text import short
 from privcore.version import __version__
 
 # Tests of PC as a reference, and cells of the table of a test, at most: about a minute's work.
@@ -25,17 +34,42 @@ _CELLS = 2_000_000
 
 
 def non_private_reference(
-    source: MomentSource | MixedRows, result: Discovery, *, hooks: Hooks | None = None
+    source: MomentSource | MixedRows,
+    result: Discovery,
+    *,
+    reference: NonPrivate = "non_private",
+    hooks: Hooks | None = None,
 ) -> Discovery:
-    """PC (or NOTEARS) without noise, with a run's settings: what privacy is measured against.
+    """A run without noise that a private one is compared with; not private.
 
-    Not private.  PC ends after 500,000 tests, and at the order from which tables of the columns
+    reference: "non_private" is PC (or NOTEARS) with the run's settings: what else one would run.
+    "same" is the run's own algorithm as ε grows without bound, with the plan of its ε
+    (`privcore.privacy.mechanisms.no_noise`): the difference is what noise costs, and nothing else.
+    A run that has no noise is its own reference.
+
+    PC ends after 500,000 tests, and at the order from which tables of the columns
     with the most levels would be too large; `reference_sentence` says so.  Where a run measured
-    columns in few numbers, PC tests these.
+    columns in few numbers, PC tests these.  The same algorithm ends after as many tests, or as the
+    run needed, if that is more.  Raises ParameterError for another reference.
     """
+    if reference not in NON_PRIVATE:
+        raise ParameterError(
+            f"There is no reference {short(reference)!r}; choose one of {', '.join(NON_PRIVATE)}."
+        )
     algorithm = get_algorithm(result.algorithm)
-    if not algorithm.private:
+    if result.noise == "none":
         return result
+    if reference == "same":
+        ended = result.stopped == "work"
+        return discover(
+            source,
+            result.algorithm,
+            result.parameters,
+            noise=NoNoise(),
+            hooks=hooks,
+            keep_trace=False,
+            test_limit=result.tests_run if ended else max(_TESTS, result.tests_run),
+        )
     name, settings = non_private_settings(algorithm, result.parameters)
     if result.in_lines:
         settings["score"] = "lines"
@@ -59,8 +93,12 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
     """Where the non-private search ended before it was through, in words; else empty."""
     if reference is result:
         return ""
+    same = reference.algorithm == result.algorithm
     if reference.stopped == "work":
-        return f"PC without noise was ended after {reference.tests_run:,} tests."
+        title = get_algorithm(reference.algorithm).title if same else reference.algorithm.upper()
+        return f"{title} without noise was ended after {reference.tests_run:,} tests."
+    if same:
+        return ""
     order = reference.parameters.get("max_order")
     # The algorithm's own reference may set an order, which then is not for the size of tables.
     _, settings = non_private_settings(get_algorithm(result.algorithm), result.parameters)
@@ -74,11 +112,14 @@ def reference_sentence(result: Discovery, reference: Discovery) -> str:
     )
 
 
-def references_of(dataset: Described, non_private: Discovery) -> dict[str, PDAG]:
-    """`truth`, if it is known, and `non_private`.
+def references_of(
+    dataset: Described, non_private: Discovery, same: Discovery | None = None
+) -> dict[str, PDAG]:
+    """`truth`, if it is known, `non_private`, and `same`, if it was made.
 
-    The true graph is compared as its CPDAG, with the directions that were known beforehand, or as
-    it is with algorithms that claim one DAG.
+    non_private, same: as `non_private_reference` makes them.  The true graph is compared as its
+    CPDAG, with the directions that were known beforehand, or as it is with algorithms that claim
+    one DAG.
     """
     references = {}
     if dataset.true_edges is not None:
@@ -86,7 +127,27 @@ def references_of(dataset: Described, non_private: Discovery) -> dict[str, PDAG]
         known = non_private.parameters["knowledge"]
         references["truth"] = true_graph(algorithm, dataset.names, dataset.true_edges, known)
     references["non_private"] = non_private.graph
+    if same is not None:
+        references["same"] = same.graph
     return references
+
+
+def price_sentence(result: Discovery, references: Mapping[str, PDAG]) -> str:
+    """What noise costs a run, and where the truth is known what the algorithm gains, in words.
+
+    references: as of `references_of`.  Empty without `same`.
+    """
+    if "same" not in references:
+        return ""
+    algorithm = get_algorithm(result.algorithm)
+    if "truth" not in references:
+        private = link_count(compare(result.graph, references["same"], "same"))
+        return noise_sentence(private, algorithm.title)
+    private, same, usual = (
+        link_count(compare(graph, references["truth"], "truth"))
+        for graph in (result.graph, references["same"], references["non_private"])
+    )
+    return noise_and_gain_sentence(private, same, usual, algorithm.reference_algorithm.upper())
 
 
 def run_report(

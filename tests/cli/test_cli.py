@@ -38,6 +38,33 @@ def refused(capsys, *arguments):
     return err
 
 
+def test_the_same_algorithm_without_noise_is_compared_where_it_is_wanted(capsys):
+    words = ("discover", "--network", "cancer", "--algorithm", "svt-pc", "--rows", "2000")
+    _, usual, _ = run(capsys, *words, "--json")
+    assert json.loads(usual)["metrics"].keys() == {"truth", "non_private"}
+    _, out, _ = run(capsys, *words, "--reference", "same", "--json")
+    both = json.loads(out)
+    assert both["metrics"].keys() == {"truth", "non_private", "same"}
+    assert both["directed"] == json.loads(usual)["directed"]
+    assert both["noise"] == "simulated"
+    _, words_of_it, _ = run(capsys, *words, "--reference", "same")
+    assert "against SVT-PC without noise: skeleton F1" in words_of_it
+    assert "the algorithm finds" in words_of_it
+    _, plain, _ = run(
+        capsys,
+        "discover",
+        "--network",
+        "cancer",
+        "--algorithm",
+        "pc",
+        "--reference",
+        "same",
+        "--json",
+    )
+    assert json.loads(plain)["metrics"].keys() == {"truth", "non_private"}
+    refused(capsys, *words, "--reference", "nothing")
+
+
 def test_the_issue_s_command(capsys):
     code, out, _ = run(
         capsys,

@@ -7,7 +7,15 @@ import pytest
 
 from privcore.algorithms import ALGORITHMS, count, discover
 from privcore.data import Column, Dataset, load_network
-from privcore.releases import non_private_reference, reference_sentence
+from privcore.errors import ParameterError
+from privcore.privacy.mechanisms import NoNoise
+from privcore.releases import (
+    non_private_reference,
+    price_sentence,
+    reference_sentence,
+    references_of,
+    run_report,
+)
 from privcore.releases import report as module
 
 
@@ -81,3 +89,55 @@ def test_it_ends_after_so_many_tests_and_says_so(monkeypatch):
 )
 def test_the_order_follows_from_levels_alone(levels, order):
     assert module._largest_order(levels) == order
+
+
+@pytest.fixture(scope="module")
+def asia():
+    return load_network("asia").sample(20_000, 1)
+
+
+def test_the_same_algorithm_without_noise_is_a_reference(asia):
+    source = count(asia)
+    one, two = (
+        non_private_reference(
+            source, discover(source, "svt-pc", {"epsilon": 1.0}, seed=seed), reference="same"
+        )
+        for seed in (1, 2)
+    )
+    assert one.graph == two.graph
+    assert (one.algorithm, one.noise, one.guarantee.calibration) == ("svt-pc", "none", "none")
+    assert one.graph == discover(source, "svt-pc", {"epsilon": 1.0}, noise=NoNoise()).graph
+    assert non_private_reference(source, one, reference="same") is one
+    with pytest.raises(ParameterError):
+        non_private_reference(source, one, reference="pc")
+
+
+def test_the_report_has_metrics_against_it_and_a_price(asia):
+    source = count(asia)
+    result = discover(source, "svt-pc", {"epsilon": 1.0}, seed=1)
+    usual = non_private_reference(source, result)
+    same = non_private_reference(source, result, reference="same")
+    assert price_sentence(result, references_of(asia, usual)) == ""
+    references = references_of(asia, usual, same)
+    assert set(run_report(result, asia, references, seed=1)["metrics"]) == {
+        "truth",
+        "non_private",
+        "same",
+    }
+    assert "than PC" in price_sentence(result, references) or "as PC" in price_sentence(
+        result, references
+    )
+    missing = len(same.graph.skeleton - result.graph.skeleton)
+    del references["truth"]
+    said = price_sentence(result, references)
+    assert f"{missing} of the {len(same.graph.skeleton)} links that SVT-PC" in said
+
+
+def test_it_ends_with_the_tests_of_a_run_that_was_ended(asia):
+    source = count(asia)
+    ended = discover(source, "svt-pc", {"epsilon": 1.0}, seed=1, test_limit=10)
+    same = non_private_reference(source, ended, reference="same")
+    assert (same.stopped, same.tests_run) == ("work", 10)
+    assert reference_sentence(ended, same).startswith("SVT-PC without noise was ended after 10")
+    whole = discover(source, "svt-pc", {"epsilon": 1.0}, seed=1)
+    assert reference_sentence(whole, non_private_reference(source, whole, reference="same")) == ""

@@ -18,7 +18,7 @@ from privcore.errors import (
     ParameterError,
     ReleaseError,
 )
-from privcore.privacy.mechanisms import SimulatedNoise
+from privcore.privacy.mechanisms import NoNoise, SimulatedNoise
 from privcore.releases import release as module
 from privcore.releases import release_check
 from privcore.releases.archive import keep, kept_certificates, kept_document
@@ -280,6 +280,13 @@ def test_noise_comes_from_nowhere_but_the_secure_sampler(asia, ledger, monkeypat
     monkeypatch.setattr(module, "SecureNoise", lambda: SimulatedNoise(1))
     with pytest.raises(ReleaseError):
         release(asia, "priv-pc", ledger=ledger, budget="clinic")
+
+
+@pytest.mark.parametrize("algorithm", ["priv-pc", "moment-search"])
+def test_what_has_no_noise_is_not_released(asia, ledger, monkeypatch, algorithm):
+    monkeypatch.setattr(module, "SecureNoise", NoNoise)
+    with pytest.raises(ReleaseError):
+        release(asia, algorithm, ledger=ledger, budget="clinic")
 
 
 def killed_at(step, dataset, path, shown):

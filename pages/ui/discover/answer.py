@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pages.ui.texts import for_whom, percent, plain, protected
 from privcore.measures import Comparison
+from privcore.measures.price import link_count, noise_sentence
+from privcore.measures.references import Reference
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
 from privcore.unit import ADDED
 
-ReferenceKind = Literal["truth", "non_private"]
-
-
+_WITHOUT_PRIVACY = {
+    "match": "in both",
+    "undirected": "arrow in only one",
+    "reversed": "the other way round",
+    "extra": "only with privacy",
+    "missing": "only without privacy",
+    "unclear": "cannot be told",
+}
 # Classes of edges as the legend names them.
-CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
+CLASS_WORDS: dict[Reference, dict[str, str]] = {
     "truth": {
         "match": "true link",
         "undirected": "true link, arrow in only one",
@@ -23,14 +28,8 @@ CLASS_WORDS: dict[ReferenceKind, dict[str, str]] = {
         "missing": "missed",
         "unclear": "cannot be told",
     },
-    "non_private": {
-        "match": "in both",
-        "undirected": "arrow in only one",
-        "reversed": "the other way round",
-        "extra": "only with privacy",
-        "missing": "only without privacy",
-        "unclear": "cannot be told",
-    },
+    "non_private": _WITHOUT_PRIVACY,
+    "same": _WITHOUT_PRIVACY,
 }
 
 
@@ -39,15 +38,15 @@ def answer_sentence(
     here: Comparison,
     base: Comparison | None,
     base_title: str,
-    kind: ReferenceKind,
+    kind: Reference,
 ) -> str:
     """How many links the graph has right, as Markdown.
 
     here: the graph against the reference.  base: the non-private graph against the truth; None
     where it is the reference, or where the graph itself is not private.  base_title: of the
-    algorithm without privacy.
+    algorithm without privacy, or without noise.
     """
-    hits, total, invented = _counts(here)
+    hits, total, invented = link_count(here)
     right = f"**{hits} of {total}** true {'link' if total == 1 else 'links'}"
     if guarantee.calibration == "none":
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
@@ -60,9 +59,11 @@ def answer_sentence(
         said = f"{begin} {who} finds {right} and {_invents(invented)}"
         if base is None:
             return f"{said}."
-        before, _, wrong = _counts(base)
+        before, _, wrong = link_count(base)
         false = f" and {_invents(wrong)}" if wrong or invented else ""
         return f"{said}; without privacy {base_title} finds {before}{false}."
+    if kind == "same":
+        return f"{begin} {noise_sentence(link_count(here), base_title, begun=True)}"
     more = f"adds {invented}" if invented else "adds none"
     links = "link" if total == 1 else "links"
     return (
@@ -106,17 +107,10 @@ def typical_sentence(same: int, alike: float, rolls: int, wanted: int, pending: 
     return f"{said}; on average a re-roll shares {percent(round(alike, 2))} of its links."
 
 
-def count_text(comparison: Comparison, kind: ReferenceKind) -> str:
+def count_text(comparison: Comparison, kind: Reference) -> str:
     """For a small picture: such as "8 true, 0 false"."""
-    hits, _, invented = _counts(comparison)
+    hits, _, invented = link_count(comparison)
     return f"{hits} true, {invented} false" if kind == "truth" else f"{hits} kept, {invented} more"
-
-
-def _counts(comparison: Comparison) -> tuple[int, int, int]:
-    """Links of the reference that the graph has, all of the reference, and those it has alone."""
-    extra, missing = comparison.count("extra"), comparison.count("missing")
-    hits = len(comparison.pairs) - extra - missing
-    return hits, hits + missing, extra
 
 
 def _invents(count: int) -> str:

@@ -17,13 +17,14 @@ import streamlit as st
 
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.controls.params import control, log_grid, number_text, widget_key
-from pages.ui.discover.answer import ReferenceKind, count_text, typical_sentence
+from pages.ui.discover.answer import count_text, typical_sentence
 from pages.ui.discover.background import Background
 from pages.ui.theme import EDGES, PALETTES, current
 from privcore.algorithms import Algorithm, Discovery, Parameter
 from privcore.extras.lab.repeat import Roll, spread
 from privcore.graphs import PDAG
 from privcore.measures import compare
+from privcore.measures.references import Reference
 
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
 # Re-rolls at the shown ε, and at each other ε of the strip.
@@ -83,7 +84,7 @@ class Around:
     seed: int
     key: str
     reference: PDAG
-    kind: ReferenceKind
+    kind: Reference
     base: tuple[str, float] | None
     background: Background
 

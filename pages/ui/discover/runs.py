@@ -52,3 +52,14 @@ def reference_run(loaded: Loaded, result: Discovery) -> Discovery | None:
         lambda hooks: non_private_reference(loaded.source, result, hooks=hooks),
         shared=loaded.is_network,
     )
+
+
+def same_run(loaded: Loaded, result: Discovery) -> Discovery | None:
+    """The run of the same algorithm without noise, whatever the seed of the noise."""
+    key = ("same", loaded.key, result.algorithm, settings_key(dict(result.parameters)))
+    return kept(
+        key,
+        f"Running {ALGORITHMS[result.algorithm].title} without noise",
+        lambda hooks: non_private_reference(loaded.source, result, reference="same", hooks=hooks),
+        shared=loaded.is_network,
+    )

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import texts
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import Loaded
-from pages.ui.discover.answer import ReferenceKind, answer_sentence, promise_sentence
+from pages.ui.discover.answer import answer_sentence, promise_sentence
 from pages.ui.discover.power import gap_sentence, seen_sentence
 from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
@@ -15,6 +15,7 @@ from privcore.algorithms.engine import cut_sentence
 from privcore.counts import MixedRows
 from privcore.graphs import PDAG
 from privcore.measures import Comparison, Metrics, cpdag_metrics, skeleton_metrics
+from privcore.measures.references import Reference
 from privcore.releases import effect_sentence, large_delta_sentence
 
 
@@ -41,13 +42,17 @@ def header(
     base_title: str,
     against: Comparison,
     before: Comparison | None,
-    kind: ReferenceKind,
+    kind: Reference,
+    price: str = "",
 ) -> None:
-    """The answer in one sentence, what is promised, and the way to the next noise."""
+    """The answer in a sentence, what is promised, and the way to the next noise.
+
+    price: a sentence on what noise costs, where there is one.
+    """
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
     said = answer_sentence(guarantee, against, before, base_title, kind)
-    st.title(said, anchor=False)
+    st.title(f"{said} {price}".rstrip(), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(promise_sentence(guarantee), width="content")
         with st.popover("What is promised", type="tertiary", key="promise"):

@@ -14,6 +14,7 @@ from privcore.data.model import Described
 from privcore.graphs import PDAG
 from privcore.graphs.layout import Positions
 from privcore.measures import Comparison, compare
+from privcore.measures.references import Reference, reference_names
 from privcore.releases.findings import line_widths
 from privcore.text import short
 
@@ -25,7 +26,7 @@ SIMULATED = "The noise is simulated from a seed, for exploring: this is not a re
 class RunPictures:
     """What is drawn of a run; seed: of its simulated noise, None if it has none.
 
-    references: "non_private", and "truth" if it is known.
+    references: "non_private", "truth" if it is known, and "same" if it is what stands beside.
     """
 
     result: Discovery
@@ -47,9 +48,14 @@ class RunPictures:
         """The non-private algorithm, such as "PC"."""
         return ALGORITHMS[self.result.algorithm].reference_algorithm.upper()
 
+    @property
+    def names(self) -> dict[Reference, str]:
+        """References as a reader knows them."""
+        return reference_names(ALGORITHMS[self.result.algorithm])
+
     def comparisons(self) -> list[Comparison]:
         """With the truth, and with the non-private graph where that is another run."""
-        names = {"truth": "truth", "non_private": f"non-private {self.base_name}"}
+        names = self.names
         shown = [n for n in names if n in self.references and (self.private or n == "truth")]
         return [compare(self.result.graph, self.references[n], names[n]) for n in shown]
 
@@ -73,7 +79,8 @@ class RunPictures:
         framed: as for `graph`.
         """
         against = self.comparisons()[-1]
-        base = self.references["non_private"]
+        beside: Reference = "same" if "same" in self.references else "non_private"
+        base, title = self.references[beside], self.names[beside]
         lines = run_lines(self.result, self.dataset, seed=self.seed, compared=True)
         return pair_picture(
             Drawing(
@@ -83,7 +90,7 @@ class RunPictures:
                 base,
                 widths=self.widths,
             ),
-            Drawing(base, f"Non-private {self.base_name}"),
+            Drawing(base, f"{title[0].upper()}{title[1:]}"),
             self.positions,
             title=self.title if framed else "",
             lines=lines if framed else (),

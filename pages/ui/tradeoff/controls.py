@@ -26,6 +26,7 @@ from privcore.extras.lab.sweeps.sweep import (
     SweepPlan,
     TableData,
 )
+from privcore.measures.references import Reference
 
 _USUAL = ("moment-search", "svt-pc", "priv-pc", "em-pc")
 _USUAL_NUMBERS = ("moment-search", "privpc-star", "noleaks", "moment-notears")
@@ -37,7 +38,17 @@ MEASURES = {
 }
 FOUND = ("adjacent", "directed")
 _SEEDS = [3, 5, 10, 20, 50, 100]
-_REFERENCES = {"truth": "truth", "non_private": "non-private"}
+_REFERENCES: dict[Reference, str] = {
+    "truth": "truth",
+    "non_private": "non-private",
+    "same": "same without noise",
+}
+_AGAINST: dict[Reference, str] = {
+    "truth": "the truth",
+    "non_private": "the non-private graph",
+    "same": "the same algorithm without noise",
+}
+_REFERENCE = "sweep_reference"
 _KINDS = {"skeleton": "skeleton", "cpdag": "CPDAG"}
 _MANTISSAS = {1: (1,), 2: (1, 3), 3: (1, 2, 5), 6: (1, 1.5, 2, 3, 5, 7)}
 ROWS_GRID = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
@@ -144,7 +155,18 @@ def choose_plan(loaded: Loaded) -> SweepPlan | None:
         rows=() if loaded.dataset.recipe is None and not loaded.is_network else (loaded.dataset.n,),
         settings={"knowledge": known} if known else {},
         seeds=seeds,
+        same=_same_is_chosen(),
     )
+
+
+def _same_is_chosen() -> bool:
+    """Whether graphs are compared with the same algorithm without noise.
+
+    The choice is drawn after the plan; until it is there for the first time, the address says it.
+    """
+    if _REFERENCE in st.session_state:
+        return bool(st.session_state[_REFERENCE] == "same")
+    return st.query_params.get(_REFERENCE) == _REFERENCES["same"]
 
 
 def epsilons_between(grid: list[float], low: float, high: float, density: int) -> tuple[float, ...]:
@@ -164,17 +186,18 @@ def _spread(values: list[float], count: int) -> tuple[float, ...]:
 def choose_view(has_truth: bool) -> View:
     """Which number is drawn."""
     with st.container(horizontal=True):
-        references = list(_REFERENCES) if has_truth else ["non_private"]
+        references = [r for r in _REFERENCES if has_truth or r != "truth"]
         reference = st.segmented_control(
             "Compare with",
             references,
             default=references[0],
             required=True,
-            key="sweep_reference",
+            key=_REFERENCE,
             bind="query-params",
             persist_state="session",
             format_func=_REFERENCES.__getitem__,
-            help="Non-private: the same search with the same settings, without noise.",
+            help="Non-private: PC or NOTEARS with the same settings. Same without noise: the "
+            "algorithm itself, so that what differs is the noise; the runs are made again for it.",
         )
         kind = st.segmented_control(
             "Of the",
@@ -200,9 +223,10 @@ def choose_view(has_truth: bool) -> View:
             f"right pairs it has. F1 is between the two. {term_link('shd')}: pairs whose edge "
             "differs.",
         )
-    against = "the truth" if reference == "truth" else "the non-private graph"
     name = "Hamming distance" if measure == "shd" else f"{_KINDS[kind]} {MEASURES[measure]}"
-    return View(f"{reference}_{kind}_{measure}", f"{name} against {against}", measure != "shd")
+    return View(
+        f"{reference}_{kind}_{measure}", f"{name} against {_AGAINST[reference]}", measure != "shd"
+    )
 
 
 def second_parameters(algorithm: Algorithm) -> list[Parameter]:
@@ -250,6 +274,7 @@ def choose_map(loaded: Loaded, plan: SweepPlan) -> tuple[SweepPlan, str, str]:
         rows=rows,
         settings=plan.settings,
         seeds=min(plan.seeds, 10),
+        same=plan.same,
     )
     return made, other, others[other]
 

@@ -39,6 +39,7 @@ from privcore.counts import (
 from privcore.independence.lines import basis_of
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.moment_release import SQUARES, with_noise
+from privcore.privacy.mechanisms.no_noise import width_of
 
 
 def release_pairs(
@@ -61,9 +62,10 @@ def release_pairs(
         exact[c, d] = bases[c].T @ source.table([c, d]) @ bases[d]
     noisy = noise.gaussian_array(np.concatenate([sums.ravel() for sums in exact.values()]), sigma)
     released = Moments(source.n, source.levels) if before is None else before
+    width = width_of(noise, sigma)
     ends = np.cumsum([sums.size for sums in exact.values()])
     for (columns, sums), part in zip(exact.items(), np.split(noisy, ends[:-1]), strict=True):
-        released.add(columns, part.reshape(sums.shape), sigma * sigma)
+        released.add(columns, part.reshape(sums.shape), width * width)
     return released
 
 
@@ -75,10 +77,11 @@ def release_tables(
     noise: NoiseSource,
 ) -> None:
     """Adds counts over each of the sets, each cell with noise of deviation sigma."""
+    width = width_of(noise, sigma)
     for columns in sets:
         exact = source.table(columns).astype(np.float64)
         noisy = noise.gaussian_array(exact.reshape(-1), sigma)
-        released.add_table(columns, noisy.reshape(exact.shape), sigma * sigma)
+        released.add_table(columns, noisy.reshape(exact.shape), width * width)
 
 
 def release_whole(
@@ -95,7 +98,8 @@ def release_whole(
     else:
         known = before.counts.reshape(-1).astype(np.int64)
         noisy = noise.refined_laplace_array(exact, known, before.scale, plan.scale)
-    return KeptTable(plan.n, noisy.reshape(source.levels).astype(np.float64), plan.scale)
+    counts = noisy.reshape(source.levels).astype(np.float64)
+    return KeptTable(plan.n, counts, width_of(noise, plan.scale))
 
 
 def release_units(
@@ -106,7 +110,8 @@ def release_units(
         return NumberUnits(*release_scales(source, plan, noise), plan.radius, _half(source))
     assert has_levels(source)
     counts = release_counts(source, plan.units_sigma, noise)
-    return LineUnits(counts, plan.units_sigma, bases_of(counts, plan))
+    sigma = width_of(noise, plan.units_sigma)
+    return LineUnits(counts, sigma, bases_of(counts, plan, sigma))
 
 
 def _half(source: NumberSource) -> Vector:
@@ -121,6 +126,7 @@ def release_scales(
     exact = source.moments(math.sqrt(plan.columns))
     means_and_squares = np.concatenate([exact[0, 1 + columns], np.diag(exact)[1 + columns]])
     means, squares = np.split(noise.gaussian_array(means_and_squares, sigma), 2)
+    sigma = width_of(noise, sigma)
     centre = np.clip(means, -1, 1)
     variance = squares - centre * centre
     # Shrunk to their mean as far as they differ by no more than noise (James & Stein 1961).
@@ -138,14 +144,15 @@ def release_counts(source: CountSource, sigma: float, noise: NoiseSource) -> tup
     return tuple(np.split(noisy, np.cumsum(source.levels)[:-1]))
 
 
-def bases_of(counts: Sequence[Vector], plan: RowsPlan) -> Bases:
+def bases_of(counts: Sequence[Vector], plan: RowsPlan, sigma: float) -> Bases:
     """Coordinates of the levels of each column, by noisy counts; rows of length 1 are the longest.
 
-    Rarer levels than noise can tell from none would be far out: none has a smaller share.
+    sigma: of the noise on a count.  Rarer levels than noise can tell from none would be far out:
+    none has a smaller share.
     """
     bases = []
     for own, ordered in zip(counts, plan.ordered, strict=True):
-        shares = nearest_probabilities(own, min(plan.units_sigma / plan.n, 0.5 / len(own)))
+        shares = nearest_probabilities(own, min(sigma / plan.n, 0.5 / len(own)))
         bases.append(basis_of(shares, ordered) / plan.longest)
     return tuple(bases)
 
@@ -170,4 +177,5 @@ def release_rows(
     weight = np.ones(len(exact))
     weight[0] = plan.mean_share
     noisy = with_noise(exact * np.outer(weight, weight), plan.moments_sigma, noise)
-    return KeptRows(plan.n, units, noisy, plan.moments_sigma, mu, SQUARES, plan.mean_share)
+    sigma = width_of(noise, plan.moments_sigma)
+    return KeptRows(plan.n, units, noisy, sigma, mu, SQUARES, plan.mean_share)

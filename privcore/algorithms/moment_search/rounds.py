@@ -29,6 +29,7 @@ from privcore.algorithms.search.skeleton import (
     search_skeleton,
 )
 from privcore.arrays import Columns
+from privcore.privacy.mechanisms.no_noise import width_of
 
 # Cells of a table of more than four columns.  The noise on every count that is read from a table
 # grows with the cells of the whole: a test on few of many columns has the noise of all.
@@ -82,7 +83,7 @@ def run_in_rounds(
     cut.
     """
     penalty = run.parameters.penalty
-    noise, earlier = plan.noise, run.earlier.kept
+    noise, earlier = plan.noise * width_of(run.noise, 1.0) ** 2, run.earlier.kept
     if isinstance(earlier, KeptSums):
         before = earlier.moments.copy()
         noise = earlier.noise if run.earlier.only else 1 / (1 / noise + 1 / earlier.noise)

@@ -13,6 +13,7 @@ from privcore.arrays import Columns, Matrix, Vector
 from privcore.graphs import PDAG
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.noise import NoiseKind
 
 Edge = tuple[int, int]
 Stopped = Literal["budget", "noise", "work", "size"]
@@ -308,7 +309,7 @@ class Discovery:
     orders_run: int
     seconds: float
     parameters: Mapping[str, Any]
-    noise: Literal["none", "simulated", "secure"]
+    noise: NoiseKind
     stopped: Stopped | None = None
     unreached: Unreached | None = None
     unit: str = ""

@@ -16,6 +16,7 @@ from privcore.algorithms.search.parameters import PerTestParameters
 from privcore.errors import ParameterError
 from privcore.independence import SCORES, Measure, ScoreMeasure, z_threshold
 from privcore.privacy.accounting.events import Event
+from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.rounding import down, up
 
 # Of the total ε; the tests get the rest, and all of δ.
@@ -62,7 +63,7 @@ def corrected(run: Run[PerTestParameters], measure: Measure, noise_variance: flo
         probabilities = noisy / max(noisy.sum(), 1.0)
         # At least that of a level with one record, so that no threshold is 0.
         spread.append(max(3.0 / run.source.n, 1.0 - float((probabilities**3).sum())))
-    extra = noise_variance if wanted == "ties and noise" else 0.0
+    extra = noise_variance * width_of(run.noise, 1.0) ** 2 if wanted == "ties and noise" else 0.0
     quantile = z_threshold(measure.level)
     thresholds = {
         (x, y): quantile * sqrt(spread[x] * spread[y] + extra) for x, y in combinations(range(p), 2)

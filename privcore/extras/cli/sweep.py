@@ -36,18 +36,29 @@ from privcore.extras.lab.sweeps.sweep import (
     summarise,
     write_rows,
 )
+from privcore.measures.references import Reference
 from privcore.text import short
 
 # Of ε in the table on the screen; the file has them all.
 _COLUMNS = 7
 
 
-def sweep_table(rows: list[Row]) -> str:
-    """Mean skeleton F1 with a line for each algorithm and a column for each ε."""
+_AGAINST: dict[Reference, str] = {
+    "truth": "the truth",
+    "non_private": "non-private PC or NOTEARS",
+    "same": "the same algorithm without noise",
+}
+
+
+def sweep_table(rows: list[Row], *, same: bool = False) -> str:
+    """Mean skeleton F1 with a line for each algorithm and a column for each ε.
+
+    Against the truth where it is known; same: against the same algorithm without noise.
+    """
     table = pd.DataFrame(rows)
     known = table["truth_skeleton_f1"].notna().any()
-    metric = "truth_skeleton_f1" if known else "non_private_skeleton_f1"
-    means = summarise(table.sort_values("cell"), metric)
+    against: Reference = "same" if same else "truth" if known else "non_private"
+    means = summarise(table.sort_values("cell"), f"{against}_skeleton_f1")
     several = [
         name
         for name in means.columns[: means.columns.get_loc("runs")]
@@ -67,10 +78,9 @@ def sweep_table(rows: list[Row]) -> str:
     ]
     head += [] if epsilons else ["F1"]
     widths = [max(len(line[i]) for line in (head, *body)) for i in range(len(head))]
-    against = "the truth" if known else "non-private PC or NOTEARS"
     return "\n".join(
         [
-            f"Mean skeleton F1 against {against}:",
+            f"Mean skeleton F1 against {_AGAINST[against]}:",
             *(
                 "  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip()
                 for line in (head, *body)
@@ -118,6 +128,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="a fixed parameter of every algorithm that has it, or ALGORITHM.NAME=VALUE of one",
     )
     plan.add_argument("--calibrations", default="proven", help="proven, published or both (proven)")
+    plan.add_argument(
+        "--reference",
+        choices=["non-private", "same"],
+        default="non-private",
+        help="what graphs are compared with beside the truth: non-private PC or NOTEARS with the "
+        "same settings; or also the same algorithm without noise",
+    )
     plan.add_argument("--seeds", default="20", help="runs of each, with noise of their own (20)")
     plan.add_argument("--seed", default="1", help="that all noise is derived from (1)")
     add_knowledge_options(plan)
@@ -155,7 +172,7 @@ def _run(options: argparse.Namespace) -> None:
             journal.remove()
     write_rows(options.out, rows, plan, _command(options))
     journal.remove()
-    print(sweep_table(rows))
+    print(sweep_table(rows, same=plan.same))
     refused = sum(row["error"] is not None for row in rows)
     noted = f", {refused:,} of them refused (column error says why)" if refused else ""
     print(f"{len(rows):,} runs{noted}: {options.out}")
@@ -202,6 +219,7 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
         rows=tuple(whole(n, "rows") for n in _list(rows)),
         seeds=whole(options.seeds, "seeds"),
         master_seed=whole(options.seed, "seed"),
+        same=options.reference == "same",
     )
 
 

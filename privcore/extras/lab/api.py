@@ -22,6 +22,7 @@ def sweep(
     seeds: int = 20,
     workers: int | None = 0,
     scheduler: str | None = None,
+    same: bool = False,
     **settings: Any,
 ) -> pd.DataFrame:
     """Run algorithms over budgets, with simulated noise, and measure each graph.
@@ -33,6 +34,7 @@ def sweep(
         seeds: runs of each, with noise of their own.
         workers: processes; 0 for this one, None for one on each processor.
         scheduler: the address of a Dask scheduler, whose workers are used instead.
+        same: whether to compare with the same algorithm without noise, too.
         **settings: of other parameters, for every algorithm that has them.
 
     Returns:
@@ -52,6 +54,7 @@ def sweep(
         grids={"epsilon": tuple(epsilons)},
         settings=settings,
         seeds=seeds,
+        same=same,
     )
     if plan.unused:
         raise ParameterError(f"None of the algorithms has a parameter {short(plan.unused[0])!r}.")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from privcore.arrays import Vector
 from privcore.extras.pairs.pair import Direction
 from privcore.privacy.accounting import Guarantee
+from privcore.privacy.mechanisms.noise import NoiseKind
 
 Interval = tuple[float, float]
 
@@ -123,7 +124,7 @@ class Inference:
     names: tuple[str, str]
     parameters: Mapping[str, Any]
     guarantee: Guarantee
-    noise: Literal["simulated", "secure"]
+    noise: NoiseKind
     n_train: int
     n_test: int
     bins: int

@@ -15,6 +15,7 @@ from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means, on_grid, step_of
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.gaussian import planned_sigma
+from privcore.privacy.mechanisms.no_noise import width_of
 
 
 class Columns(NamedTuple):
@@ -42,5 +43,6 @@ def release_columns(rows: Matrix, multiplicities: Vector, mu: float, noise: Nois
     noisy = noise.gaussian_array(exact, scale)
     means = np.clip(noisy[:columns], -1, 1)
     # Without a floor noise could make a column's variance 0, or less.
-    variances = np.clip(noisy[columns:] - means * means, min(scale, 1.0), 1)
+    floor = min(width_of(noise, scale), 1.0)
+    variances = np.clip(noisy[columns:] - means * means, floor, 1)
     return Columns(means, variances, scale)

@@ -20,6 +20,7 @@ from privcore.arrays import Matrix, Vector
 from privcore.fixed_point import of_means
 from privcore.privacy.mechanisms import NoiseSource
 from privcore.privacy.mechanisms.gaussian import planned_mu, planned_sigma
+from privcore.privacy.mechanisms.no_noise import width_of
 from privcore.privacy.mechanisms.second_moments import upper_triangle
 from privcore.rounding import up
 
@@ -76,5 +77,6 @@ def release_moments(
     means = products[0, 1:] / weight[0]
     values, vectors = np.linalg.eigh(products[1:, 1:] - np.outer(means, means))
     # Without a floor noise could make the loss fall without end along some direction.
+    scale = width_of(noise, scale)
     raised = np.maximum(values, scale)
     return NoisyMoments(np.asarray((vectors * raised) @ vectors.T), scale)

@@ -3,7 +3,8 @@
 A `NoiseSource` is either a seeded *simulation*, for exploring and for
 experiments that anyone can repeat, or *secure* (see `secure`): OpenDP's samplers and the
 operating system's entropy, with no seed.  Mechanisms cannot distinguish them;
-results record which one was used, and only secure noise may be released.
+results record which one was used, and only secure noise may be released.  A third adds nothing, to
+see what noise costs (see `no_noise`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from privcore.privacy.mechanisms.refining import check_refining, quantile
 
 Counts = NDArray[np.int64]
 Perturbation = Literal["gumbel", "exponential"]
+NoiseKind = Literal["none", "simulated", "secure"]
 
 
 class NoiseSource(Protocol):
@@ -28,7 +30,7 @@ class NoiseSource(Protocol):
     Every method that adds noise raises ParameterError for a negative, infinite or NaN scale.
     """
 
-    kind: Literal["simulated", "secure"]
+    kind: NoiseKind
 
     def laplace(self, value: float, scale: float) -> float:
         """`value` plus a draw from the Laplace distribution, density exp(-|x|/scale)/(2 scale)."""
@@ -100,7 +102,7 @@ class SimulatedNoise:
     seed can be tried out, so nothing made with it may leave the building.
     """
 
-    kind: Literal["simulated", "secure"] = "simulated"
+    kind: NoiseKind = "simulated"
 
     def __init__(self, seed: int | np.random.SeedSequence) -> None:
         self._generator = np.random.default_rng(seed)

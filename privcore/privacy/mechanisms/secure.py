@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from privcore.arrays import Vector
 from privcore.errors import ParameterError
 from privcore.privacy.mechanisms.noise import (
     Counts,
+    NoiseKind,
     Perturbation,
     check_scale,
     check_size,
@@ -30,7 +31,7 @@ class SecureNoise:
     floating-point resolution, so the result does not depend on how floats of the input round.
     """
 
-    kind: Literal["simulated", "secure"] = "secure"
+    kind: NoiseKind = "secure"
 
     def __init__(self) -> None:
         self._samplers: dict[tuple[str, float], Callable[[Any], Any]] = {}

@@ -123,7 +123,7 @@ def test_no_row_is_longer_than_what_the_noise_covers(seed, shares, radius, count
     """Whatever noise on the counts makes of the map, two rows move by what is planned for."""
     plan = plan_of(2, 1.0, radius)
     source = source_of(seed, n=2, shares=shares)
-    bases = bases_of(release_counts(source, 10.0, SimulatedNoise(counted)), plan)
+    bases = bases_of(release_counts(source, 10.0, SimulatedNoise(counted)), plan, plan.units_sigma)
     rows = np.concatenate([b[c] for b, c in zip(bases, source.unique()[0], strict=True)], axis=1)
     exact = (
         [

@@ -35,7 +35,7 @@ def test_a_run_made_again_has_the_same_row(algorithm):
         if c.setting.choice.algorithm == algorithm and c.replicate == 2 and c.setting.data == 0
     )
     runner = Runner(plan, seconds=60)
-    graphs = {cell.setting.reference: runner.reference(plan.references[cell.setting.reference])}
+    graphs = {k: runner.reference(plan.references[k]) for k in cell.setting.references}
     (row,) = runner.rows(Batch((cell,), graphs))
     old = held.rows[cell.number]
     assert {k: v for k, v in row.items() if k != "seconds"} == pytest.approx(

@@ -3,15 +3,24 @@
 import json
 import random
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from privcore.algorithms import discover, get_algorithm
+from privcore.algorithms import count, discover, get_algorithm
 from privcore.data import StructuralExample, load_network
 from privcore.errors import Cancelled, ParameterError, SweepError
 from privcore.extras.lab.sweeps import sweep as engine
-from privcore.extras.lab.sweeps.cells import Batch, ReferenceGraph, Runner, edges_text, in_waves
+from privcore.extras.lab.sweeps.cells import (
+    METRICS,
+    Batch,
+    ReferenceGraph,
+    Runner,
+    edges_text,
+    graph_of,
+    in_waves,
+)
 from privcore.extras.lab.sweeps.runs import seed_of
 from privcore.extras.lab.sweeps.sweep import (
     ExampleData,
@@ -25,6 +34,7 @@ from privcore.extras.lab.sweeps.sweep import (
 from privcore.extras.worker import Crew, Pool
 from privcore.graphs import PDAG, cpdag_of_names
 from privcore.measures import skeleton_metrics
+from privcore.privacy.mechanisms import NoNoise
 
 PLAN = SweepPlan(
     (NetworkData("cancer"), NetworkData("survey", seed=3)),
@@ -169,6 +179,33 @@ def test_references_are_made_once(monkeypatch):
     assert sorted(asked) == list(range(2 * 2 * 2 * 3))
 
 
+def test_runs_are_compared_with_the_same_algorithm_without_noise():
+    plan = SweepPlan(
+        (NetworkData("cancer"),),
+        ("pc", "svt-pc", "laplace-pc"),
+        grids={"epsilon": (0.5, 5)},
+        rows=(1_000,),
+        seeds=2,
+        same=True,
+    )
+    plain = replace(plan, same=False)
+    assert plan.digest != plain.digest
+    # One for each ε of each algorithm, beside PC, which all ε of an algorithm share.
+    assert [r.kind for r in plan.references].count("same") == 2 * 2
+    assert [r.kind for r in plan.references].count("non_private") == 2
+    rows, others = rows_of(plan, workers=0), rows_of(plain, workers=0)
+    assert set(columns(plan)) - set(columns(plain)) == {m for m in METRICS if m.startswith("same_")}
+    for row, other in zip(rows, others, strict=True):
+        assert {name: row[name] for name in other} == other
+    source = count(plan.data[0].load(1_000))
+    for cell, row in zip(plan.cells, rows, strict=True):
+        choice = cell.setting.choice
+        noise = NoNoise() if choice.private else None
+        made = discover(source, choice.algorithm, choice.parameters, noise=noise)
+        graph = graph_of(source.names, row["edges"])
+        assert row["same_skeleton_f1"] == skeleton_metrics(graph, made.graph).f1
+
+
 def test_what_has_no_effect_is_left_out():
     plan = SweepPlan(
         (NetworkData("cancer"),),
@@ -231,7 +268,7 @@ def test_refused_runs_are_rows():
 
 def test_a_reference_that_is_refused_leaves_the_run():
     cell = PLAN.cells[-1]
-    row = Runner(PLAN).row(cell, {cell.setting.reference: ReferenceGraph(None, "No.")})
+    row = Runner(PLAN).row(cell, {cell.setting.references[0]: ReferenceGraph(None, "No.")})
     assert row["error"] == "Non-private reference: No."
     assert row["truth_skeleton_f1"] is not None
     assert row["non_private_skeleton_f1"] is None

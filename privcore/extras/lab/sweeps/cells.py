@@ -18,11 +18,11 @@ from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.extras.lab.sweeps.runs import Cell, Reference
 from privcore.graphs import PDAG
 from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
-from privcore.measures.references import true_graph
+from privcore.measures.references import REFERENCES, NonPrivate, true_graph
+from privcore.privacy.mechanisms import NoNoise
 from privcore.threads import one_thread
 
 Row = dict[str, Any]
-REFERENCES = ("truth", "non_private")
 MEASURES = ("precision", "recall", "f1", "shd")
 METRICS = tuple(
     f"{reference}_{graph}_{measure}"
@@ -42,6 +42,10 @@ OUTCOMES = (
     "error",
     "seconds",
 )
+_CALLED: dict[NonPrivate, str] = {
+    "non_private": "Non-private reference",
+    "same": "The same algorithm without noise",
+}
 # How long a worker works on a batch before it says what it has so far.
 BATCH_SECONDS = 0.5
 # Numeric rows take n·p numbers; counts keep caches of tables besides.
@@ -55,8 +59,10 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
     cell: number of the run in the plan.  epsilon, delta and the swept parameters: as requested,
     None where the algorithm has none.  guarantee_epsilon, guarantee_delta: what a private run
     promises, in the published calibration as computed after it.  edges: see `edges_of`.
-    error: why a run was refused, or why its non-private reference was.  seconds: engine time.
+    error: why a run was refused, or why a reference was.  seconds: engine time.
+    Measures against the same algorithm without noise are there where the plan has it.
     """
+    kept = [name for name in OUTCOMES if plan.same or not name.startswith("same_")]
     return (
         "cell",
         "data",
@@ -69,7 +75,7 @@ def columns(plan: SweepPlan) -> tuple[str, ...]:
         *plan.swept,
         "replicate",
         "seed",
-        *OUTCOMES,
+        *kept,
     )
 
 
@@ -138,7 +144,12 @@ class Runner:
             try:
                 source = self._load(asked.data, asked.rows).source
                 result = discover(
-                    source, asked.algorithm, asked.settings, hooks=self._hooks, keep_trace=False
+                    source,
+                    asked.algorithm,
+                    asked.settings,
+                    noise=NoNoise() if asked.kind == "same" else None,
+                    hooks=self._hooks,
+                    keep_trace=False,
                 )
             except PrivcoreError as error:
                 return ReferenceGraph(None, str(error))
@@ -198,15 +209,17 @@ class Runner:
         except PrivcoreError as error:
             row["error"] = str(error)
             return row
-        against = {} if choice.private else {"non_private": run.graph}
+        against: dict[str, PDAG] = {}
+        if not choice.private:
+            against = dict.fromkeys(self._plan.kinds, run.graph)
         if loaded.true_edges is not None:
             against["truth"] = self._truth(setting.data, loaded, run)
-        if setting.reference is not None:
-            reference = references[setting.reference]
+        for number in setting.references:
+            kind, reference = self._plan.references[number].kind, references[number]
             if reference.graph is None:
-                row["error"] = f"Non-private reference: {reference.problem}"
+                row["error"] = f"{_CALLED[kind]}: {reference.problem}"
             else:
-                against["non_private"] = reference.graph
+                against[kind] = reference.graph
         return row | _measured(run, against)
 
     def _truth(self, data: int, loaded: Loaded, run: Discovery) -> PDAG:

@@ -71,7 +71,8 @@ def shipped_rows(plan: SweepPlan) -> dict[int, Row]:
 
     They are what the runs would give here, `seconds` and the version that made them apart.
     """
-    if not any(isinstance(data, NetworkData) for data in plan.data):
+    # Shipped rows have no measures against the same algorithm without noise.
+    if plan.same or not any(isinstance(data, NetworkData) for data in plan.data):
         return {}
     shipped, names = _rows_by_run(), columns(plan)
     rows: dict[int, Row] = {}

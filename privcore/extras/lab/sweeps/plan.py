@@ -21,6 +21,7 @@ from privcore.extras.lab.sweeps.runs import (
     settings_and_references,
 )
 from privcore.extras.lab.sweeps.settings import Choice, check_values, choices, own_values
+from privcore.measures.references import NON_PRIVATE, NonPrivate
 from privcore.text import short
 from privcore.version import __version__
 
@@ -41,6 +42,8 @@ class SweepPlan:
     calibrations: of each algorithm that has them; those that are not private run without.
     rows: a grid; empty for 100,000 of a sample and all of a table.
     seeds: replicates, each with noise of its own.  An algorithm that is not private has one.
+    same: whether runs are compared with the same algorithm without noise, too, which is one more
+        run for all replicates.
 
     Raises ParameterError for names that do not exist, values that no algorithm accepts, and a plan
     without a run.
@@ -55,6 +58,7 @@ class SweepPlan:
     rows: tuple[int, ...] = ()
     seeds: int = 20
     master_seed: int = 1
+    same: bool = False
     unused: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
@@ -157,7 +161,12 @@ class SweepPlan:
     @cached_property
     def _planned(self) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
         rows = [self._rows_of(data) for data in self.data]
-        return settings_and_references(rows, self._choices)
+        return settings_and_references(rows, self._choices, self.kinds)
+
+    @property
+    def kinds(self) -> tuple[NonPrivate, ...]:
+        """Kinds of runs without noise that the others are compared with."""
+        return NON_PRIVATE if self.same else NON_PRIVATE[:1]
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -182,6 +191,8 @@ class SweepPlan:
             "own": {name: dict(own) for name, own in self.own.items()},
             "seeds": self.seeds,
             "master_seed": self.master_seed,
+            # Plans without it are described as they ever were.
+            **({"same": True} if self.same else {}),
         }
 
     @property

@@ -9,23 +9,28 @@ from dataclasses import dataclass
 from typing import Any
 
 from privcore.extras.lab.sweeps.settings import Choice
+from privcore.measures.references import NonPrivate
 
 
 @dataclass(frozen=True)
 class Setting:
-    """All that the replicates of one run share; data and reference are positions in the plan."""
+    """All that the replicates of one run share.
+
+    data, references: positions in the plan; references of one that is not private are none.
+    """
 
     data: int
     rows: int | None
     choice: Choice
-    reference: int | None
+    references: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A non-private run that others are compared with."""
+    """A run without noise that others are compared with."""
 
     number: int
+    kind: NonPrivate
     data: int
     rows: int | None
     algorithm: str
@@ -46,26 +51,31 @@ class Cell:
 
 
 def settings_and_references(
-    rows: Sequence[Sequence[int | None]], choices: Sequence[Choice]
+    rows: Sequence[Sequence[int | None]],
+    choices: Sequence[Choice],
+    kinds: Sequence[NonPrivate],
 ) -> tuple[tuple[Setting, ...], tuple[Reference, ...]]:
     """Every choice on every number of rows of every data set; and what these are compared with.
 
-    rows: of each data set, in the plan's order.  A reference that several settings share is there
-    once.
+    rows: of each data set, in the plan's order.  kinds: of references.  A reference that several
+    settings share is there once.
     """
-    references: dict[str, int] = {}
+    numbers_of: dict[str, int] = {}
     kept: list[Reference] = []
     settings = []
     for position, numbers in enumerate(rows):
         for n in numbers:
             for choice in choices:
-                number = None
-                if choice.reference is not None:
-                    text = json.dumps([position, n, *choice.reference], sort_keys=True)
-                    number = references.setdefault(text, len(kept))
-                    if number == len(kept):
-                        kept.append(Reference(number, position, n, *choice.reference))
-                settings.append(Setting(position, n, choice, number))
+                wanted = []
+                for kind in kinds:
+                    if kind in choice.references:
+                        run = choice.references[kind]
+                        text = json.dumps([kind, position, n, *run], sort_keys=True)
+                        number = numbers_of.setdefault(text, len(kept))
+                        if number == len(kept):
+                            kept.append(Reference(number, kind, position, n, *run))
+                        wanted.append(number)
+                settings.append(Setting(position, n, choice, tuple(wanted)))
     return tuple(settings), tuple(kept)
 
 

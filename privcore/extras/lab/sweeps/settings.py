@@ -9,7 +9,7 @@ from typing import Any
 
 from privcore.algorithms import ALGORITHMS, Algorithm, get_algorithm
 from privcore.errors import ParameterError
-from privcore.measures.references import non_private_settings
+from privcore.measures.references import NonPrivate, non_private_settings
 from privcore.parameter import Parameter
 from privcore.text import short
 
@@ -21,8 +21,8 @@ class Choice:
     calibration: "none" where it is not private.
     parameters: those that differ from their defaults.
     shown: epsilon, delta and the swept parameters as they are in effect, None where there is none.
-    reference: the non-private algorithm and settings that it is compared with; None for one that
-        is not private, which is its own.
+    references: the runs without noise that it may be compared with, by kind: each an algorithm and
+        settings.  None for one that is not private, which is its own.
     problem: why it is refused, before any data are seen.
     """
 
@@ -31,7 +31,7 @@ class Choice:
     calibration: str
     parameters: Mapping[str, Any]
     shown: Mapping[str, Any]
-    reference: tuple[str, Mapping[str, Any]] | None
+    references: Mapping[NonPrivate, tuple[str, Mapping[str, Any]]]
     problem: str | None = None
 
 
@@ -66,22 +66,25 @@ def _choice(algorithm: Algorithm, stated: Mapping[str, Any], columns: Sequence[s
         values = effective(algorithm.parameters, stated)
     except ParameterError as error:
         shown = {name: stated.get(name) for name in columns}
-        return Choice(
-            algorithm.name, algorithm.private, calibration, stated, shown, None, str(error)
-        )
+        return Choice(algorithm.name, algorithm.private, calibration, stated, shown, {}, str(error))
     declared = {parameter.name: parameter for parameter in algorithm.parameters}
+    parameters = {name: v for name, v in values.items() if v != declared[name].default}
+    references: dict[NonPrivate, tuple[str, Mapping[str, Any]]] = {}
+    if algorithm.private:
+        references["non_private"] = non_private_settings(algorithm, values)
+        references["same"] = algorithm.name, parameters
     return Choice(
         algorithm.name,
         algorithm.private,
         calibration,
-        {name: v for name, v in values.items() if v != declared[name].default},
+        parameters,
         {
             name: _shown(values[name])
             if name in declared and declared[name].matters(values)
             else None
             for name in columns
         },
-        non_private_settings(algorithm, values) if algorithm.private else None,
+        references,
     )
 
 

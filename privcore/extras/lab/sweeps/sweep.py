@@ -165,12 +165,12 @@ class _Sweep:
         references: dict[int, ReferenceGraph] = {}
         while self._left and len(ready) < size:
             cell = self._plan.cells[self._left[0]]
-            needed = cell.setting.reference
-            if needed is None or needed in self._graphs:
+            wanted = cell.setting.references
+            needed = next((number for number in wanted if number not in self._graphs), None)
+            if needed is None:
                 ready.append(cell)
                 self._left.popleft()
-                if needed is not None:
-                    references[needed] = self._graphs[needed]
+                references |= {number: self._graphs[number] for number in wanted}
             elif needed in self._waiting:
                 self._waiting[needed].append(self._left.popleft())
             elif ready:

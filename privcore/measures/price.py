@@ -1,0 +1,77 @@
+"""What privacy costs, apart from what the algorithm gains or loses against the usual one.
+
+A private graph differs from that of the usual algorithm, PC or NOTEARS, by the noise and by the
+algorithm.  The same algorithm without noise stands between the two.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from privcore.measures.comparison import Comparison
+
+
+class LinkCount(NamedTuple):
+    """Adjacent pairs of a graph against a reference, whichever way they point.
+
+    right: in both; wanted: in the reference; false: in the graph alone.
+    """
+
+    right: int
+    wanted: int
+    false: int
+
+
+def link_count(comparison: Comparison) -> LinkCount:
+    extra, missing = comparison.count("extra"), comparison.count("missing")
+    right = len(comparison.pairs) - extra - missing
+    return LinkCount(right, right + missing, extra)
+
+
+def noise_and_gain_sentence(
+    private: LinkCount, same: LinkCount, usual: LinkCount, usual_title: str
+) -> str:
+    """Both prices, of counts against the truth.
+
+    private: with noise; same: the same algorithm without; usual: PC or NOTEARS, by its title.
+
+    >>> counts = LinkCount(6, 8, 1), LinkCount(8, 8, 0), LinkCount(6, 8, 0)
+    >>> noise_and_gain_sentence(*counts, "PC")
+    'Noise costs 2 links and adds 1 false one; the algorithm finds 2 links more than PC.'
+    """
+    lost, added = same.right - private.right, private.false - same.false
+    parts = [f"costs {_links(lost)}"] if lost > 0 else []
+    if lost < 0:
+        parts.append(f"happens to find {-lost} more")
+    if added > 0:
+        parts.append(f"adds {added} false {'one' if added == 1 else 'ones'}")
+    if added < 0:
+        parts.append(f"happens to leave out {-added} false {'one' if added == -1 else 'ones'}")
+    noise = " and ".join(parts) or "costs nothing here"
+
+    gain, invented = same.right - usual.right, same.false - usual.false
+    finds = f"{_links(abs(gain))} {'more' if gain > 0 else 'fewer'} than" if gain else ""
+    more = f" and {abs(invented)} false {'more' if invented > 0 else 'fewer'}" if invented else ""
+    links = finds or "as many links as"
+    return f"Noise {noise}; the algorithm finds {links} {usual_title}{more}."
+
+
+def noise_sentence(private: LinkCount, title: str, *, begun: bool = False) -> str:
+    """The price of noise where the truth is not known.
+
+    private: against the graph of the same algorithm without noise; title: of that algorithm.
+    begun: whether it goes on from other words.
+
+    >>> noise_sentence(LinkCount(9, 12, 0), "Moment search")
+    'The noise costs 3 of the 12 links that Moment search finds without it.'
+    """
+    right, wanted, false = private
+    lost = f"{wanted - right}" if wanted > right else "none"
+    added = f", and adds {_links(false)}" if false else ""
+    links = "link" if wanted == 1 else "links"
+    the = "the" if begun else "The"
+    return f"{the} noise costs {lost} of the {wanted} {links} that {title} finds without it{added}."
+
+
+def _links(count: int) -> str:
+    return f"{count} {'link' if count == 1 else 'links'}"

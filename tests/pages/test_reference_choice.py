@@ -1,0 +1,122 @@
+"""One choice of what the private graph is judged against, and what noise costs."""
+
+from dataclasses import replace
+
+import pytest
+
+from pages.ui.controls.algorithm import SEED
+from pages.ui.discover import runs
+from privcore.algorithms import count, discover
+from privcore.data import load_network
+from privcore.measures import compare, skeleton_metrics
+from privcore.measures.price import link_count
+from privcore.releases import non_private_reference, price_sentence, references_of
+from tests.pages.opening import TABLE, clean, metric, open_page, open_table, start
+
+SWEEP = {
+    "data": "cancer",
+    "rows": "1000",
+    "sweep_algorithms": "svt-pc",
+    "sweep_density": "1",
+    "sweep_seeds": "3",
+}
+
+
+@pytest.fixture(scope="module")
+def made():
+    dataset = load_network("asia").sample(10_000, 1)
+    source = count(dataset)
+    result = discover(source, "svt-pc", {"epsilon": 1.0}, seed=SEED)
+    usual = non_private_reference(source, result)
+    same = non_private_reference(source, result, reference="same")
+    return result, same, references_of(dataset, usual, same)
+
+
+def opened(**query):
+    return start(data="asia", rows="10000", algorithm="svt-pc", **query)
+
+
+def choose(app, kind):
+    app.button_group(key="discover_reference").set_value(kind).run()
+    return clean(app)
+
+
+def headers(app):
+    return [header.value for header in app.header]
+
+
+def test_the_same_algorithm_stands_beside_and_is_the_measure(made):
+    result, same, _ = made
+    app = choose(opened(), "same")
+    assert headers(app) == ["Private graph", "SVT-PC without noise"]
+    assert metric(app, "Skeleton F1") == f"{skeleton_metrics(result.graph, same.graph).f1:.3f}"
+    right, wanted, _ = link_count(compare(result.graph, same.graph, ""))
+    assert f"{wanted - right} of the {wanted} links that SVT-PC" in app.title[0].value
+    app = choose(app, "non_private")
+    assert headers(app) == ["Private graph", "Without privacy (PC)"]
+    app = choose(app, "truth")
+    assert headers(app) == ["Private graph", "Without privacy (PC)"]
+
+
+def test_the_address_keeps_the_choice():
+    app = opened(discover_reference="same without noise")
+    assert app.button_group(key="discover_reference").value == "same"
+    app = opened(discover_reference="non-private PC")
+    assert app.button_group(key="discover_reference").value == "non_private"
+
+
+@pytest.mark.parametrize("seconds", [0.1, 5.0])
+def test_both_prices_are_told_of_a_quick_run(made, monkeypatch, seconds):
+    result, _, references = made
+    own = runs.run
+    monkeypatch.setattr(runs, "run", lambda *a: replace(own(*a), seconds=seconds))
+    app = opened()
+    price = price_sentence(result, references)
+    assert price
+    assert app.title[0].value.endswith(price) == (seconds < 1)
+
+
+def test_another_seed_of_the_noise_needs_no_other_run_without_noise(monkeypatch):
+    made = []
+    inner = runs.non_private_reference
+
+    def counted(*arguments, **options):
+        made.append(options.get("reference"))
+        return inner(*arguments, **options)
+
+    monkeypatch.setattr(runs, "non_private_reference", counted)
+    app = open_table(TABLE)
+    app.switch_page("pages/discover.py").run()
+    app = choose(app, "same")
+    assert made.count("same") == 1
+    app.session_state["seed"] = 2
+    clean(app.run())
+    assert made.count("same") == 1
+
+
+def test_a_table_without_truth_has_the_other_two():
+    app = open_table(TABLE)
+    app.switch_page("pages/discover.py").run()
+    choice = clean(app).button_group(key="discover_reference")
+    assert choice.value == "non_private"
+    assert len(choice.options) == 2
+    assert headers(choose(app, "same"))[1] == "Moment search without noise"
+
+
+def test_a_run_without_privacy_has_no_choice():
+    app = start(data="asia", rows="1000", algorithm="pc")
+    assert "discover_reference" not in [group.key for group in app.button_group]
+
+
+def plans(app):
+    return [sweep.plan.same for sweep in app.session_state["_sweeps"].values()]
+
+
+def test_a_sweep_compares_with_it_where_that_is_chosen():
+    app = open_page("tradeoff", **SWEEP)
+    assert plans(app) == [False]
+    app.button_group(key="sweep_reference").set_value("same").run()
+    assert plans(clean(app)) == [False, True]
+    app = open_page("tradeoff", **SWEEP, sweep_reference="same without noise")
+    assert app.button_group(key="sweep_reference").value == "same"
+    assert plans(clean(app.run())) == [True]
