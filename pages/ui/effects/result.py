@@ -50,7 +50,7 @@ def pictures(said: Effects, other: Compared, loaded: Loaded) -> None:
         pair = [graph.nodes.index(name) for name in (said.question.cause, said.question.outcome)]
         pane = Pane("private-graph", "Private graph", graph)
         made = scene(positions_of(loaded, graph), [pane], selected=(min(pair), max(pair)))
-        show_graphs(made, key="effect-graphs")
+        show_graphs(made, key="effect-graphs", focus="{}-to-{}".format(*pair))
     if narrower := texts.open_sentence(said):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(all_texts.plain(narrower), width="content")

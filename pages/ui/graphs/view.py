@@ -29,11 +29,11 @@ _WORDS = {
 _DRAWN_AS = {"focus": "focus", "view": "as", "links": "links"}
 
 
-def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "") -> None:
+def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "", focus: str = "") -> None:
     """Draw a scene of `privcore.graphs.drawing`.
 
     of: what the graphs are of, where the view stands in the address; another name begins anew.
-    Without it the view is the browser's alone.
+    Without it the view is the browser's alone, and begins with a focus.
     """
 
     def looked() -> None:
@@ -49,7 +49,7 @@ def show_graphs(scene: Mapping[str, Any], *, key: str, of: str = "") -> None:
             key=key,
             data={
                 "scene": {**scene, "theme": current()},
-                "view": {_DRAWN_AS[name]: text for name, text in _view(of).items()} if of else {},
+                "view": _view(of) if of else {"focus": focus},
             },
             on_view_change=looked,
         )
@@ -73,4 +73,4 @@ def _view(of: str) -> dict[str, str]:
         if asked is not None or f"_look_{name}" not in st.session_state:
             _set(name, asked)
         write(name, st.session_state[f"_look_{name}"], usual)
-    return {name: st.session_state[f"_look_{name}"] for name in _WORDS}
+    return {drawn: st.session_state[f"_look_{name}"] for name, drawn in _DRAWN_AS.items()}
