@@ -59,7 +59,7 @@ def on_page(browser: Browser, port: int, path: Path) -> str:
     page = context.new_page()
     page.set_default_timeout(_PATIENCE)
     page.goto(f"http://127.0.0.1:{port}/data?data=your+table")
-    page.get_by_text("Choose a file with a header").wait_for()
+    page.locator("input[type=file]").first.wait_for(state="attached")
     start = time.perf_counter()
     page.locator("input[type=file]").first.set_input_files(path)
     page.get_by_role("button", name="Use this table").click()

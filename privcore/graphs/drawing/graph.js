@@ -326,26 +326,26 @@ function drawPane(state, pane) {
   // What nothing in either graph joins is named in one line below.
   const standing = all.filter((node) => !loose.has(node) || near[node].size || sight?.has(node));
   const below = only ? [] : standing.filter((node) => loose.has(node));
+  // All panes of one size share the places and the bows of lines.
   const key = [width, height, only ? [...sight].sort() : "", below].join();
-  if (pane.key !== key) {
+  if (state.laid?.key !== key) {
     const rows = !only && loose.size ? Math.max(1, Math.ceil(below.length / 8)) : 0;
     const base = only ? [...sight].sort((a, b) => a - b) : all.filter((node) => !loose.has(node));
-    pane.key = key;
-    pane.laid = arranged(scene, base, width, height - rows * ROW_BELOW);
+    state.laid = { key, bows: new Map(), ...arranged(scene, base, width, height - rows * ROW_BELOW) };
     const letters = Math.floor(width / 8 / 7.5);
     below.forEach((node, k) => {
-      const box = pane.laid.dots ? { lines: [], width: 9, height: 9 }
+      const box = state.laid.dots ? { lines: [], width: 9, height: 9 }
         : boxOf([cut(scene.names[node], letters)], SMALLEST);
       const [row, at] = [Math.floor(k / 8), k % 8];
       const inRow = Math.min(8, below.length - 8 * row);
       const [x, y] = [((at + 0.5) * width) / inRow, height - (rows - row - 0.5) * ROW_BELOW];
-      pane.laid.boxes.set(node, { node, ...box, x, y });
+      state.laid.boxes.set(node, { node, ...box, x, y });
     });
-    pane.bows = new Map();
   }
+  const { laid } = state;
   const { k, x: left, y: top } = state.zoom;
   const boxes = new Map(
-    [...pane.laid.boxes].map(([node, box]) => {
+    [...laid.boxes].map(([node, box]) => {
       const moved = only ? null : state.moved.get(node);
       const at = moved ? { x: moved.x * width, y: moved.y * height } : box;
       return [node, { ...box, x: at.x * k + left, y: at.y * k + top }];
@@ -361,15 +361,15 @@ function drawPane(state, pane) {
     const [from, to] = [boxes.get(pair.i), boxes.get(pair.j)];
     if (!from || !to) continue;
     const id = `${pair.i}-${pair.j}`;
-    if (!pane.bows.has(id)) {
-      pane.bows.set(id, pane.laid.dots ? 0 : bowOf(from, to, list, width, height));
+    if (!laid.bows.has(id)) {
+      laid.bows.set(id, laid.dots ? 0 : bowOf(from, to, list, width, height));
     }
     // A path is shown whole; else of a focus's surroundings the links that lead there.
     const away = !shown(pair.i) || !shown(pair.j);
     if (away && only) continue;
-    drawPair(pair, from, to, pane.bows.get(id), state, pairsLayer, away);
+    drawPair(pair, from, to, laid.bows.get(id), state, pairsLayer, away);
   }
-  const named = pane.laid.dots ? namesOfDots(list, scene, state, focus, near, width, height) : null;
+  const named = laid.dots ? namesOfDots(list, scene, state, focus, near, width, height) : null;
   const layer = svg("g", {}, pane.svg);
   const first = focus?.column ?? standing[0];
   for (const box of list) drawNode(state, pane, box, layer, { shown, focus, first, named });
@@ -434,7 +434,7 @@ function drawNode(state, pane, box, layer, { shown, focus, first, named }) {
   } else {
     const { width, height } = box;
     svg("rect", { x: box.x - width / 2, y: box.y - height / 2, width, height, rx: 6 }, group);
-    const { size } = pane.laid;
+    const { size } = state.laid;
     const low = scene.places[node][1] > 1 && box.lines.length === 1 ? SMALLEST : size;
     box.lines.forEach((line, row) => {
       const y = box.y + low * (0.36 + LINE * (row - (box.lines.length - 1) / 2));
@@ -492,11 +492,11 @@ function listen(state, pane) {
       state.zoom.y += dy;
     } else {
       const [width, height] = [surface.clientWidth, surface.clientHeight];
-      const box = pane.laid.boxes.get(drag.node);
+      const box = state.laid.boxes.get(drag.node);
       const at = state.moved.get(drag.node) ?? { x: box.x / width, y: box.y / height };
       const { k } = state.zoom;
       state.moved.set(drag.node, { x: at.x + dx / k / width, y: at.y + dy / k / height });
-      state.panes.forEach((other) => (other.bows = new Map()));
+      state.laid.bows.clear();
     }
     redraw();
   });
@@ -802,7 +802,7 @@ function make(root, on) {
   state.reset = () => {
     Object.assign(state.zoom, { k: 1, x: 0, y: 0 });
     state.moved.clear();
-    state.panes.forEach((pane) => (pane.key = ""));
+    state.laid = null;
     state.pair = null;
     draw(state);
   };
@@ -831,7 +831,7 @@ function draw(state) {
         const title = html("h2", {}, figure);
         const surface = svg("svg", { role: "group" }, figure);
         const about = html("p", { class: "about", role: "status", hidden: "" }, figure);
-        const pane = { svg: surface, about, title, graph, bows: new Map() };
+        const pane = { svg: surface, about, title, graph };
         state.panes.push(pane);
         listen(state, pane);
       }
@@ -863,8 +863,7 @@ export function drawGraphs(root, scene, view, on = {}) {
   const { zoom, moved } = placesOf(scene);
   if (state.zoom !== zoom) {
     // Another layout is another data set.
-    Object.assign(state, { zoom, moved, held: undefined, pair: null });
-    state.panes.forEach((pane) => (pane.key = ""));
+    Object.assign(state, { zoom, moved, held: undefined, pair: null, laid: null });
   }
   state.scene = scene;
   state.view = { focus: "", as: "graph", links: "", ...view };
