@@ -22,7 +22,6 @@ from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
-from pages.ui.discover.answer import ReferenceKind, answer_sentence
 from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import missing_sentence, power_panel
@@ -49,6 +48,7 @@ from privcore.releases import (
     references_of,
     shape_sentence,
 )
+from privcore.releases.answer import ReferenceKind, answer_sentence
 
 require_frame("pages/discover.py")
 
@@ -287,7 +287,9 @@ def show_run(
     pins.shown(
         pins.Pin(
             pin_name(loaded, result, values, seed),
-            answer_sentence(result.guarantee, against, before, shown.base_title, kind),
+            texts.marked(
+                answer_sentence(result.guarantee, against, before, shown.base_title, kind)
+            ),
             result.graph,
             positions_of(loaded, result.graph),
             {

@@ -17,13 +17,15 @@ import streamlit as st
 
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.controls.params import control, log_grid, number_text, widget_key
-from pages.ui.discover.answer import ReferenceKind, count_text, typical_sentence
 from pages.ui.discover.background import Background
 from pages.ui.theme import EDGES, PALETTES, current
 from privcore.algorithms import Algorithm, Discovery, Parameter
-from privcore.extras.lab.repeat import Roll, spread
+from privcore.extras.lab.repeat import Roll
 from privcore.graphs import PDAG
+from privcore.graphs.drawing import curve_css, curve_script
 from privcore.measures import compare
+from privcore.measures.spread import spread
+from privcore.releases.answer import ReferenceKind, count_text, typical_sentence
 
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
 # Re-rolls at the shown ε, and at each other ε of the strip.
@@ -39,8 +41,8 @@ _HERE = Path(__file__).parent
 _drawn = st.components.v2.component(
     "causalveil_epsilon",
     html='<div class="root"></div>\n<!-- drawn by epsilon.js -->\n',
-    css=(_HERE / "epsilon.css").read_text("utf-8"),
-    js=(_HERE / "epsilon.js").read_text("utf-8"),
+    css=curve_css() + (_HERE / "epsilon.css").read_text("utf-8"),
+    js=curve_script() + (_HERE / "epsilon.js").read_text("utf-8"),
 )
 
 

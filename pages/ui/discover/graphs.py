@@ -8,12 +8,12 @@ import streamlit as st
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
-from pages.ui.discover.answer import CLASS_WORDS, ReferenceKind
 from pages.ui.graphs.view import show_graphs
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, scene
 from privcore.measures import Comparison
+from privcore.releases.answer import CLASS_WORDS, ReferenceKind
 from privcore.releases.findings import line_texts, line_widths
 
 

@@ -16,9 +16,9 @@ from pages.ui.mechanisms.parts import (
     metric,
     side_by_side,
 )
-from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.averaging import TRIALS, VALUE, Averaging, costs_by_release
+from privcore.releases.promise import percent
 
 
 def show(result: Averaging, values: Values, key: str) -> None:

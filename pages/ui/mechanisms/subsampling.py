@@ -12,9 +12,9 @@ from pages.ui.mechanisms.parts import (
     metric,
     upright,
 )
-from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.subsampling import SubsamplingCurves
+from privcore.releases.promise import percent
 
 
 def show(result: SubsamplingCurves, values: Values, key: str) -> None:
