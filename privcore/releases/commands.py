@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
@@ -36,9 +37,15 @@ def _example(dataset: Dataset) -> tuple[str, dict[str, Any], int | None]:
 
 
 def command_line(
-    result: Discovery, dataset: Dataset, *, network: bool, data_seed: int, seed: int
+    result: Discovery,
+    dataset: Dataset,
+    *,
+    network: bool,
+    data_seed: int,
+    seed: int,
+    output: Sequence[str] = ("--json",),
 ) -> str:
-    """For a shell; an uploaded file stands as its name."""
+    """For a shell; an uploaded file stands as its name.  output: what is wanted, in options."""
     words = ["python", "-m", "privcore", "discover"]
     sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
     if network:
@@ -58,7 +65,7 @@ def command_line(
     words += ["--algorithm", result.algorithm]
     for name, value in _changed(result).items():
         words += ["--set", f"{name.replace('_', '-')}={'auto' if value is None else value}"]
-    return shlex.join([*words, "--seed", str(seed), "--json"])
+    return shlex.join([*words, "--seed", str(seed), *output])
 
 
 def _uncut(dataset: Dataset) -> bool:
