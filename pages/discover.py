@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -26,6 +27,7 @@ from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import missing_sentence, power_panel
 from pages.ui.discover.runs import base_name, reference_run, run
+from pages.ui.discover.sending import page_part
 from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
 from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
@@ -113,8 +115,15 @@ def results(loaded: Loaded) -> None:
     private = algorithm.private
     set_foot(run_lines(shown.result, loaded.dataset, seed=seed if private else None, compared=True))
     if private:
+        assert background is not None
         with actions():
-            picture_buttons("graphs", pictures_of(loaded, shown, seed).pair, "save-graphs")
+            picture_buttons(
+                "graphs",
+                pictures_of(loaded, shown, seed).pair,
+                "save-graphs",
+                label="Save",
+                more=partial(page_part, loaded, shown.result, values, seed, background),
+            )
     if background:
         against = shown.references[shown.kind]
         base = None

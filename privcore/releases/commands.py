@@ -8,6 +8,7 @@ from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
 from privcore.data import Dataset, example_parameters
+from privcore.data.samples import Sample
 
 _ALWAYS = ("nodes", "density", "graph_seed")
 
@@ -66,6 +67,30 @@ def command_line(
     for name, value in _changed(result).items():
         words += ["--set", f"{name.replace('_', '-')}={'auto' if value is None else value}"]
     return shlex.join([*words, "--seed", str(seed), *output])
+
+
+def page_command(
+    result: Discovery,
+    dataset: Dataset,
+    *,
+    network: bool,
+    data_seed: int,
+    seed: int,
+    sample: Sample | None = None,
+    explored: str = "",
+) -> str:
+    """The command that makes a page of a run again.
+
+    sample: that the data set is.  explored: what was typed to have it of a table of one's own.
+    """
+    output = ["--html", "page.html", *(["--explored", explored] if explored else [])]
+    line = command_line(
+        result, dataset, network=network, data_seed=data_seed, seed=seed, output=output
+    )
+    line = line.replace("python -m privcore", "causalveil", 1)
+    if sample is None:
+        return line
+    return line.replace(f"--csv {shlex.quote(dataset.name)}", f"--sample {sample.name}", 1)
 
 
 def _uncut(dataset: Dataset) -> bool:

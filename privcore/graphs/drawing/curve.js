@@ -2,7 +2,7 @@
 //
 //     drawCurve(root, data, choose)
 //
-// data has what is said (title, alt, low, high), points {at, epsilon, mean, low, high, text}, ticks
+// data has what is said (title, alt, low, high, and waiting where points are to come), points {at, epsilon, mean, low, high, text}, ticks
 // {at, text}, base (without privacy, or null) with baseLabel, and here {at, value, text}.  at is the
 // place on the slider below, from 0 to 1; inset where its track begins, in pixels.  choose is called
 // with the ε of a point.
@@ -43,6 +43,10 @@ export function drawCurve(root, data, choose) {
     const line = points.map((p) => `${x(p.at)},${y(p.mean)}`).join(" ");
     shape("polyline", { points: line, class: "line" }, svg);
   }
+  if (points.length < 2 && data.waiting) {
+    const middle = { x: x(0.5), y: y(0.5), class: "note", "text-anchor": "middle" };
+    shape("text", middle, svg, data.waiting);
+  }
   for (const point of points) {
     const dot = shape("circle", { cx: x(point.at), cy: y(point.mean), r: 4, class: "dot" }, svg);
     shape("title", {}, dot, point.text);
@@ -62,9 +66,12 @@ export function drawCurve(root, data, choose) {
   // The ends are named where there is room beside the numbers.
   const firstTick = Math.min(...data.ticks.map((tick) => x(tick.at)));
   const lastTick = Math.max(...data.ticks.map((tick) => x(tick.at)));
-  const low = shape("text", { x: x(0), y: height - 3, class: "note" }, svg, data.low);
-  const end = { x: x(1), y: height - 3, class: "note", "text-anchor": "end" };
+  const low = shape("text", { x: x(0), y: height - 3, class: "note", "data-sign": "◂" }, svg, data.low);
+  const end = { x: x(1), y: height - 3, class: "note", "text-anchor": "end", "data-sign": "▸" };
   const high = shape("text", end, svg, data.high);
-  if (x(0) + low.getComputedTextLength() > firstTick - 14) low.textContent = "◂";
-  if (x(1) - high.getComputedTextLength() < lastTick + 14) high.textContent = "▸";
+  const fits = (end, room) => {
+    if (end.getComputedTextLength() > room) end.textContent = room > 14 ? end.dataset.sign : "";
+  };
+  fits(low, firstTick - 14 - x(0));
+  fits(high, x(1) - lastTick - 14);
 }

@@ -87,7 +87,7 @@ def interactive_page(
     private = algorithm.private
     about = [
         ("Data", f"{short(dataset.name, _NAME_LIMIT)}: {dataset.n:,} rows, {dataset.p} columns"),
-        ("Algorithm", f"{algorithm.title}; {algorithm.citation}"),
+        ("Algorithm", algorithm_words(algorithm)),
         ("Settings", "; ".join(settings) or "the usual ones"),
         ("Noise", f"seed {series.seed}. {SIMULATED}" if private else "none"),
         ("Without privacy", f"{NOT_PRIVATE}" if base is not result else ""),
@@ -181,9 +181,9 @@ def _step(
 
 def promised(guarantee: Guarantee, algorithm: Algorithm) -> list[str]:
     """The guarantee in sentences."""
-    said = [
-        guarantee_sentence(guarantee, algorithm).replace("; the reasons are under Guarantee", "")
-    ]
+    first = guarantee_sentence(guarantee, algorithm)
+    # A page has no panel where the reasons are.
+    said = [first.replace("; the reasons are under Guarantee", "")]
     if guarantee.calibration == "proven":
         said.append(odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee)))
     return [*said, *(f"Not covered: {caveat}." for caveat in guarantee.caveats)]
@@ -202,6 +202,12 @@ def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
         ("Added up by", guarantee.accountant),
         ("Proof", guarantee.proof or "none"),
     ]
+
+
+def algorithm_words(algorithm: Algorithm) -> str:
+    """Its title, and where it is from."""
+    ours = algorithm.citation == "ours"
+    return f"{algorithm.title}, {'of CausalVeil' if ours else algorithm.citation}"
 
 
 def _curve(series: Series, kind: ReferenceKind) -> dict[str, Any]:
@@ -229,8 +235,8 @@ def _curve(series: Series, kind: ReferenceKind) -> dict[str, Any]:
     return {
         "title": f"F1 against {name}, by ε",
         "inset": 10,
-        "low": "◂ more private",
-        "high": "less private ▸",
+        "low": "",
+        "high": "",
         "points": points,
         "heights": [round(height, 4) for height in heights],
         "base": base,
@@ -264,7 +270,7 @@ def html_page(
     command: str = "",
     banner: str = "",
 ) -> str:
-    """One HTML file of what `page.js` shows; all names in it are text, whatever they hold.
+    """One HTML file of what its script shows; all names in it are text, whatever they hold.
 
     content: scene, steps, start and curve.  about: heads and texts of the small print.
     """
@@ -280,7 +286,8 @@ def html_page(
     if len(content["steps"]) > 1:
         slider = (
             '<div class="handle"><div id="curve"></div>\n'
-            '<label for="epsilon">Privacy budget <output id="value"></output></label>\n'
+            '<div class="ends"><span>◂ more private</span><label for="epsilon">Privacy budget '
+            '<output id="value"></output></label><span>less private ▸</span></div>\n'
             f'<input type="range" id="epsilon" min="0" max="{len(content["steps"]) - 1}" '
             'step="1"></div>\n'
         )

@@ -19,7 +19,7 @@ from privcore.releases.findings import (
     settled_sentence,
     width_of,
 )
-from privcore.releases.interactive.page import facts, html_page, promised
+from privcore.releases.interactive.page import algorithm_words, facts, html_page, promised
 from privcore.releases.promise import for_whom, protected
 from privcore.text import short
 from privcore.version import __version__
@@ -39,6 +39,7 @@ def certificate_page(document: Mapping[str, Any]) -> str:
         a, b = finding["pair"]
         if words := confidence_text(finding):
             texts[ordered(index[a], index[b])] = words
+        if words and finding.get("probability") is not None:
             widths[ordered(index[a], index[b])] = width_of(finding["probability"])
     about = [
         ("Certificate", f"{document['id']}, {document['time']}"),
@@ -75,7 +76,8 @@ def numbers_page(result: Discovery, names: Sequence[str]) -> str:
         line_texts(result.findings),
         line_widths(result.findings),
         about,
-        "To make it again, run causalveil search-again on the release file; this page is not signed.",
+        "To make it again, run causalveil search-again on the release file; this page is not "
+        "signed.",
     )
 
 
@@ -110,7 +112,7 @@ def _page(
         "graphs": drawn.pop("graphs"),
     }
     small = [
-        ("Algorithm", f"{algorithm.title}; {algorithm.citation}"),
+        ("Algorithm", algorithm_words(algorithm)),
         *about,
         (
             "Reading it",
