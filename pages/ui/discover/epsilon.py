@@ -203,7 +203,11 @@ class Around:
             "low": "◂ more private",
             "high": "less private ▸",
             "points": points,
-            "waiting": "" if len(points) > 1 else self.making or "The curve: not made yet.",
+            "waiting": ""
+            if len(points) > 1
+            else f"to come: {self.made_of}"
+            if self.making
+            else "not made",
             "base": None if self.base is None else self.base[1],
             "baseLabel": (
                 "" if self.base is None else f"{self.base[0]} without privacy {self.base[1]:.2f}"

@@ -44,8 +44,10 @@ export function drawCurve(root, data, choose) {
     shape("polyline", { points: line, class: "line" }, svg);
   }
   if (points.length < 2 && data.waiting) {
-    const middle = { x: x(0.5), y: y(0.5), class: "note", "text-anchor": "middle" };
-    shape("text", middle, svg, data.waiting);
+    // Beside the reader's place, where there is more room.
+    const [side, anchor] = data.here?.at > 0.5 ? [-14, "end"] : [14, "start"];
+    const beside = { x: x(data.here?.at ?? 0) + side, y: y(0.4), class: "note", "text-anchor": anchor };
+    shape("text", beside, svg, data.waiting);
   }
   for (const point of points) {
     const dot = shape("circle", { cx: x(point.at), cy: y(point.mean), r: 4, class: "dot" }, svg);

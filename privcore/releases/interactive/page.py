@@ -47,6 +47,7 @@ from privcore.version import __version__
 
 # Stands in every picture of a table of one's own.
 EXPLORATION = "Exploration: not private, not a release"
+_NO_PROMISE = "This page promises nothing. A release would:"
 _NAME_LIMIT = 60
 
 
@@ -66,7 +67,7 @@ def interactive_page(
     drawn = positions or _positions(series)
     scenes = [_scene(series, epsilon, kind, drawn, mark) for epsilon in series.results]
     steps = [
-        _step(series, epsilon, kind, drawn)
+        _step(series, epsilon, kind, drawn, mark)
         for epsilon, drawn in zip(series.results, scenes, strict=True)
     ]
     start = list(series.results).index(series.shown)
@@ -163,16 +164,17 @@ def _pane(
 
 
 def _step(
-    series: Series, epsilon: float, kind: ReferenceKind, drawn: Mapping[str, Any]
+    series: Series, epsilon: float, kind: ReferenceKind, drawn: Mapping[str, Any], mark: str
 ) -> dict[str, Any]:
     """What the page shows at an ε."""
     result = series.results[epsilon]
     here, before, _ = _compared(series, epsilon, kind)
     guarantee = result.guarantee
+    promise = promise_sentence(guarantee)
     return {
         "epsilon": f"{epsilon:g}" if epsilon else "",
         "said": answer_sentence(guarantee, here, before, _base_title(series), kind),
-        "promise": promise_sentence(guarantee),
+        "promise": f"{_NO_PROMISE} {promise}" if mark else promise,
         "promised": promised(guarantee, series.algorithm),
         "facts": facts(guarantee),
         "graphs": drawn["graphs"],
