@@ -80,7 +80,7 @@ def page(data):
 
 
 def check_whole(page):
-    """Nothing in it asks for anything, and only its own script and style may run."""
+    """Nothing in it makes a request, and only its own script and style count."""
     parsed = Parsed(page)
     assert len(page.encode()) < MOST
     for tag, attributes in parsed.elements:
