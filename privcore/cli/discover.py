@@ -201,6 +201,8 @@ def _write_page(
     check_may_be_sent(dataset, options.explored or "")
     name = options.algorithm or RECOMMENDED
     series = run_series(dataset, source, name, parameters, seed=seed, told=_told)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr)
     command = ""
     if isinstance(dataset, Dataset):
         command = page_command(

@@ -116,7 +116,8 @@ def _page(
         *about,
         (
             "Reading it",
-            "An edge is a statistical dependence with noise; point at it for how sure it is.",
+            "A link is a statistical dependence, with noise, and no proof of cause and effect. "
+            "Pointing at it shows how sure it is, where the algorithm says so.",
         ),
         ("Checking it", check),
         ("Version", f"CausalVeil {__version__}"),
