@@ -12,7 +12,7 @@ from pages.ui.controls.params import number_text
 from pages.ui.frame import require_frame
 from pages.ui.messages import problem
 from pages.ui.running import LiveHooks, kept, settings_key
-from pages.ui.texts import percent, plain
+from pages.ui.texts import plain
 from privcore.errors import PrivcoreError
 from privcore.extras.audits import (
     AUDITS,
@@ -29,6 +29,7 @@ from privcore.extras.audits import (
     simulate,
 )
 from privcore.extras.audits.plain_words import thing
+from privcore.releases.promise import percent
 
 require_frame("pages/audit.py")
 KINDS = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -22,11 +23,11 @@ from pages.ui.controls.params import held_by
 from pages.ui.discover import budget as budget_panel
 from pages.ui.discover import epsilon, knowledge, panels, pins, stability
 from pages.ui.discover.advice import advice_panel
-from pages.ui.discover.answer import answer_sentence
 from pages.ui.discover.background import Background, background_of
 from pages.ui.discover.graphs import Drawn, graphs, selected_edge
 from pages.ui.discover.power import missing_sentence, power_panel
 from pages.ui.discover.runs import base_name, reference_run, run, same_run
+from pages.ui.discover.sending import page_part
 from pages.ui.discover.summary import header, metric_row, mixed_sentence, power_sentence
 from pages.ui.frame import actions, require_frame
 from pages.ui.glossary import linked
@@ -51,6 +52,7 @@ from privcore.releases import (
     references_of,
     shape_sentence,
 )
+from privcore.releases.answer import answer_sentence
 
 require_frame("pages/discover.py")
 # With so many columns, the same run without noise is quick enough to be made unasked.
@@ -117,8 +119,15 @@ def results(loaded: Loaded) -> None:
     private = algorithm.private
     set_foot(run_lines(shown.result, loaded.dataset, seed=seed if private else None, compared=True))
     if private:
+        assert background is not None
         with actions():
-            picture_buttons("graphs", pictures_of(loaded, shown, seed).pair, "save-graphs")
+            picture_buttons(
+                "graphs",
+                pictures_of(loaded, shown, seed).pair,
+                "save-graphs",
+                label="Save",
+                more=partial(page_part, loaded, shown.result, values, seed, background),
+            )
     if background:
         against = shown.references[shown.kind]
         base = None
@@ -299,7 +308,9 @@ def show_run(
     pins.shown(
         pins.Pin(
             pin_name(loaded, result, values, seed),
-            answer_sentence(result.guarantee, against, before, shown.base_title, kind),
+            texts.marked(
+                answer_sentence(result.guarantee, against, before, shown.base_title, kind)
+            ),
             result.graph,
             positions_of(loaded, result.graph),
             {

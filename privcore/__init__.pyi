@@ -3,6 +3,7 @@
 from .algorithms.registry import ALGORITHMS as ALGORITHMS
 from .algorithms.search.result import Discovery as Discovery
 from .api.effects import effect as effect
+from .api.pages import interactive_page as interactive_page
 from .api.releases import release as release
 from .api.releases import search_again as search_again
 from .api.runs import discover as discover

@@ -11,10 +11,9 @@ from privcore.algorithms.protecting import Protection
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.privacy.accounting import Guarantee
-from privcore.privacy.accounting.guarantee import guessing_bound
-from privcore.unit import ADDED, RECORD, REPLACED, understood
-
-ONE_ROW = Protection(RECORD)
+from privcore.releases import promise
+from privcore.releases.promise import ONE_ROW
+from privcore.unit import REPLACED
 
 NOT_PRIVATE = (
     "The non-private graph, the metrics, the decision log and the times are computed from the "
@@ -35,26 +34,9 @@ ALL_DIRECTED = (
 
 def plain(text: str) -> str:
     """A name that users chose, with nothing in it that would be read as markup or as a link."""
-    text = re.sub(r"([\\`*_\[\]|<>$:~@]|(?<=www)\.)", r"\\\1", text, flags=re.IGNORECASE)
+    text = re.sub(r"([\\`*_\[\]|<>$~@]|:(?!\s)|(?<=www)\.)", r"\\\1", text, flags=re.IGNORECASE)
     # What begins a line may make it a heading or an item of a list.
     return re.sub(r"^(\s*\d*)([#+\-=.)])", r"\1\\\2", text, flags=re.MULTILINE)
-
-
-def percent(share: float) -> str:
-    """A probability as per cent, with more digits near 1."""
-    if 0.99999 < share < 1:
-        return "over 99.999 %"
-    text = f"{100 * share:.1f}" if share < 0.999 else f"{100 * share:.3f}"
-    return f"{text.rstrip('0').rstrip('.')} %"
-
-
-def protected(guarantee: Guarantee) -> Protection:
-    """Whom a guarantee protects."""
-    try:
-        return Protection(*understood(guarantee.neighbours))
-    except ParameterError:
-        # Those of a direction protect a record of one half of the rows.
-        return ONE_ROW
 
 
 _USUAL = {"calibration": "proven", "rows_per_unit": None, "neighbours": REPLACED}
@@ -69,12 +51,6 @@ def protection_of(dataset: Described, parameters: Mapping[str, Any]) -> Protecti
         return Protection(dataset.unit)
 
 
-def for_whom(protection: Protection) -> str:
-    """Such as "each person" or "one patient with at most 5 rows"."""
-    unit = protection.unit
-    return plain(unit.words) if unit.rows > 1 else "each person"
-
-
 def odds_sentence(
     epsilon: float,
     delta: float,
@@ -82,48 +58,17 @@ def odds_sentence(
     whom: Protection = ONE_ROW,
 ) -> str:
     """The meaning of ε as odds, for a suspicion of one half; seen: what is released."""
-    top = guessing_bound(epsilon, delta)
-    unit, there = whom.unit, whom.relation == ADDED
-    person = "person" if unit.rows == 1 else plain(unit.name)
-    whose = f"one {person}'s record" if unit.rows == 1 else f"the rows of {plain(unit.words)}"
-    if top > 0.99999:
-        return (
-            f"With ε = {epsilon:g} a suspicion of 50 % about {whose} may become "
-            "practical certainty: this is hardly any protection."
-        )
-    says = f"what {whose} {'says' if unit.rows == 1 else 'say'}"
-    if there:
-        says = f"that {plain(unit.words) if unit.rows > 1 else f'one {person}'} is in the table"
-    if delta > 0:
-        which = f"which of two equally likely values {whose} has"
-        if unit.rows > 1:
-            which = f"which of two equally likely things {whose} say"
-        if there:
-            which = f"whether {says.removeprefix('that ')}, which is as likely as not,"
-        return (
-            f"With ε = {epsilon:g} and δ = {delta:g}, someone who must guess {which} is right with "
-            f"probability at most {percent(top)} after seeing {seen}."
-        )
-    return (
-        f"With ε = {epsilon:g}, someone who suspects with 50 % {says} can "
-        f"rise to at most {percent(top)} after seeing {seen}."
-    )
+    return plain(promise.odds_sentence(epsilon, delta, seen, whom))
 
 
 def guarantee_sentence(guarantee: Guarantee, algorithm: Algorithm) -> str:
     """What this run promises, in one line."""
-    if guarantee.calibration == "none":
-        return f"{algorithm.title}: no privacy is promised."
-    amount = f"(ε = {guarantee.epsilon:.3g}, δ = {guarantee.delta:g})"
-    if guarantee.calibration == "published":
-        when = "" if algorithm.published_epsilon == "total" else ", computed after the run"
-        return (
-            f"Published constants report {amount}{when}. This is not a guarantee; the reasons are "
-            "under Guarantee."
-        )
-    if guarantee.caveats:
-        return f"Proven {amount}, but with a gap: {plain(guarantee.caveats[0])}."
-    return f"Proven: {amount}, fixed before the run; neighbours: {plain(guarantee.neighbours)}."
+    return plain(promise.guarantee_sentence(guarantee, algorithm))
+
+
+def marked(answer: str) -> str:
+    """An answer as Markdown, with its count in bold."""
+    return re.sub(r"\d+ of \d+", r"**\g<0>**", plain(answer), count=1)
 
 
 def stopped_sentence(result: Discovery) -> str:

@@ -84,7 +84,7 @@ class Estimate(NamedTuple):
         """Such as "About 19,000 tests up to order 3, 12 s (4,400,000 tests at most)."."""
         return (
             f"About {_rounded(self.tests)} tests up to order {self.orders[-1].order}, "
-            f"{_time(self.seconds)} ({_rounded(self.tests_at_most)} tests at most)."
+            f"{time_text(self.seconds)} ({_rounded(self.tests_at_most)} tests at most)."
         )
 
 
@@ -163,7 +163,7 @@ def moment_search_work(levels: tuple[int, ...], whole_table: int) -> tuple[float
 
 def wide_sentence(columns: int, how: str) -> str:
     """That a table is too wide to begin with, how long fewer columns take, and how to choose."""
-    some, many = (_time(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
+    some, many = (time_text(moment_search_work((8,) * k, 0)[0]) for k in (_SOME, WIDE))
     return (
         f"The table has {columns:,} columns, more than {WIDE}. Moment search takes {some} on "
         f"{_SOME} columns and {many} on {WIDE}: {how}. What depends on an outcome cannot be looked "
@@ -175,7 +175,7 @@ def moment_search_sentence(levels: tuple[int, ...], whole_table: int) -> str:
     """Such as "moment-search … takes about 45 s and 0.5 GiB of memory; less where …"."""
     seconds, memory = moment_search_work(levels, whole_table)
     return (
-        f"moment-search releases pairs and tables of columns and takes {_time(seconds)} and "
+        f"moment-search releases pairs and tables of columns and takes {time_text(seconds)} and "
         f"{memory:.1f} GiB of memory; less where the noise hides most edges."
         if prod(levels) > whole_table
         else "moment-search releases one table and takes about a second."
@@ -226,7 +226,8 @@ def _rounded(number: int) -> str:
     return f"{round(number, -digits):,}"
 
 
-def _time(seconds: float) -> str:
+def time_text(seconds: float) -> str:
+    """Such as "about 40 s" or "about 3 minutes"."""
     if seconds < 1:
         return "less than a second"
     if seconds < 120:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,8 +30,10 @@ from privcore.cli.data import (
     stated_table,
     whole,
 )
+from privcore.cli.pages import write_page
 from privcore.cli.run_options import add_parameter_options, parameters_of
-from privcore.counts import MixedRows
+from privcore.counts import MixedRows, MomentSource
+from privcore.data import Dataset
 from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.errors import ParameterError
@@ -44,6 +47,7 @@ from privcore.releases import (
     non_private_reference,
     one_level_sentence,
     overruled_sentence,
+    page_command,
     price_sentence,
     reference_sentence,
     references_of,
@@ -51,6 +55,12 @@ from privcore.releases import (
     shape_sentence,
 )
 from privcore.releases.findings import confidence_text, settled_sentence, verdict_counts
+from privcore.releases.interactive import (
+    CONFIRMATION,
+    check_may_be_sent,
+    interactive_page,
+    run_series,
+)
 from privcore.releases.private_domain import bought_dataset, split, with_purchase
 from privcore.text import percent, short
 
@@ -92,6 +102,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"print the graph alone, as one of {', '.join(TEXT_FORMATS)}",
     )
+    shown.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page to send: one HTML file with both graphs over ε, of a network, example "
+        "or sample; it opens offline",
+    )
+    command.add_argument(
+        "--explored",
+        metavar="WORDS",
+        help=f'"{CONFIRMATION}", typed so, to have --html of a table of your own',
+    )
     command.set_defaults(run=_run)
 
 
@@ -103,6 +124,7 @@ def _run(options: argparse.Namespace) -> None:
     runs = None if options.stability is None else RUNS.parse(options.stability)
     if runs is not None and options.format is not None:
         raise ParameterError("--format prints the graph alone; leave it or --stability out.")
+    _check_page(options)
     seed = whole(options.seed, "seed")
     data_seed = seed if options.data_seed is None else whole(options.data_seed, "data-seed")
     table = stated_table(options)
@@ -114,6 +136,9 @@ def _run(options: argparse.Namespace) -> None:
     source = source_of(dataset)
     algorithm = get_algorithm(options.algorithm or RECOMMENDED)
     parameters = parameters_of(options, algorithm)
+    if options.html is not None:
+        _write_page(options, dataset, source, parameters, seed, data_seed)
+        return
     noise: NoiseSource | None = None
     if algorithm.private:
         noise = SecureNoise() if options.secure else SimulatedNoise(seed)
@@ -166,6 +191,53 @@ def _run(options: argparse.Namespace) -> None:
 def _spelled(name: str) -> str:
     """A reference as the command line writes it."""
     return name.replace("_", "-")
+
+
+def _check_page(options: argparse.Namespace) -> None:
+    """Raises ParameterError for options that do not go with --html, or need it."""
+    if options.html is None:
+        if options.explored is not None:
+            raise ParameterError("--explored is for --html; leave it out.")
+        return
+    for name in ("stability", "secure", "estimate", "buy_domain"):
+        if getattr(options, name):
+            raise ParameterError(
+                f"--html shows runs with simulated noise at several ε; leave "
+                f"--{name.replace('_', '-')} out."
+            )
+
+
+def _write_page(
+    options: argparse.Namespace,
+    dataset: Described,
+    source: MomentSource | MixedRows,
+    parameters: Mapping[str, Any],
+    seed: int,
+    data_seed: int,
+) -> None:
+    """The page to send, once it is clear that there may be one."""
+    check_may_be_sent(dataset, options.explored or "")
+    name = options.algorithm or RECOMMENDED
+    series = run_series(dataset, source, name, parameters, seed=seed, told=_told)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr)
+    command = ""
+    if isinstance(dataset, Dataset):
+        command = page_command(
+            series.results[series.shown],
+            dataset,
+            network=options.network is not None,
+            data_seed=data_seed,
+            seed=seed,
+            sample=getattr(options, "from_sample", None),
+            explored=options.explored or "",
+        )
+    write_page(options.html, interactive_page(series, command=command))
+
+
+def _told(share: float, text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{share:4.0%}  {text}\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _stability_lines(judged: Stability) -> list[str]:

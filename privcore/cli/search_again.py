@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from privcore.algorithms import get_algorithm
 from privcore.algorithms.search.result import Discovery
+from privcore.cli.pages import write_page
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.errors import ParameterError
 from privcore.graphs.exports import to_json_dict
 from privcore.releases.findings import described_pairs
+from privcore.releases.interactive import numbers_page
 from privcore.releases.open_pairs import OpenPair, open_pairs
 from privcore.releases.release_file import SPENT, put_together, read_release_file, search_files
 
@@ -31,7 +34,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     search = command.add_argument_group("search")
     add_parameter_options(search)
-    command.add_argument("--json", action="store_true", help="print JSON")
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print JSON")
+    shown.add_argument(
+        "--html", metavar="FILE", help="write a page to send: the graph as one HTML file"
+    )
     command.set_defaults(run=_run)
 
 
@@ -45,6 +52,9 @@ def _run(options: argparse.Namespace) -> None:
                 "with topup."
             )
     result = search_files(files, parameters, sites=options.sites)
+    if options.html is not None:
+        write_page(options.html, numbers_page(result, [Path(name).name for name in options.files]))
+        return
     unsettled = open_pairs(result, put_together(files, sites=options.sites)[0])
     if options.json:
         print(json.dumps(_report(result, unsettled), indent=1, ensure_ascii=False))

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import json
 
+from privcore.cli.pages import write_page
 from privcore.errors import CertificateError
 from privcore.files import read_most
+from privcore.releases.interactive import certificate_page
 from privcore.releases.verification import LARGEST, verify
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help="the certificate's JSON")
     command.add_argument("--key", metavar="FINGERPRINT", help="that its signer is known by")
+    command.add_argument(
+        "--html",
+        metavar="FILE",
+        help="write a page to send, too: the released graph as one HTML file",
+    )
     command.set_defaults(run=_verify)
 
 
 def _verify(options: argparse.Namespace) -> None:
-    report = verify(_text(options.file), options.key)
+    text = _text(options.file)
+    report = verify(text, options.key)
     heading = "Verified:"
     if options.key is None:
         heading = (
@@ -26,6 +35,8 @@ def _verify(options: argparse.Namespace) -> None:
     print("\n".join([heading, *(f"  {sentence}" for sentence in report.verified)]))
     print("\n".join(["Not verified by a file:", *(f"  {limit}" for limit in report.limits)]))
     print("\n".join(["Public domain:", *(f"  {name}: {text}" for name, text in report.domain)]))
+    if options.html is not None:
+        write_page(options.html, certificate_page(json.loads(text)))
 
 
 def _text(name: str) -> str:

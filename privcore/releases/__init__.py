@@ -1,6 +1,6 @@
 """Reports of runs, and the commands that reproduce them."""
 
-from privcore.releases.commands import command_line, python_code
+from privcore.releases.commands import command_line, page_command, python_code
 from privcore.releases.effect import (
     effect_sentence,
     large_delta_sentence,
@@ -23,6 +23,7 @@ __all__ = [
     "non_private_reference",
     "one_level_sentence",
     "overruled_sentence",
+    "page_command",
     "price_sentence",
     "python_code",
     "reference_sentence",

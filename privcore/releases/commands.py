@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from privcore.algorithms import Discovery, get_algorithm
 from privcore.data import Dataset, example_parameters
+from privcore.data.samples import Sample
 
 _ALWAYS = ("nodes", "density", "graph_seed")
 
@@ -36,9 +38,15 @@ def _example(dataset: Dataset) -> tuple[str, dict[str, Any], int | None]:
 
 
 def command_line(
-    result: Discovery, dataset: Dataset, *, network: bool, data_seed: int, seed: int
+    result: Discovery,
+    dataset: Dataset,
+    *,
+    network: bool,
+    data_seed: int,
+    seed: int,
+    output: Sequence[str] = ("--json",),
 ) -> str:
-    """For a shell; an uploaded file stands as its name."""
+    """For a shell; an uploaded file stands as its name.  output: what is wanted, in options."""
     words = ["python", "-m", "privcore", "discover"]
     sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
     if network:
@@ -58,7 +66,31 @@ def command_line(
     words += ["--algorithm", result.algorithm]
     for name, value in _changed(result).items():
         words += ["--set", f"{name.replace('_', '-')}={'auto' if value is None else value}"]
-    return shlex.join([*words, "--seed", str(seed), "--json"])
+    return shlex.join([*words, "--seed", str(seed), *output])
+
+
+def page_command(
+    result: Discovery,
+    dataset: Dataset,
+    *,
+    network: bool,
+    data_seed: int,
+    seed: int,
+    sample: Sample | None = None,
+    explored: str = "",
+) -> str:
+    """The command that makes a page of a run again.
+
+    sample: that the data set is.  explored: what was typed to have it of a table of one's own.
+    """
+    output = ["--html", "page.html", *(["--explored", explored] if explored else [])]
+    line = command_line(
+        result, dataset, network=network, data_seed=data_seed, seed=seed, output=output
+    )
+    line = line.replace("python -m privcore", "causalveil", 1)
+    if sample is None:
+        return line
+    return line.replace(f"--csv {shlex.quote(dataset.name)}", f"--sample {sample.name}", 1)
 
 
 def _uncut(dataset: Dataset) -> bool:

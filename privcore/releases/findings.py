@@ -37,7 +37,12 @@ def described_pairs(
 
 def line_widths(findings: Mapping[Edge, PairFinding]) -> dict[Edge, float]:
     """Pixels of the lines of edges, the wider the more probable; of others nothing."""
-    return {pair: _LEAST + _MORE * sure**2 for pair, sure in _sure(findings).items()}
+    return {pair: width_of(sure) for pair, sure in _sure(findings).items()}
+
+
+def width_of(probability: float) -> float:
+    """Pixels of the line of an edge."""
+    return _LEAST + _MORE * probability**2
 
 
 def line_texts(findings: Mapping[Edge, PairFinding]) -> dict[Edge, str]:

@@ -198,17 +198,7 @@ def parsed_file(content: bytes) -> ReleaseFile:
         raise CertificateError("The release file is not complete; get the original.")
     signer = check_signature(document)
     try:
-        promise = document["guarantee"]
-        guarantee = Guarantee(
-            float(promise["epsilon"]),
-            float(promise["delta"]),
-            str(promise["neighbours"]),
-            tuple(map(str, promise["public"])),
-            promise["calibration"],
-            str(promise["accountant"]),
-            str(promise["proof"]),
-            tuple(map(str, promise["caveats"])),
-        )
+        guarantee = Guarantee.of(document["guarantee"])
         if not (
             guarantee.calibration == "proven"
             and 0 < guarantee.epsilon < math.inf

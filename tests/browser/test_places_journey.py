@@ -55,10 +55,10 @@ def test_the_buttons_of_a_phone_stand_in_rows(sized):
     page = sized("?data=cancer&rows=1000", "Discover", 390, 844)
     places = [
         box(page.get_by_role("button", name=name).first)
-        for name in ("Pin", "Save picture", "Undo", "Present")
+        for name in ("Pin", "Save", "Undo", "Present")
     ]
     assert all(place["x"] >= 0 and place["x"] + place["width"] <= 390 for place in places)
-    # Save picture, Undo and Present beside each other.
+    # Save, Undo and Present beside each other.
     assert len({round(place["y"]) for place in places[1:]}) == 1
 
 

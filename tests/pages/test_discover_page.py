@@ -1,12 +1,14 @@
 """The first screen of Discover, its pinned runs, and what the address says of it."""
 
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from pages.ui.discover import epsilon
 from pages.ui.discover.background import Background
-from pages.ui.discover.epsilon import STRIP
+from pages.ui.discover.epsilon import STRIP, Around
 from pages.ui.discover.runs import run
 from privcore.algorithms import count, discover
 from privcore.data import load_network
@@ -97,6 +99,30 @@ def test_runs_of_the_strip_and_of_the_next_values_are_made(monkeypatch, data):
     assert [roll.epsilon for roll in first] == [*STRIP, *near]
     assert all(roll.trace for roll in first)
     assert not any(roll.trace for roll in more)
+
+
+def test_where_runs_are_not_made_unasked_a_button_says_what_it_makes(monkeypatch):
+    monkeypatch.setattr(epsilon, "runs_beside_allowed", lambda: False)
+    app = clean(start(data="cancer", rows="1000", algorithm="svt-pc"))
+    label = app.button(key="make-strip").label
+    assert label.startswith("Make the graphs of the strip: 4 more graphs, ")
+
+
+def test_graphs_that_are_to_come_say_when(data):
+    background = Background(Repeat(data, "svt-pc", {}), lambda: True)
+    result = discover(count(data), "svt-pc", {}, seed=1)
+    background.add(replace(result, seconds=20.0), 1.0, 1)
+    background._first = [Roll(e, 1, trace=True) for e in STRIP]
+    around = SimpleNamespace(lively=True, background=background)
+    when = {e: Around.when(around, e) for e in STRIP if e != 1.0}
+    assert when == {
+        10.0: "being made, about 20 s",
+        3.0: "next",
+        0.3: "in about 60 s",
+        0.1: "in about 80 s",
+    }
+    background._broken = True
+    assert Around.when(around, 10.0) == "not made"
 
 
 def warnings(app):

@@ -78,7 +78,7 @@ def test_a_paper_opens_on_its_first_figure_or_on_a_table_where_it_has_none():
 def test_an_unknown_item_in_the_address_is_told():
     app = start(item="no-such-table")
     assert app.info[0].value == (
-        "The papers have no item “no-such-table”; this is Figure 1 of Wang, Pang & Song 2020\\: "
+        "The papers have no item “no-such-table”; this is Figure 1 of Wang, Pang & Song 2020: "
         "Priv-PC."
     )
     assert app.header[0].value == "Figure 1"

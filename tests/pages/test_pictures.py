@@ -18,7 +18,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.controls.data import prepare
-from pages.ui.discover.answer import CLASS_WORDS
 from pages.ui.pictures import (
     Drawing,
     RunPictures,
@@ -39,6 +38,7 @@ from privcore.graphs import PDAG
 from privcore.graphs.layout import shared_layout
 from privcore.measures import compare
 from privcore.releases import non_private_reference, references_of
+from privcore.releases.answer import CLASS_WORDS
 from tests.examples import few
 from tests.pages.charts_of_pages import CHARTS, defined
 from tests.pages.opening import open_page

@@ -11,11 +11,12 @@ from pages.ui.controls.address import choose
 from pages.ui.controls.data import current_data
 from pages.ui.controls.known import held_text
 from pages.ui.controls.params import controls
-from pages.ui.texts import ONE_ROW, PUBLISHED_EPSILON, odds_sentence, protection_of
+from pages.ui.texts import PUBLISHED_EPSILON, odds_sentence, protection_of
 from privcore.algorithms import ALGORITHMS
 from privcore.algorithms.engine import planned_delta
 from privcore.algorithms.protecting import Protection
 from privcore.errors import PrivcoreError
+from privcore.releases.promise import ONE_ROW
 
 DEFAULT = "moment-search"
 # With it the first view is the usual one: most re-rolls give the graph that it gives.

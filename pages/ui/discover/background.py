@@ -10,6 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from statistics import median
 from typing import Any
 
 import streamlit as st
@@ -48,11 +49,14 @@ class Background:
         self._more: list[Roll] = []
         self._thread: threading.Thread | None = None
         self._spent = 0.0
+        self._took: list[float] = []
         self._broken = False
 
     def add(self, result: Discovery, epsilon: float, seed: int) -> None:
         """A run that the page itself has made."""
-        self.answers.setdefault((epsilon, seed), result)
+        if (epsilon, seed) not in self.answers:
+            self.answers[epsilon, seed] = result
+            self._took.append(result.seconds)
 
     def made(self, epsilon: float, seed: int) -> Discovery | None:
         """A run that is there with all that a page shows of it, else None."""
@@ -78,6 +82,18 @@ class Background:
         """Whether more answers will come."""
         return self._next() is not None
 
+    @property
+    def seconds(self) -> float:
+        """What a run takes, from those that there are."""
+        return median(self._took[-9:]) if self._took else 0.0
+
+    def waiting(self) -> list[float]:
+        """The ε of the runs in `first` that are not there, in the order in which they are made."""
+        if self._broken:
+            return []
+        with self._lock:
+            return [roll.epsilon for roll in self._first if roll[:2] not in self.answers]
+
     def _next(self) -> Roll | None:
         if self._broken:
             return None
@@ -101,6 +117,7 @@ class Background:
                     answer = ask(process, roll)
                     idle = time.monotonic()
                 self._spent += idle - begun
+                self._took.append(idle - begun)
                 self.answers[roll[:2]] = answer
         except Exception:
             # A thread has nobody to raise to, and a traceback may quote the data: the page goes on

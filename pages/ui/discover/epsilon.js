@@ -1,13 +1,5 @@
 // The curve of quality over the ε slider, or the strip of small graphs: both draw what Python says
 // and answer with an ε.
-const SVG = "http://www.w3.org/2000/svg";
-const make = (name, attributes, parent, text) => {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  if (text !== undefined) element.textContent = text;
-  parent.append(element);
-  return element;
-};
 const html = (name, className, parent, text) => {
   const element = document.createElement(name);
   element.className = className;
@@ -15,60 +7,6 @@ const html = (name, className, parent, text) => {
   parent.append(element);
   return element;
 };
-
-function drawCurve(root, data, choose) {
-  root.replaceChildren();
-  const box = html("div", "curve", root);
-  const width = Math.max(root.clientWidth || box.clientWidth, 200);
-  // As high as the style allows; the last part is for the numbers below the axis.
-  const height = 82, top = 20, bottom = 66, inset = data.inset;
-  const x = (at) => inset + (width - 2 * inset) * at;
-  const y = (value) => bottom - (bottom - top) * value;
-  const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" }, box);
-  svg.setAttribute("aria-label", data.alt);
-  make("line", { x1: x(0), x2: x(1), y1: y(0), y2: y(0), class: "axis" }, svg);
-  make("line", { x1: x(0), x2: x(1), y1: y(1), y2: y(1), class: "grid" }, svg);
-  make("text", { x: x(0), y: 10, class: "note" }, svg, data.title);
-  if (data.base !== null) {
-    const line = { x1: x(0), x2: x(1), y1: y(data.base), y2: y(data.base), class: "base" };
-    make("line", line, svg);
-    const below = data.base > 0.5 ? 13 : -4;
-    const label = { x: x(1), y: y(data.base) + below, class: "note", "text-anchor": "end" };
-    make("text", label, svg, data.baseLabel);
-  }
-  const points = data.points;
-  if (points.length > 1) {
-    const there = points.map((p) => `${x(p.at)},${y(p.high)}`);
-    const back = points.map((p) => `${x(p.at)},${y(p.low)}`).reverse();
-    make("polygon", { points: [...there, ...back].join(" "), class: "band" }, svg);
-    const line = points.map((p) => `${x(p.at)},${y(p.mean)}`).join(" ");
-    make("polyline", { points: line, class: "line" }, svg);
-  }
-  for (const point of points) {
-    const dot = make("circle", { cx: x(point.at), cy: y(point.mean), r: 4, class: "dot" }, svg);
-    make("title", {}, dot, point.text);
-    dot.addEventListener("click", () => choose(point.epsilon));
-  }
-  if (data.here) {
-    const at = x(data.here.at);
-    make("line", { x1: at, x2: at, y1: y(1) - 2, y2: bottom + 2, class: "here" }, svg);
-    const dot = { cx: at, cy: y(data.here.value), r: 6, class: "now" };
-    make("title", {}, make("circle", dot, svg), data.here.text);
-  }
-  for (const tick of data.ticks) {
-    if (data.here && tick.at === data.here.at) continue;
-    const place = { x: x(tick.at), y: height - 3, class: "tick", "text-anchor": "middle" };
-    make("text", place, svg, tick.text);
-  }
-  // The ends are named where there is room beside the numbers.
-  const firstTick = Math.min(...data.ticks.map((tick) => x(tick.at)));
-  const lastTick = Math.max(...data.ticks.map((tick) => x(tick.at)));
-  const low = make("text", { x: x(0), y: height - 3, class: "note" }, svg, data.low);
-  const end = { x: x(1), y: height - 3, class: "note", "text-anchor": "end" };
-  const high = make("text", end, svg, data.high);
-  if (x(0) + low.getComputedTextLength() > firstTick - 14) low.textContent = "◂";
-  if (x(1) - high.getComputedTextLength() < lastTick + 14) high.textContent = "▸";
-}
 
 function drawGraph(svg, graph, size) {
   const [width, height] = size, margin = 8;
@@ -78,10 +16,10 @@ function drawGraph(svg, graph, size) {
   ]);
   for (const [i, j, kind] of graph.edges) {
     const [x1, y1] = place[i], [x2, y2] = place[j];
-    make("line", { x1, y1, x2, y2, class: kind }, svg);
+    shape("line", { x1, y1, x2, y2, class: kind }, svg);
   }
   const r = graph.nodes.length > 20 ? 1.8 : 3;
-  for (const [cx, cy] of place) make("circle", { cx, cy, r, class: "node" }, svg);
+  for (const [cx, cy] of place) shape("circle", { cx, cy, r, class: "node" }, svg);
 }
 
 // What outlives a strip that Streamlit takes away and draws anew: the timer, and the strip of now.
@@ -135,7 +73,7 @@ function drawStrip(root, data, choose) {
     button.type = "button";
     button.setAttribute("aria-pressed", String(card.here));
     button.setAttribute("aria-label", card.label);
-    const svg = make("svg", { viewBox: "0 0 112 72", class: "small", "aria-hidden": "true" }, button);
+    const svg = shape("svg", { viewBox: "0 0 112 72", class: "small", "aria-hidden": "true" }, button);
     if (card.graph) drawGraph(svg, card.graph, [112, 72]);
     const words = html("span", "words", button);
     html("b", "", words, card.title);

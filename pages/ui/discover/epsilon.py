@@ -17,14 +17,17 @@ import streamlit as st
 
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.controls.params import control, log_grid, number_text, widget_key
-from pages.ui.discover.answer import count_text, typical_sentence
 from pages.ui.discover.background import Background
 from pages.ui.theme import EDGES, PALETTES, current
 from privcore.algorithms import Algorithm, Discovery, Parameter
-from privcore.extras.lab.repeat import Roll, spread
+from privcore.algorithms.work import time_text
+from privcore.extras.lab.repeat import Roll
 from privcore.graphs import PDAG
+from privcore.graphs.drawing import curve_css, curve_script
 from privcore.measures import compare
 from privcore.measures.references import Reference
+from privcore.measures.spread import spread
+from privcore.releases.answer import count_text, typical_sentence
 
 STRIP = (10.0, 3.0, 1.0, 0.3, 0.1)
 # Re-rolls at the shown ε, and at each other ε of the strip.
@@ -40,8 +43,8 @@ _HERE = Path(__file__).parent
 _drawn = st.components.v2.component(
     "causalveil_epsilon",
     html='<div class="root"></div>\n<!-- drawn by epsilon.js -->\n',
-    css=(_HERE / "epsilon.css").read_text("utf-8"),
-    js=(_HERE / "epsilon.js").read_text("utf-8"),
+    css=curve_css() + (_HERE / "epsilon.css").read_text("utf-8"),
+    js=curve_script() + (_HERE / "epsilon.js").read_text("utf-8"),
 )
 
 
@@ -138,6 +141,35 @@ class Around:
         answer = self.background.answers.get((epsilon, self.seed))
         return answer.graph if isinstance(answer, Discovery) else answer
 
+    @property
+    def to_come(self) -> list[float]:
+        """The ε of the strip whose graphs are not there."""
+        return [e for e in self.strip if self.graph_at(e) is None]
+
+    def when(self, epsilon: float) -> str:
+        """When a graph that is not there will be."""
+        waiting = self.background.waiting() if self.lively else []
+        if epsilon not in waiting:
+            return "not made"
+        before, each = waiting.index(epsilon), self.background.seconds
+        if not before:
+            return f"being made, {time_text(each)}"
+        return "next" if before == 1 else f"in {time_text((before + 1) * each)}"
+
+    @property
+    def made_of(self) -> str:
+        """What is to be made for the strip and the curve, and how long that takes; else empty."""
+        count = len(self.to_come)
+        took = time_text(count * self.background.seconds)
+        return f"{count} more graph{'s' * (count > 1)}, {took}" if count else ""
+
+    @property
+    def making(self) -> str:
+        """That graphs are being made beside the page; empty where none is."""
+        if not (self.lively and self.to_come and self.background.waiting()):
+            return ""
+        return f"Making {self.made_of.replace(', ', ' beside the page, ', 1)}."
+
     def rolls_at(self, epsilon: float) -> list[PDAG]:
         """Graphs at an ε with the noise of as many further seeds as there are runs."""
         answers = self.background.answers
@@ -172,6 +204,11 @@ class Around:
             "low": "◂ more private",
             "high": "less private ▸",
             "points": points,
+            "waiting": ""
+            if len(points) > 1
+            else f"to come: {self.made_of}"
+            if self.making
+            else "not made",
             "base": None if self.base is None else self.base[1],
             "baseLabel": (
                 "" if self.base is None else f"{self.base[0]} without privacy {self.base[1]:.2f}"
@@ -193,7 +230,7 @@ class Around:
         cards = []
         for epsilon in self.strip:
             graph = self.graph_at(epsilon)
-            text = "…" if self.lively else "not made"
+            text = self.when(epsilon)
             if isinstance(graph, PDAG):
                 text = count_text(compare(graph, self.reference, ""), self.kind)
             elif graph is not None:
@@ -216,7 +253,8 @@ class Around:
         alike = spread(graphs, self.result.graph).mean if graphs else 0.0
         return {
             "kind": "strip",
-            "said": typical_sentence(same, alike, len(graphs), ROLLS, self.background.pending),
+            "said": self.making
+            or typical_sentence(same, alike, len(graphs), ROLLS, self.background.pending),
             "alt": "The private graph at five values of ε",
             "cards": cards,
             "colours": _colours(),
@@ -243,8 +281,9 @@ def strip_part(around: Around) -> None:
     """The strip and how typical the shown graph is, drawn again while runs come in."""
 
     _live(around, "discover-strip", around.cards, _STRIP_SECONDS)
-    if not around.lively:
-        st.button("Make the graphs of the strip", on_click=_ask, args=(around.loaded.key,))
+    if not around.lively and around.made_of:
+        label = f"Make the graphs of the strip: {around.made_of}"
+        st.button(label, on_click=_ask, args=(around.loaded.key,), key="make-strip")
 
 
 def _ask(key: tuple[Any, ...]) -> None:

@@ -8,13 +8,13 @@ import streamlit as st
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded, positions_of
-from pages.ui.discover.answer import CLASS_WORDS
 from pages.ui.graphs.view import show_graphs
 from privcore.algorithms import Discovery
 from privcore.graphs import PDAG
 from privcore.graphs.drawing import Pane, scene
 from privcore.measures import Comparison
 from privcore.measures.references import Reference
+from privcore.releases.answer import CLASS_WORDS
 from privcore.releases.findings import line_texts, line_widths
 
 

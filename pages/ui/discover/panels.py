@@ -11,6 +11,7 @@ from pages.ui.discover import exports
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.graphs import PDAG
 from privcore.measures import Comparison
+from privcore.releases.promise import protected
 
 
 def edge_panel(result: Discovery, comparisons: list[Comparison]) -> None:
@@ -89,9 +90,7 @@ def guarantee_panel(result: Discovery) -> None:
     if guarantee.calibration == "none":
         st.markdown(guarantee.caveats[0])
     else:
-        odds = texts.odds_sentence(
-            guarantee.epsilon, guarantee.delta, whom=texts.protected(guarantee)
-        )
+        odds = texts.odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee))
         if guarantee.calibration == "published":
             odds = f"Were the published figure right: {odds[0].lower()}{odds[1:]} It is not proven."
         st.markdown(odds)

@@ -7,7 +7,6 @@ import streamlit as st
 from pages.ui import texts
 from pages.ui.controls.algorithm import SEED
 from pages.ui.controls.data import Loaded
-from pages.ui.discover.answer import answer_sentence, promise_sentence
 from pages.ui.discover.power import gap_sentence, seen_sentence
 from pages.ui.glossary import glossary_note, linked, term_link
 from privcore.algorithms import ALGORITHMS, Discovery
@@ -17,6 +16,8 @@ from privcore.graphs import PDAG
 from privcore.measures import Comparison, Metrics, cpdag_metrics, skeleton_metrics
 from privcore.measures.references import Reference
 from privcore.releases import effect_sentence, large_delta_sentence
+from privcore.releases.answer import answer_sentence, promise_sentence
+from privcore.releases.promise import protected
 
 
 def next_noise() -> None:
@@ -52,14 +53,14 @@ def header(
     algorithm = ALGORITHMS[result.algorithm]
     guarantee = result.guarantee
     said = answer_sentence(guarantee, against, before, base_title, kind)
-    st.title(f"{said} {price}".rstrip(), anchor=False)
+    st.title(texts.marked(f"{said} {price}".rstrip()), anchor=False)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(promise_sentence(guarantee), width="content")
+        st.caption(texts.plain(promise_sentence(guarantee)), width="content")
         with st.popover("What is promised", type="tertiary", key="promise"):
             st.markdown(f"**{texts.guarantee_sentence(guarantee, algorithm)}**")
             if guarantee.calibration == "proven":
                 odds = texts.odds_sentence(
-                    guarantee.epsilon, guarantee.delta, whom=texts.protected(guarantee)
+                    guarantee.epsilon, guarantee.delta, whom=protected(guarantee)
                 )
                 st.markdown(linked(odds, epsilon="ε", delta="δ"))
             st.caption(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.ui.discover.answer import promise_sentence
-from pages.ui.texts import for_whom, protected
+from pages.ui.texts import plain
 from privcore.effects import Effect, Effects, Question
 from privcore.privacy.accounting import Guarantee
+from privcore.releases.answer import promise_sentence
+from privcore.releases.promise import for_whom, protected
 from privcore.text import short
 
 HOW_TO_READ = (
@@ -17,10 +18,11 @@ HOW_TO_READ = (
 
 
 def promise(guarantee: Guarantee) -> str:
-    """The guarantee for a reader who has never heard of ε."""
+    """The guarantee for a reader who has never heard of ε, as Markdown."""
     delta = f" and δ = {guarantee.delta:g}" if guarantee.delta else ""
     said = promise_sentence(guarantee).replace("the private graph", "this answer")
-    return f"With ε = {guarantee.epsilon:.3g}{delta} for {for_whom(protected(guarantee))}. {said}"
+    whom = for_whom(protected(guarantee))
+    return plain(f"With ε = {guarantee.epsilon:.3g}{delta} for {whom}. {said}")
 
 
 def scaled(question: Question, value: float) -> float:

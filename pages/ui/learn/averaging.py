@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui.learn.parts import DASHES, HALF, LEGEND, Values, draw, level_line, log_axis
-from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.averaging import TRIALS, VALUE, Averaging, costs_by_release
+from privcore.releases.promise import percent
 
 
 def show(result: Averaging, values: Values, key: str) -> None:

@@ -7,11 +7,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui.learn.parts import LEGEND, Values, draw, level_line
-from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.algorithms import ALGORITHMS
 from privcore.extras.teaching.membership import Membership
 from privcore.privacy.accounting.guarantee import guessing_bound
+from privcore.releases.promise import percent
 
 
 def show(result: Membership, values: Values, key: str) -> None:

@@ -6,9 +6,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui.learn.parts import LEGEND, Values, draw, upright
-from pages.ui.texts import percent
 from pages.ui.theme import PALETTES, current
 from privcore.extras.teaching.subsampling import SubsamplingCurves
+from privcore.releases.promise import percent
 
 
 def show(result: SubsamplingCurves, values: Values, key: str) -> None:

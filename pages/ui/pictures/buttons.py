@@ -12,11 +12,17 @@ from pages.ui.pictures.sheet import FORMS, Form
 
 
 def picture_buttons(
-    name: str, make: Callable[[Form], bytes], key: str, *, label: str = "Save picture"
+    name: str,
+    make: Callable[[Form], bytes],
+    key: str,
+    *,
+    label: str = "Save picture",
+    more: Callable[[], None] | None = None,
 ) -> None:
     """A small popover with a button for each form of file; a file is made when it is requested.
 
-    name: of the files, without an ending; make: the picture in a form.
+    name: of the files, without an ending; make: the picture in a form; more: what else there is
+    to save, drawn below.
     """
     stem = re.sub(r"\W+", "-", name).strip("-")[:60] or "picture"
     with st.popover(label, icon=":material/image:", key=key):
@@ -30,3 +36,5 @@ def picture_buttons(
                 key=f"{key}-{form}",
                 width="stretch",
             )
+        if more is not None:
+            more()

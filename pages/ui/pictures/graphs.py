@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pages.ui.discover.answer import CLASS_WORDS
 from pages.ui.pictures.sheet import (
     MARGIN,
     PALETTE,
@@ -26,6 +25,7 @@ from pages.ui.pictures.sheet import (
 from pages.ui.theme import EDGES, EdgeStyle
 from privcore.graphs import PDAG
 from privcore.graphs.pdag import Edge, ordered
+from privcore.releases.answer import CLASS_WORDS
 from privcore.text import short
 
 if TYPE_CHECKING:

@@ -10,8 +10,6 @@ from typing import Any
 
 from pages.ui.controls.data import Loaded
 from pages.ui.pictures.run import (
-    NOT_PRIVATE,
-    SIMULATED,
     RunPictures,
     plain_guarantee,
     settings_line,
@@ -24,6 +22,7 @@ from privcore.data.model import Column
 from privcore.data.schema import MISSING_LEVEL
 from privcore.data.schema_file import schema_json
 from privcore.releases import python_code
+from privcore.releases.promise import NOT_PRIVATE, SIMULATED
 from privcore.version import __version__
 
 

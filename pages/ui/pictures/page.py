@@ -7,10 +7,11 @@ from html import escape
 
 from pages.ui import tables
 from pages.ui.controls.data import Loaded
-from pages.ui.pictures.run import NOT_PRIVATE, SIMULATED, RunPictures, edge_rows, plain_guarantee
+from pages.ui.pictures.run import RunPictures, edge_rows, plain_guarantee
 from pages.ui.pictures.sheet import clean
 from privcore.algorithms import ALGORITHMS
 from privcore.releases import command_line, python_code
+from privcore.releases.promise import NOT_PRIVATE, SIMULATED
 
 _STYLE = """
 :root { color-scheme: light; }

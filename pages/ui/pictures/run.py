@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pages.ui.pictures.graphs import Drawing, graph_picture, pair_picture
 from pages.ui.pictures.sheet import Form
-from pages.ui.texts import guarantee_sentence
 from privcore.algorithms import ALGORITHMS, Discovery
 from privcore.data.model import Described
 from privcore.graphs import PDAG
@@ -16,10 +14,8 @@ from privcore.graphs.layout import Positions
 from privcore.measures import Comparison, compare
 from privcore.measures.references import Reference, reference_names
 from privcore.releases.findings import line_widths
+from privcore.releases.promise import NOT_PRIVATE, SIMULATED, guarantee_sentence
 from privcore.text import short
-
-NOT_PRIVATE = "The non-private graph and the metrics are not private."
-SIMULATED = "The noise is simulated from a seed, for exploring: this is not a release."
 
 
 @dataclass(frozen=True)
@@ -123,9 +119,8 @@ def run_lines(
 
 
 def plain_guarantee(result: Discovery) -> str:
-    """What the run promises, without the escapes of a page; not proven where it is not."""
+    """What the run promises; not proven where it is not."""
     sentence = guarantee_sentence(result.guarantee, ALGORITHMS[result.algorithm])
-    sentence = re.sub(r"\\([\\`*_\[\]|<>$:~@.#+\-=)])", r"\1", sentence)
     # A picture has no panel where the reasons are.
     sentence = sentence.replace("; the reasons are under Guarantee", "")
     return f"Not proven. {sentence}" if result.guarantee.calibration == "published" else sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -14,6 +15,7 @@ from privcore.graphs.layout import Positions, shared_layout
 from privcore.releases.certificate import certificate_json
 from privcore.releases.certificate_html import certificate_html
 from privcore.releases.findings import described_pairs, line_texts, line_widths, verdict_counts
+from privcore.releases.interactive import certificate_page
 from privcore.releases.release import Release
 from privcore.releases.release_file import file_text
 
@@ -92,6 +94,14 @@ def released(number: int, shown: Shown) -> None:
             "text/html",
             on_click="ignore",
             key=f"certificate-html-{number}",
+        )
+        st.download_button(
+            "Interactive page (HTML)",
+            partial(certificate_page, document),
+            f"graph-{identity}.html",
+            "text/html",
+            on_click="ignore",
+            key=f"page-{number}",
         )
         if made.numbers is not None:
             st.download_button(

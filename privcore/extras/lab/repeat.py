@@ -5,17 +5,13 @@ Made in a process beside the one that asks, they do not hold it up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from privcore.algorithms import count, discover
 from privcore.algorithms.search.result import Discovery
 from privcore.data import Dataset
 from privcore.errors import PrivcoreError
-from privcore.graphs import PDAG
-from privcore.measures.metrics import skeleton_metrics
 from privcore.threads import one_thread
 
 
@@ -50,19 +46,3 @@ class Repeat:
                 )
         except PrivcoreError as error:
             return str(error)
-
-
-class Spread(NamedTuple):
-    """Skeleton F1 of several runs: its mean, and the ends of the middle nine tenths."""
-
-    mean: float
-    low: float
-    high: float
-    runs: int
-
-
-def spread(graphs: Sequence[PDAG], reference: PDAG) -> Spread:
-    """How good graphs are against a reference; there must be at least one."""
-    values = np.array([skeleton_metrics(graph, reference).f1 for graph in graphs])
-    low, high = np.quantile(values, (0.05, 0.95))
-    return Spread(float(values.mean()), float(low), float(high), len(values))

@@ -103,8 +103,8 @@ EDGES: Mapping[ThemeName, Mapping[str, EdgeStyle]] = {
 }
 
 
-def colours_css() -> str:
-    """The colours of both themes as CSS variables of `.cv.light` and `.cv.dark`."""
+def colours_css(root: str = ".cv") -> str:
+    """The colours of both themes as CSS variables of a root with the class light or dark."""
     rules = []
     for theme, palette in PALETTES.items():
         named = {f.name: getattr(palette, f.name) for f in fields(palette)}
@@ -114,5 +114,5 @@ def colours_css() -> str:
             for name, value in named.items()
             if isinstance(value, str)
         )
-        rules.append(f".cv.{theme} {{ color-scheme: {theme}; {words} }}")
+        rules.append(f"{root}.{theme} {{ color-scheme: {theme}; {words} }}")
     return "\n".join(rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,6 +53,20 @@ class Guarantee:
     def holds(self) -> bool:
         """Whether the promise is proven for this very run."""
         return self.calibration == "proven" and not self.caveats
+
+    @classmethod
+    def of(cls, promise: Mapping[str, Any]) -> Guarantee:
+        """What `as_dict` wrote, with a finite ε; raises KeyError, TypeError or ValueError else."""
+        return cls(
+            float(promise["epsilon"]),
+            float(promise["delta"]),
+            str(promise["neighbours"]),
+            tuple(map(str, promise["public"])),
+            promise["calibration"],
+            str(promise["accountant"]),
+            str(promise["proof"]),
+            tuple(map(str, promise["caveats"])),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite epsilon becomes None."""

@@ -7,9 +7,10 @@ import pytest
 
 from privcore.algorithms import count, discover
 from privcore.data import load_network
-from privcore.extras.lab.repeat import Repeat, Roll, spread
+from privcore.extras.lab.repeat import Repeat, Roll
 from privcore.extras.worker import Lost, ask, end, start
 from privcore.graphs import PDAG
+from privcore.measures.spread import spread
 from tests.examples import few
 
 

@@ -1,13 +1,16 @@
-"""What a run has right, and what it promises, in sentences that need no further word."""
+"""What a run has right, and what it promises, in sentences that need no further word.
+
+They are plain text: a page that reads markup escapes the names in them.
+"""
 
 from __future__ import annotations
 
-from pages.ui.texts import for_whom, percent, plain, protected
 from privcore.measures import Comparison
 from privcore.measures.price import link_count, noise_sentence
 from privcore.measures.references import Reference
 from privcore.privacy.accounting import Guarantee
 from privcore.privacy.accounting.guarantee import guessing_bound
+from privcore.releases.promise import for_whom, percent, protected
 from privcore.unit import ADDED
 
 _WITHOUT_PRIVACY = {
@@ -40,14 +43,14 @@ def answer_sentence(
     base_title: str,
     kind: Reference,
 ) -> str:
-    """How many links the graph has right, as Markdown.
+    """How many links the graph has right.
 
     here: the graph against the reference.  base: the non-private graph against the truth; None
     where it is the reference, or where the graph itself is not private.  base_title: of the
     algorithm without privacy, or without noise.
     """
     hits, total, invented = link_count(here)
-    right = f"**{hits} of {total}** true {'link' if total == 1 else 'links'}"
+    right = f"{hits} of {total} true {'link' if total == 1 else 'links'}"
     if guarantee.calibration == "none":
         return f"Without privacy, {base_title} finds {right} and {_invents(invented)}."
     who = "the private graph"
@@ -67,7 +70,7 @@ def answer_sentence(
     more = f"adds {invented}" if invented else "adds none"
     links = "link" if total == 1 else "links"
     return (
-        f"{begin} {who} keeps **{hits} of {total}** {links} that {base_title} finds without "
+        f"{begin} {who} keeps {hits} of {total} {links} that {base_title} finds without "
         f"privacy, and {more}."
     )
 
@@ -80,7 +83,7 @@ def promise_sentence(guarantee: Guarantee) -> str:
         return "No privacy is promised: the constants of the paper are not proven."
     top = guessing_bound(guarantee.epsilon, guarantee.delta)
     whom = protected(guarantee)
-    person = plain(whom.unit.name) if whom.unit.rows > 1 else "person"
+    person = whom.unit.name if whom.unit.rows > 1 else "person"
     about = f"one {person}'s row{'s' * (whom.unit.rows > 1)}"
     if top > 0.99999:
         return f"Hardly any protection: {about} may become practically certain."

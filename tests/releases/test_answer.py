@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from pages.ui.discover.answer import (
+from privcore.algorithms import count, discover
+from privcore.data import load_network
+from privcore.graphs import PDAG
+from privcore.measures import compare
+from privcore.releases.answer import (
     answer_sentence,
     count_text,
     promise_sentence,
     typical_sentence,
 )
-from privcore.algorithms import count, discover
-from privcore.data import load_network
-from privcore.graphs import PDAG
-from privcore.measures import compare
 
 NODES = tuple("abcd")
 TRUTH = PDAG(NODES, frozenset({(0, 1)}), frozenset({(1, 2), (2, 3)}))
@@ -35,14 +35,14 @@ def said(guarantee, graph=SOME, base=ONE, kind="truth", reference=TRUTH):
 
 def test_a_link_counts_whatever_its_direction(guarantee):
     assert said(guarantee) == (
-        "With ε = 1 for each person, the private graph finds **1 of 3** true links and invents 1; "
+        "With ε = 1 for each person, the private graph finds 1 of 3 true links and invents 1; "
         "without privacy PC finds 1 and invents none."
     )
 
 
 def test_without_a_truth_the_graph_without_privacy_is_the_measure(guarantee):
     assert said(guarantee, base=None, kind="non_private", reference=ONE) == (
-        "With ε = 1 for each person, the private graph keeps **0 of 1** link that PC finds without "
+        "With ε = 1 for each person, the private graph keeps 0 of 1 link that PC finds without "
         "privacy, and adds 2."
     )
 
@@ -55,9 +55,7 @@ def test_constants_of_a_paper_are_no_promise(guarantee):
 
 def test_a_run_without_privacy_says_so(guarantee):
     exact = replace(guarantee, calibration="none")
-    assert said(exact, base=None) == (
-        "Without privacy, PC finds **1 of 3** true links and invents 1."
-    )
+    assert said(exact, base=None) == ("Without privacy, PC finds 1 of 3 true links and invents 1.")
     assert promise_sentence(exact).startswith("No privacy is promised")
 
 

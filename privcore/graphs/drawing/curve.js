@@ -1,0 +1,79 @@
+// Quality over ε, as high as its place is wide: the mean of runs, their spread, and where the reader is.
+//
+//     drawCurve(root, data, choose)
+//
+// data has what is said (title, alt, low, high, and waiting where points are to come), points {at, epsilon, mean, low, high, text}, ticks
+// {at, text}, base (without privacy, or null) with baseLabel, and here {at, value, text}.  at is the
+// place on the slider below, from 0 to 1; inset where its track begins, in pixels.  choose is called
+// with the ε of a point.
+
+const shape = (name, attributes, parent, text) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text !== undefined) element.textContent = text;
+  parent.append(element);
+  return element;
+};
+
+export function drawCurve(root, data, choose) {
+  root.replaceChildren();
+  root.classList.add("curve");
+  const width = Math.max(root.clientWidth, 200);
+  // As high as the style allows; the last part is for the numbers below the axis.
+  const height = 82, top = 20, bottom = 66, inset = data.inset;
+  const x = (at) => inset + (width - 2 * inset) * at;
+  const y = (value) => bottom - (bottom - top) * value;
+  const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" }, root);
+  svg.setAttribute("aria-label", data.alt);
+  shape("line", { x1: x(0), x2: x(1), y1: y(0), y2: y(0), class: "axis" }, svg);
+  shape("line", { x1: x(0), x2: x(1), y1: y(1), y2: y(1), class: "grid" }, svg);
+  shape("text", { x: x(0), y: 10, class: "note" }, svg, data.title);
+  if (data.base !== null) {
+    const line = { x1: x(0), x2: x(1), y1: y(data.base), y2: y(data.base), class: "base" };
+    shape("line", line, svg);
+    const below = data.base > 0.5 ? 13 : -4;
+    const label = { x: x(1), y: y(data.base) + below, class: "note", "text-anchor": "end" };
+    shape("text", label, svg, data.baseLabel);
+  }
+  const points = data.points;
+  if (points.length > 1) {
+    const there = points.map((p) => `${x(p.at)},${y(p.high)}`);
+    const back = points.map((p) => `${x(p.at)},${y(p.low)}`).reverse();
+    shape("polygon", { points: [...there, ...back].join(" "), class: "band" }, svg);
+    const line = points.map((p) => `${x(p.at)},${y(p.mean)}`).join(" ");
+    shape("polyline", { points: line, class: "line" }, svg);
+  }
+  if (points.length < 2 && data.waiting) {
+    // Beside the reader's place, where there is more room.
+    const [side, anchor] = data.here?.at > 0.5 ? [-14, "end"] : [14, "start"];
+    const beside = { x: x(data.here?.at ?? 0) + side, y: y(0.4), class: "note", "text-anchor": anchor };
+    shape("text", beside, svg, data.waiting);
+  }
+  for (const point of points) {
+    const dot = shape("circle", { cx: x(point.at), cy: y(point.mean), r: 4, class: "dot" }, svg);
+    shape("title", {}, dot, point.text);
+    dot.addEventListener("click", () => choose(point.epsilon));
+  }
+  if (data.here) {
+    const at = x(data.here.at);
+    shape("line", { x1: at, x2: at, y1: y(1) - 2, y2: bottom + 2, class: "here" }, svg);
+    const dot = { cx: at, cy: y(data.here.value), r: 6, class: "now" };
+    shape("title", {}, shape("circle", dot, svg), data.here.text);
+  }
+  for (const tick of data.ticks) {
+    if (data.here && tick.at === data.here.at) continue;
+    const place = { x: x(tick.at), y: height - 3, class: "tick", "text-anchor": "middle" };
+    shape("text", place, svg, tick.text);
+  }
+  // The ends are named where there is room beside the numbers.
+  const firstTick = Math.min(...data.ticks.map((tick) => x(tick.at)));
+  const lastTick = Math.max(...data.ticks.map((tick) => x(tick.at)));
+  const low = shape("text", { x: x(0), y: height - 3, class: "note", "data-sign": "◂" }, svg, data.low);
+  const end = { x: x(1), y: height - 3, class: "note", "text-anchor": "end", "data-sign": "▸" };
+  const high = shape("text", end, svg, data.high);
+  const fits = (end, room) => {
+    if (end.getComputedTextLength() > room) end.textContent = room > 14 ? end.dataset.sign : "";
+  };
+  fits(low, firstTick - 14 - x(0));
+  fits(high, x(1) - lastTick - 14);
+}

@@ -1,0 +1,24 @@
+"""Pages to send: a run over ε, or what was released, as one HTML file that needs nothing else."""
+
+from privcore.releases.interactive.page import interactive_page
+from privcore.releases.interactive.released import certificate_page, numbers_page
+from privcore.releases.interactive.runs import (
+    CONFIRMATION,
+    RUNS,
+    Series,
+    check_may_be_sent,
+    is_built_in,
+    run_series,
+)
+
+__all__ = [
+    "CONFIRMATION",
+    "RUNS",
+    "Series",
+    "certificate_page",
+    "check_may_be_sent",
+    "interactive_page",
+    "is_built_in",
+    "numbers_page",
+    "run_series",
+]

@@ -1,0 +1,348 @@
+"""The page itself: everything in one HTML file, which may ask nobody for anything."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from privcore.algorithms import Algorithm, Discovery
+from privcore.graphs import PDAG
+from privcore.graphs.drawing import (
+    Pane,
+    colours_css,
+    curve_css,
+    curve_script,
+    graph_css,
+    graph_script,
+    scene,
+)
+from privcore.graphs.layout import Positions, shared_layout
+from privcore.measures import Comparison, compare
+from privcore.measures.references import Reference
+from privcore.measures.spread import spread
+from privcore.privacy.accounting import Guarantee
+from privcore.releases.answer import (
+    CLASS_WORDS,
+    answer_sentence,
+    promise_sentence,
+)
+from privcore.releases.findings import line_texts, line_widths
+from privcore.releases.interactive.runs import Series, is_built_in
+from privcore.releases.promise import (
+    NOT_PRIVATE,
+    SIMULATED,
+    guarantee_sentence,
+    odds_sentence,
+    protected,
+)
+from privcore.releases.report import references_of
+from privcore.text import short
+from privcore.version import __version__
+
+# Stands in every picture of a table of one's own.
+EXPLORATION = "Exploration: not private, not a release"
+_NO_PROMISE = "This page promises nothing. A release would:"
+_NAME_LIMIT = 60
+
+
+def interactive_page(
+    series: Series, *, command: str = "", positions: Positions | None = None
+) -> str:
+    """Both graphs over ε, what they have right and what is promised, as one HTML file.
+
+    command: that makes the page again, empty where there is none.  positions: of the nodes, as
+    `shared_layout` has them.  A table of one's own is marked as exploration; whether there may be
+    a page of it at all is asked before (`check_may_be_sent`).
+    """
+    dataset, algorithm = series.dataset, series.algorithm
+    mark = "" if is_built_in(dataset) else EXPLORATION
+    result, base = series.results[series.shown], series.bases[series.shown]
+    kind: Reference = "non_private" if dataset.true_edges is None else "truth"
+    drawn = positions or _positions(series)
+    scenes = [_scene(series, epsilon, kind, drawn, mark) for epsilon in series.results]
+    steps = [
+        _step(series, epsilon, kind, drawn, mark)
+        for epsilon, drawn in zip(series.results, scenes, strict=True)
+    ]
+    start = list(series.results).index(series.shown)
+    content = {
+        # What is the same at every ε is said once.
+        "scene": {k: v for k, v in scenes[start].items() if k != "graphs"},
+        "steps": steps,
+        "start": start,
+        "curve": _curve(series, kind) if len(steps) > 1 else None,
+    }
+    settings = [
+        f"{p.title}: {_value(result.parameters[p.name])}"
+        for p in algorithm.parameters
+        if p.name not in ("epsilon", "delta")
+        and p.matters({"calibration": "none", **result.parameters})
+        and result.parameters[p.name] != p.default
+    ]
+    private = algorithm.private
+    about = [
+        ("Data", f"{short(dataset.name, _NAME_LIMIT)}: {dataset.n:,} rows, {dataset.p} columns"),
+        ("Algorithm", algorithm_words(algorithm)),
+        ("Settings", "; ".join(settings) or "the usual ones"),
+        ("Noise", f"seed {series.seed}. {SIMULATED}" if private else "none"),
+        ("Without privacy", f"{NOT_PRIVATE}" if base is not result else ""),
+        ("Curve", _curve_words(series) if content["curve"] else ""),
+        ("Version", f"CausalVeil {__version__}"),
+    ]
+    title = f"{algorithm.title} on {short(dataset.name, _NAME_LIMIT)}"
+    return html_page(title, content, about=about, command=command, banner=mark)
+
+
+def _positions(series: Series) -> Positions:
+    """From the true DAG, or from the graph that no noise changes."""
+    dataset, base = series.dataset, series.bases[series.shown]
+    if dataset.true_edges:
+        dag = PDAG.from_names(dataset.names, dataset.true_edges).directed
+        return shared_layout(dataset.names, dag=dag)
+    return shared_layout(dataset.names, graph=base.graph)
+
+
+def _base_title(series: Series) -> str:
+    return series.algorithm.reference_algorithm.upper()
+
+
+def _compared(
+    series: Series, epsilon: float, kind: Reference
+) -> tuple[Comparison, Comparison | None, PDAG]:
+    """The graph at an ε, and the one without privacy where it is not the reference."""
+    result, base = series.results[epsilon], series.bases[epsilon]
+    reference = references_of(series.dataset, base)[kind]
+    name = "truth" if kind == "truth" else f"{_base_title(series)} without privacy"
+    before = None
+    if kind == "truth" and base is not result:
+        before = compare(base.graph, reference, name)
+    return compare(result.graph, reference, name), before, reference
+
+
+def _scene(
+    series: Series, epsilon: float, kind: Reference, positions: Positions, mark: str
+) -> dict[str, Any]:
+    result, base = series.results[epsilon], series.bases[epsilon]
+    here, before, reference = _compared(series, epsilon, kind)
+    private = base is not result
+    proven = result.guarantee.calibration == "proven"
+    title = series.algorithm.title
+    if private:
+        title = "Private graph" if proven else "Graph with noise"
+    first = _pane("private", _marked(title, mark), result, here, reference)
+    panes = [first]
+    if private:
+        name = _marked(f"Without privacy ({_base_title(series)})", mark)
+        panes.append(_pane("base", name, base, before, reference))
+    return scene(positions, panes, words=CLASS_WORDS[kind], reference=here.reference_name)
+
+
+def _marked(title: str, mark: str) -> str:
+    return f"{title} – {mark}" if mark else title
+
+
+def _pane(
+    key: str, title: str, result: Discovery, compared: Comparison | None, reference: PDAG
+) -> Pane:
+    edges = len(result.graph.skeleton)
+    return Pane(
+        key,
+        title,
+        result.graph,
+        f"{title}: {compared.summary() if compared else f'{edges} edges'}",
+        {(pair.i, pair.j): pair.kind for pair in compared.pairs} if compared else {},
+        reference if compared else None,
+        texts=line_texts(result.findings),
+        widths=line_widths(result.findings),
+    )
+
+
+def _step(
+    series: Series, epsilon: float, kind: Reference, drawn: Mapping[str, Any], mark: str
+) -> dict[str, Any]:
+    """What the page shows at an ε."""
+    result = series.results[epsilon]
+    here, before, _ = _compared(series, epsilon, kind)
+    guarantee = result.guarantee
+    promise = promise_sentence(guarantee)
+    return {
+        "epsilon": f"{epsilon:g}" if epsilon else "",
+        "said": answer_sentence(guarantee, here, before, _base_title(series), kind),
+        "promise": f"{_NO_PROMISE} {promise}" if mark else promise,
+        "promised": promised(guarantee, series.algorithm),
+        "facts": facts(guarantee),
+        "graphs": drawn["graphs"],
+    }
+
+
+def promised(guarantee: Guarantee, algorithm: Algorithm) -> list[str]:
+    """The guarantee in sentences."""
+    first = guarantee_sentence(guarantee, algorithm)
+    # A page has no panel where the reasons are.
+    said = [first.replace("; the reasons are under Guarantee", "")]
+    if guarantee.calibration == "proven":
+        said.append(odds_sentence(guarantee.epsilon, guarantee.delta, whom=protected(guarantee)))
+    return [*said, *(f"Not covered: {caveat}." for caveat in guarantee.caveats)]
+
+
+def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
+    """The guarantee in numbers and words."""
+    if guarantee.calibration == "none":
+        return []
+    return [
+        ("Guarantee", guarantee.calibration),
+        ("ε", f"{guarantee.epsilon:.6g}"),
+        ("δ", f"{guarantee.delta:g}"),
+        ("Neighbours", guarantee.neighbours),
+        ("Public", "; ".join(guarantee.public)),
+        ("Added up by", guarantee.accountant),
+        ("Proof", guarantee.proof or "none"),
+    ]
+
+
+def algorithm_words(algorithm: Algorithm) -> str:
+    """Its title, and where it is from."""
+    ours = algorithm.citation == "ours"
+    return f"{algorithm.title}, {'of CausalVeil' if ours else algorithm.citation}"
+
+
+def _curve(series: Series, kind: Reference) -> dict[str, Any]:
+    """What `drawCurve` draws; where the reader is changes with the step."""
+    epsilons, last = list(series.results), len(series.results) - 1
+    points, heights = [], []
+    for k, epsilon in enumerate(epsilons):
+        result = series.results[epsilon]
+        reference = references_of(series.dataset, series.bases[epsilon])[kind]
+        quality = spread([result.graph, *series.others[epsilon]], reference)
+        heights.append(spread([result.graph], reference).mean)
+        points.append(
+            {
+                "at": k / last,
+                "epsilon": k,
+                **{name: round(getattr(quality, name), 4) for name in ("mean", "low", "high")},
+                "text": f"ε = {epsilon:g}: F1 {quality.mean:.2f}, mean of {quality.runs} runs",
+            }
+        )
+    base = None
+    if kind == "truth":
+        shown = series.bases[series.shown]
+        base = spread([shown.graph], references_of(series.dataset, shown)["truth"]).mean
+    name = "the true graph" if kind == "truth" else "the graph without privacy"
+    return {
+        "title": f"F1 against {name}, by ε",
+        "inset": 10,
+        "low": "",
+        "high": "",
+        "points": points,
+        "heights": [round(height, 4) for height in heights],
+        "base": base,
+        "baseLabel": "" if base is None else f"{_base_title(series)} without privacy {base:.2f}",
+        "ticks": [{"at": k / last, "text": f"{e:g}"} for k, e in enumerate(epsilons)],
+    }
+
+
+def _curve_words(series: Series) -> str:
+    runs = 1 + len(series.others[series.shown])
+    return (
+        f"at each ε the mean F1 over pairs of {runs} runs with other noise, and the middle nine "
+        "tenths of them; the ring is the graph that is shown"
+    )
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "auto"
+    return f"{value:g}" if isinstance(value, float) else short(value, 200)
+
+
+# ---- the file
+
+
+def html_page(
+    title: str,
+    content: Mapping[str, Any],
+    *,
+    about: Iterable[tuple[str, str]],
+    command: str = "",
+    banner: str = "",
+) -> str:
+    """One HTML file of what its script shows; all names in it are text, whatever they hold.
+
+    content: scene, steps, start and curve.  about: heads and texts of the small print.
+    """
+    first = content["steps"][content["start"]]
+    # In braces, for its names are not those of what it draws with.
+    script = "\n".join([graph_script(), curve_script(), "{", _text("page.js"), "}"])
+    style = "\n".join([colours_css(".page"), graph_css(), curve_css(), _text("page.css")])
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    slider = ""
+    if len(content["steps"]) > 1:
+        slider = (
+            '<div class="handle"><div id="curve"></div>\n'
+            '<div class="ends"><span>◂ more private</span><label for="epsilon">Privacy budget '
+            '<output id="value"></output></label><span>less private ▸</span></div>\n'
+            f'<input type="range" id="epsilon" min="0" max="{len(content["steps"]) - 1}" '
+            'step="1"></div>\n'
+        )
+    rows = "".join(
+        f"<dt>{_escaped(head)}</dt><dd>{_escaped(text)}</dd>\n" for head, text in about if text
+    )
+    again = ""
+    if command:
+        again = f"<dt>To make it again</dt><dd><code>{_escaped(command)}</code></dd>\n"
+    warning = f'<p class="banner" role="note">{_escaped(banner)}</p>\n' if banner else ""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{_escaped(title)}</title>
+<style>{style}</style>
+</head>
+<body class="page light">
+<header><p class="title">{_escaped(title)}</p>
+<button type="button" id="theme" hidden>Dark</button></header>
+<main>
+{warning}<h1 id="said">{_escaped(first["said"])}</h1>
+<p id="promise">{_escaped(first["promise"])}</p>
+<details><summary>What is promised</summary><div id="promised"></div></details>
+{slider}<div id="graphs"></div>
+<noscript><p>The graphs need JavaScript, which is switched off here.</p></noscript>
+</main>
+<footer><dl>
+{rows}{again}</dl></footer>
+<script type="application/json" id="content">{_json(content)}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+
+def _text(name: str) -> str:
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """How a policy names a script or a style that may stand in the page."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    """Nothing in it can end the element that it stands in, or begin another."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return re.sub("[<>&]", lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
+def _escaped(text: object) -> str:
+    # A lone surrogate has no bytes in a file.
+    return escape(str(text)).encode("utf-8", "replace").decode()

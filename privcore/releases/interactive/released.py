@@ -1,0 +1,126 @@
+"""A page of what was released: one graph and its promise, and nothing that is not covered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from privcore.algorithms import Algorithm, Discovery, get_algorithm
+from privcore.graphs import PDAG
+from privcore.graphs.drawing import Pane, scene
+from privcore.graphs.layout import shared_layout
+from privcore.graphs.pdag import Edge, ordered
+from privcore.privacy.accounting import Guarantee
+from privcore.releases.answer import promise_sentence
+from privcore.releases.findings import (
+    confidence_text,
+    line_texts,
+    line_widths,
+    settled_sentence,
+    width_of,
+)
+from privcore.releases.interactive.page import algorithm_words, facts, html_page, promised
+from privcore.releases.promise import for_whom, protected
+from privcore.text import short
+from privcore.version import __version__
+
+
+def certificate_page(document: Mapping[str, Any]) -> str:
+    """The graph of a certificate that was verified, as one HTML file."""
+    released, ledger = document["released"], document["ledger"]
+    drawn = released["graph"]
+    graph = PDAG.from_names(
+        drawn["nodes"], drawn["directed"], drawn["undirected"], drawn.get("bidirected", ())
+    )
+    index = {name: k for k, name in enumerate(graph.nodes)}
+    texts: dict[Edge, str] = {}
+    widths: dict[Edge, float] = {}
+    for finding in released.get("pairs", ()):
+        a, b = finding["pair"]
+        if words := confidence_text(finding):
+            texts[ordered(index[a], index[b])] = words
+        if words and finding.get("probability") is not None:
+            widths[ordered(index[a], index[b])] = width_of(finding["probability"])
+    about = [
+        ("Certificate", f"{document['id']}, {document['time']}"),
+        ("Key, fingerprint", document["signature"]["fingerprint"]),
+        ("Ledger", f"budget {short(ledger['budget'])}, charge {ledger['charge']}"),
+        ("Accepted by the owner", "; ".join(document["accepted_caveats"])),
+        (
+            "Note",
+            " ".join(filter(None, [released["note"], settled_sentence(released.get("settled"))])),
+        ),
+        ("Limits", " ".join(document["limits"])),
+    ]
+    return _page(
+        graph,
+        Guarantee.of(document["guarantee"]),
+        get_algorithm(document["algorithm"]["name"]),
+        texts,
+        widths,
+        about,
+        "To check it, run causalveil verify on the certificate; this page is not signed.",
+    )
+
+
+def numbers_page(result: Discovery, names: Sequence[str]) -> str:
+    """The graph of a search of released numbers, as one HTML file; names: of the files."""
+    about = [
+        ("Released numbers", ", ".join(short(name, 60) for name in names)),
+        ("Note", settled_sentence(result.settled)),
+    ]
+    return _page(
+        result.graph,
+        result.guarantee,
+        get_algorithm(result.algorithm),
+        line_texts(result.findings),
+        line_widths(result.findings),
+        about,
+        "To make it again, run causalveil search-again on the release file; this page is not "
+        "signed.",
+    )
+
+
+def _page(
+    graph: PDAG,
+    guarantee: Guarantee,
+    algorithm: Algorithm,
+    texts: Mapping[Edge, str],
+    widths: Mapping[Edge, float],
+    about: Sequence[tuple[str, str]],
+    check: str,
+) -> str:
+    edges = len(graph.skeleton)
+    count = f"{edges} {'link' if edges == 1 else 'links'}"
+    pane = Pane(
+        "released",
+        "Released graph",
+        graph,
+        f"Released graph: {count}",
+        {},
+        texts=texts,
+        widths=widths,
+    )
+    drawn = scene(shared_layout(graph.nodes, graph=graph), [pane])
+    step = {
+        "epsilon": "",
+        "said": f"Released with ε = {guarantee.epsilon:.3g} for {for_whom(protected(guarantee))}: "
+        f"a graph of {len(graph.nodes)} columns with {count}.",
+        "promise": promise_sentence(guarantee).replace("the private graph", "this graph"),
+        "promised": promised(guarantee, algorithm),
+        "facts": facts(guarantee),
+        "graphs": drawn.pop("graphs"),
+    }
+    small = [
+        ("Algorithm", algorithm_words(algorithm)),
+        *about,
+        (
+            "Reading it",
+            "A link is a statistical dependence, with noise, and no proof of cause and effect. "
+            "Pointing at it shows how sure it is, where the algorithm says so.",
+        ),
+        ("Checking it", check),
+        ("Version", f"CausalVeil {__version__}"),
+    ]
+    content = {"scene": drawn, "steps": [step], "start": 0, "curve": None}
+    return html_page("Released causal graph", content, about=small)

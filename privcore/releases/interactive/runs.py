@@ -1,0 +1,125 @@
+"""The runs of a page to send: one algorithm on one data set, at several ε."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privcore.algorithms import ALGORITHMS, Algorithm, Discovery, discover
+from privcore.counts import MixedRows, MomentSource
+from privcore.data.model import BOUGHT, UPLOADED, Dataset, Described
+from privcore.data.samples import SAMPLES
+from privcore.errors import PrivcoreError, ReleaseError
+from privcore.graphs import PDAG
+from privcore.measures.references import non_private_settings
+from privcore.releases.report import non_private_reference
+from privcore.threads import one_thread
+
+# The ε that a page shows beside the chosen one.
+EPSILONS = (10.0, 3.0, 1.0, 0.3, 0.1)
+# Runs at each ε, the shown one among them, of which the curve is made.
+RUNS = 5
+# What is typed to make a page of a table of one's own.
+CONFIRMATION = "this page is not private"
+
+
+def is_built_in(dataset: Described) -> bool:
+    """Whether the rows are of a network, an example or a sample: nobody's."""
+    if not isinstance(dataset, Dataset):
+        return False
+    if dataset.recipe is not None or dataset.source not in ("", UPLOADED, BOUGHT):
+        return True
+    edges = dataset.true_edges
+    return edges is not None and any(s.true_edges(dataset.names) == edges for s in SAMPLES.values())
+
+
+def check_may_be_sent(dataset: Described, confirmation: str = "") -> None:
+    """Raises ReleaseError for a table of one's own, unless the confirmation is typed exactly."""
+    if not is_built_in(dataset) and confirmation != CONFIRMATION:
+        raise ReleaseError(
+            "A page of this table would show what is computed from its exact rows: make one of "
+            "what was released (search-again RELEASE --html FILE, or verify CERTIFICATE --html "
+            f'FILE), or type --explored "{CONFIRMATION}" to have one of this exploration, marked '
+            "as such."
+        )
+
+
+@dataclass(frozen=True)
+class Series:
+    """Runs at several ε with the same noise seed.
+
+    results: by ε, increasing; one of a run without ε stands under 0.  bases: each one's run without
+    privacy.  others: graphs with the noise of further seeds.  shown: the chosen ε.
+    """
+
+    dataset: Described
+    shown: float
+    seed: int
+    results: Mapping[float, Discovery]
+    bases: Mapping[float, Discovery]
+    others: Mapping[float, Sequence[PDAG]]
+
+    @property
+    def algorithm(self) -> Algorithm:
+        return ALGORITHMS[self.results[self.shown].algorithm]
+
+
+def run_series(
+    dataset: Described,
+    source: MomentSource | MixedRows,
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    *,
+    seed: int = 1,
+    runs: int = RUNS,
+    made: Callable[[float, int], Discovery | None] = lambda epsilon, seed: None,
+    told: Callable[[float, str], None] = lambda share, text: None,
+) -> Series:
+    """Run at the chosen ε and at `EPSILONS`, with the noise of `runs` seeds from `seed` on.
+
+    source: the counts or rows of the data set.  made: a run that is there already, by ε and seed.
+    told: called with the share that is done and words, before each run; what it raises ends all.
+
+    Raises ParameterError or DataError where the chosen run does; another ε that is refused is left
+    out.
+    """
+    chosen = ALGORITHMS[algorithm]
+    declared = next((p for p in chosen.parameters if p.name == "epsilon"), None)
+    epsilons, shown = [0.0], 0.0
+    if declared is not None:
+        shown = float(declared.parse(parameters.get("epsilon", declared.default)))
+        fitting = [e for e in EPSILONS if declared.low <= e <= declared.high]
+        # The chosen one first: what is wrong with the settings shows there.
+        epsilons = [shown, *(e for e in fitting if e != shown)]
+    results: dict[float, Discovery] = {}
+    bases: dict[float, Discovery] = {}
+    others: dict[float, list[PDAG]] = {}
+    references: dict[str, Discovery] = {}
+    seeds = range(seed, seed + runs) if chosen.private else range(seed, seed + 1)
+    for k, epsilon in enumerate(epsilons):
+        values = dict(parameters) if declared is None else {**parameters, "epsilon": epsilon}
+        for own in seeds:
+            done = (k + (own - seed) / len(seeds)) / len(epsilons)
+            at = f"ε = {epsilon:g}, " if declared is not None else ""
+            told(done, f"{at}run {own - seed + 1} of {len(seeds)}")
+            run = made(epsilon, own)
+            try:
+                if run is None:
+                    noise = own if chosen.private else None
+                    with one_thread():
+                        run = discover(source, algorithm, values, seed=noise, keep_trace=False)
+            except PrivcoreError:
+                if own == seed and epsilon != shown:
+                    break
+                raise
+            if own != seed:
+                others[epsilon].append(run.graph)
+                continue
+            results[epsilon], others[epsilon] = run, []
+            # Most ε are compared with the same run.
+            same = repr((non_private_settings(chosen, run.parameters), run.in_lines))
+            if same not in references:
+                references[same] = non_private_reference(source, run)
+            bases[epsilon] = references[same]
+    return Series(dataset, shown, seed, dict(sorted(results.items())), bases, others)

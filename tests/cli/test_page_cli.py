@@ -1,0 +1,72 @@
+"""Pages to send, from a shell."""
+
+import json
+
+import pytest
+
+from privcore.releases.interactive import CONFIRMATION
+from tests.cli.test_cli import refused, run
+
+QUICK = ("--algorithm", "svt-pc")
+CANCER = ("discover", "--network", "cancer", "--rows", "1000", *QUICK)
+
+
+def test_a_network_becomes_a_page_that_says_how_to_make_it_again(tmp_path, capsys):
+    path = tmp_path / "page.html"
+    code, out, _ = run(capsys, *CANCER, "--html", str(path))
+    assert code == 0
+    assert "kB; it opens in any browser" in out
+    page = path.read_text("utf-8")
+    assert "--network cancer --rows 1000 --data-seed 1 --algorithm svt-pc" in page
+    assert "--html page.html" in page
+
+
+def test_a_table_of_ones_own_needs_the_words(tmp_path, capsys):
+    table, path = tmp_path / "own.csv", tmp_path / "page.html"
+    table.write_text("a,b\n" + "x,y\nz,w\nx,w\n" * 50)
+    own = ("discover", "--csv", str(table), *QUICK, "--html", str(path))
+    for more in ((), ("--explored", "this page")):
+        said = refused(capsys, *own, *more)
+        assert "search-again RELEASE --html" in said
+        assert CONFIRMATION in said
+        assert not path.exists()
+    assert run(capsys, *own, "--explored", CONFIRMATION)[0] == 0
+    assert "Exploration: not private, not a release" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("more", [("--secure",), ("--stability", "2"), ("--estimate",)])
+def test_what_does_not_go_with_a_page_is_refused(capsys, more):
+    assert "--html shows runs with simulated noise" in refused(
+        capsys, *CANCER, "--html", "x.html", *more
+    )
+
+
+def test_the_words_alone_are_refused(capsys):
+    assert "--explored is for --html" in refused(capsys, *CANCER, "--explored", CONFIRMATION)
+
+
+def test_what_was_released_becomes_a_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CAUSALVEIL_DATA_DIR", str(tmp_path / "data"))
+    from privcore.data import load_network
+    from privcore.releases.certificate import certificate_json
+    from privcore.releases.ledger.ledger import Ledger
+    from privcore.releases.release import release
+    from privcore.releases.release_file import file_text
+
+    ledger = Ledger(None)
+    ledger.set_total("clinic", 5.0, 1e-5)
+    data = load_network("cancer").sample(500, 1)
+    made = release(data, "moment-search", ledger=ledger, budget="clinic", keep_numbers=True)
+    certificate, numbers = tmp_path / "certificate.json", tmp_path / "release.json"
+    certificate.write_text(certificate_json(made.certificate), "utf-8")
+    numbers.write_text(file_text(made.numbers), "utf-8")
+    for command, file in (("verify", certificate), ("search-again", numbers)):
+        path = tmp_path / f"{command}.html"
+        assert run(capsys, command, str(file), "--html", str(path))[0] == 0
+        assert "Released with ε = 1" in path.read_text("utf-8")
+    changed = json.loads(certificate.read_text("utf-8"))
+    changed["released"]["note"] = "changed"
+    certificate.write_text(json.dumps(changed), "utf-8")
+    path = tmp_path / "changed.html"
+    refused(capsys, "verify", str(certificate), "--html", str(path))
+    assert not path.exists()
