@@ -38,7 +38,8 @@ def test_the_first_view_shows_two_graphs_and_a_proven_guarantee():
     # As most re-rolls give it, and not the rare noise that finds little.
     assert app.title[0].value == (
         "With ε = 1 for each person, the private graph finds **8 of 8** true links and invents "
-        "none; without privacy PC finds 6."
+        "none; without privacy PC finds 6. Noise costs nothing here; the algorithm finds 2 links "
+        "more than PC."
     )
     assert titles(app) == ["Private graph", "Without privacy (PC)"]
     assert any("Proven: (ε = 1" in m.value for m in app.markdown)

@@ -9,7 +9,7 @@ from privcore.data import load_network
 from privcore.measures import compare, skeleton_metrics
 from privcore.measures.price import link_count
 from privcore.releases import non_private_reference, price_sentence, references_of
-from tests.pages.opening import TABLE, clean, metric, open_page, open_table, start
+from tests.pages.opening import TABLE, clean, metric, open_page, open_table, start, titles
 
 SWEEP = {
     "data": "cancer",
@@ -39,21 +39,17 @@ def choose(app, kind):
     return clean(app)
 
 
-def headers(app):
-    return [header.value for header in app.header]
-
-
 def test_the_same_algorithm_stands_beside_and_is_the_measure(made):
     result, same, _ = made
     app = choose(opened(), "same")
-    assert headers(app) == ["Private graph", "SVT-PC without noise"]
+    assert titles(app) == ["Private graph", "SVT-PC without noise"]
     assert metric(app, "Skeleton F1") == f"{skeleton_metrics(result.graph, same.graph).f1:.3f}"
     right, wanted, _ = link_count(compare(result.graph, same.graph, ""))
     assert f"{wanted - right} of the {wanted} links that SVT-PC" in app.title[0].value
     app = choose(app, "non_private")
-    assert headers(app) == ["Private graph", "Without privacy (PC)"]
+    assert titles(app) == ["Private graph", "Without privacy (PC)"]
     app = choose(app, "truth")
-    assert headers(app) == ["Private graph", "Without privacy (PC)"]
+    assert titles(app) == ["Private graph", "Without privacy (PC)"]
 
 
 def test_the_address_keeps_the_choice():
@@ -94,7 +90,7 @@ def test_a_table_without_truth_has_the_other_two():
     choice = clean(app).button_group(key="discover_reference")
     assert choice.value == "non_private"
     assert len(choice.options) == 2
-    assert headers(choose(app, "same"))[1] == "Moment search without noise"
+    assert titles(choose(app, "same"))[1] == "Moment search without noise"
 
 
 def test_a_run_without_privacy_has_no_choice():
