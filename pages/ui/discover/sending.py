@@ -10,7 +10,6 @@ import streamlit as st
 from pages.ui.controls.data import Loaded, positions_of
 from pages.ui.data import samples
 from pages.ui.discover.background import Background
-from pages.ui.running import LiveHooks, kept, settings_key
 from privcore.algorithms import Discovery
 from privcore.data.samples import Sample
 from privcore.releases import page_command
@@ -22,14 +21,12 @@ from privcore.releases.interactive import (
     run_series,
 )
 
-_ASKED = "_page_asked"
-
 
 def page_part(
     loaded: Loaded, result: Discovery, values: dict[str, Any], seed: int, background: Background
 ) -> None:
-    """A button that makes the page, then one that saves it; a table of one's own has to be
-    confirmed first, in words.
+    """A button that makes the page and saves it; a table of one's own has to be confirmed first, in
+    words.
 
     background: whose runs are taken where they are there.
     """
@@ -41,21 +38,11 @@ def page_part(
             icon=":material/warning:",
         )
         words = st.text_input(f"Type “{CONFIRMATION}”", key=f"explored-{loaded.key}")
-    allowed = is_built_in(loaded.dataset) or words == CONFIRMATION
-    key = ("page", loaded.key, result.algorithm, settings_key(values), seed)
-    if not allowed or st.session_state.get(_ASKED) != key:
-        st.button(
-            "Interactive page",
-            on_click=_ask,
-            args=(key,),
-            key="make-page",
-            disabled=not allowed,
-            width="stretch",
-            help="Both graphs over ε in one HTML file that opens anywhere, offline too.",
-        )
-        return
+    places = positions_of(loaded, result.graph)
+    sample = _sample(loaded)
 
-    def compute(hooks: LiveHooks) -> str:
+    # Called when the button is clicked, outside of any run of the page.
+    def make() -> str:
         check_may_be_sent(loaded.dataset, words)
         series = run_series(
             loaded.dataset,
@@ -64,7 +51,6 @@ def page_part(
             values,
             seed=seed,
             made=lambda epsilon, own: _made(background, epsilon, own),
-            told=hooks.update,
         )
         command = page_command(
             series.results[series.shown],
@@ -72,30 +58,24 @@ def page_part(
             network=loaded.is_network,
             data_seed=loaded.seed,
             seed=seed,
-            sample=_sample(loaded),
+            sample=sample,
             explored=words,
         )
-        places = positions_of(loaded, series.bases[series.shown].graph)
         return interactive_page(series, command=command, positions=places)
 
-    page = kept(key, "Making the page", compute, shared=loaded.is_network)
-    if page is None:
-        return
     stem = re.sub(r"\W+", "-", loaded.dataset.name).strip("-")[:60] or "page"
     st.download_button(
-        f"Save the page ({len(page.encode()) / 1000:,.0f} kB)",
-        page,
+        "Interactive page",
+        make,
         f"{stem}.html",
         "text/html",
         on_click="ignore",
-        key="save-page",
-        type="primary",
+        key="interactive-page",
+        disabled=not is_built_in(loaded.dataset) and words != CONFIRMATION,
         width="stretch",
+        help="Both graphs over ε in one HTML file that opens anywhere, offline too. Runs that are "
+        "not there yet are made first.",
     )
-
-
-def _ask(key: tuple[Any, ...]) -> None:
-    st.session_state[_ASKED] = key
 
 
 def _made(background: Background, epsilon: float, seed: int) -> Discovery | None:

@@ -226,7 +226,7 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
                 "at": k / last,
                 "epsilon": k,
                 **{name: round(getattr(quality, name), 4) for name in ("mean", "low", "high")},
-                "text": f"ε = {epsilon:g}: F1 {quality.mean:.2f}, mean of {quality.runs} runs",
+                "text": f"ε = {epsilon:g}: F1 {quality.mean:.2f}",
             }
         )
     base = None
@@ -249,6 +249,8 @@ def _curve(series: Series, kind: Reference) -> dict[str, Any]:
 
 def _curve_words(series: Series) -> str:
     runs = 1 + len(series.others[series.shown])
+    if runs == 1:
+        return "F1 over pairs of the graphs of this page"
     return (
         f"at each ε the mean F1 over pairs of {runs} runs with other noise, and the middle nine "
         "tenths of them; the ring is the graph that is shown"

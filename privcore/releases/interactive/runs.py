@@ -18,8 +18,8 @@ from privcore.threads import one_thread
 
 # The ε that a page shows beside the chosen one.
 EPSILONS = (10.0, 3.0, 1.0, 0.3, 0.1)
-# Runs at each ε, the shown one among them, of which the curve is made.
-RUNS = 5
+# Runs at each ε, of which the curve is made: the shown one alone, so that a page is soon there.
+RUNS = 1
 # What is typed to make a page of a table of one's own.
 CONFIRMATION = "this page is not private"
 
