@@ -136,21 +136,20 @@ def confirm(
 def steps(own: Loaded) -> None:
     ledger = Ledger()
     in_short = st.container()
-    st.header("1. Budget")
-    # A new one is proposed so large that it covers what it will cost.
-    place = st.container()
-    st.header("2. What it will cost, and what it may show")
+    st.header("1. What it will cost, and what it may show")
     loaded, subject = private_domain.to_release(own, dict(st.session_state["parameters"]))
     check = plan(own, loaded, subject)
-    with place:
-        chosen = panels.choose_budget(loaded, subject, ledger, check)
-    with in_short:
-        panels.in_short(loaded, chosen, check)
     if check is None:
+        with in_short:
+            panels.in_short(loaded)
         return
     cost(loaded, check)
     expectation.quality(loaded)
     panels.tools(loaded, check)
+    st.header("2. Budget")
+    chosen = panels.choose_budget(loaded, subject, ledger, check)
+    with in_short:
+        panels.in_short(loaded, check, chosen)
     st.header("3. Release")
     confirm(loaded, subject, ledger, chosen, check)
 

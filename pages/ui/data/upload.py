@@ -59,7 +59,7 @@ def panel() -> None:
     own = st.session_state["data"] == UPLOAD
     key = f"upload_file_{st.session_state.get('upload_round', 0)}"
     file = uploaded_file(
-        "Table",
+        "A table of your own",
         endings=list(ENDINGS),
         key=key,
         on_change=partial(_file_changed, key),

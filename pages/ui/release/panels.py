@@ -91,8 +91,11 @@ def checked(
     return verified
 
 
-def in_short(loaded: Loaded, chosen: Chosen, check: Check | None) -> None:
-    """What would leave, whom it is for and whom it protects, and what it costs: before all else."""
+def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None = None) -> None:
+    """What would leave, whom it is for and whom it protects, and what it costs: before all else.
+
+    check, chosen: None while something has to be settled first.
+    """
     dataset = loaded.dataset
     title = plain(ALGORITHMS[st.session_state["algorithm"]].title)
     what, whom, cost = st.columns(3, border=True)
@@ -113,7 +116,7 @@ def in_short(loaded: Loaded, chosen: Chosen, check: Check | None) -> None:
             )
     with cost:
         st.markdown("**What it costs**")
-        if check is None:
+        if check is None or chosen is None:
             st.markdown("Not known yet: something below has to be settled first.")
         else:
             st.markdown(f"(ε = {check.epsilon:g}, δ = {check.delta:g}), spent for ever.")
@@ -145,7 +148,7 @@ def protects(dataset: Described) -> str:
 
 def _paid_from(chosen: Chosen) -> str:
     if chosen.new:
-        return f"Of a new budget of {chosen.total}, which the owner of the data sets in step 1."
+        return f"Of a new budget of {chosen.total}, which the owner of the data sets below."
     share = f"{100 * _share_spent(chosen.state):.0f} %"
     name = plain(chosen.budget.name)
     return f"Of the budget “{name}” of {chosen.total}, of which {share} is spent."
@@ -160,12 +163,9 @@ def _share_spent(state: Spending) -> float:
 
 
 def choose_budget(
-    loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger, check: Check | None
+    loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger, check: Check
 ) -> Chosen:
-    """A budget of the ledger, or the total of a new one, which the release makes.
-
-    check: what it has to cover, where that is known.
-    """
+    """A budget of the ledger, or the total of a new one, which the release makes."""
     names = [budget.name for budget in ledger.budgets()]
     proposed = PurePath(loaded.dataset.name).stem
     owner = _owner(loaded, subject, ledger) if names else None
@@ -187,9 +187,7 @@ def choose_budget(
         spending(ledger, state)
     if owner not in (None, state.budget.name):
         refused = f"These data were charged to the budget “{owner}” before; choose it."
-    return Chosen(
-        state, chosen == NEW, refused or ("" if check is None else uncovered(state, check))
-    )
+    return Chosen(state, chosen == NEW, refused or uncovered(state, check))
 
 
 def _owner(loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger) -> str | None:
@@ -201,13 +199,10 @@ def _owner(loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger) -> st
     )
 
 
-def _new_budget(proposed: str, names: list[str], check: Check | None) -> tuple[Spending, str]:
+def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending, str]:
     """The fields of a total that covers the release, to be changed; and why it cannot be made."""
-    enough, unit = _TOTAL, "zcdp"
-    if check is not None:
-        enough = max(enough[0], check.epsilon), min(max(enough[1], check.delta), _MOST_DELTA)
-        if uncovered(_unspent("", *enough, "zcdp"), check):
-            unit = "basic"
+    enough = max(_TOTAL[0], check.epsilon), min(max(_TOTAL[1], check.delta), _MOST_DELTA)
+    unit = "basic" if uncovered(_unspent("", *enough, "zcdp"), check) else "zcdp"
     values = {"name": proposed, "epsilon": enough[0], "delta": enough[1], "unit": unit}
     for key, value in values.items():
         _propose(f"release_{key}", value)
