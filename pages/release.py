@@ -50,6 +50,7 @@ def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check |
         stated = subject.unconfirmed if isinstance(subject, StatedTable) else subject.undeclared
         asked = next((q for q in subject.questions if q.sentence in str(error)), None)
         if stated and asked is None and isinstance(error, ReleaseError):
+            st.subheader("First: what is public")
             public_domain.panel(own, where="on the page Data")
             return None
         said = str(error) if asked is None else f"{asked.sentence} Say which it is on Data."
@@ -110,6 +111,7 @@ def confirm(
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     budget = chosen.budget
     with st.spinner("Charging, then running with secure noise"):
+        # If what follows is refused, a total stays of which nothing is spent.
         if chosen.new:
             ledger.set_total(budget.name, budget.epsilon, budget.delta, budget.unit)
         # What is paid for is kept in the same breath: any call into Streamlit in between is a

@@ -217,7 +217,7 @@ def test_a_total_covers_what_is_planned_until_it_is_changed():
 
 
 def test_a_cost_that_zcdp_does_not_cover_is_added_up_as_it_is():
-    app = start(epsilon="3", delta="0")
+    app = start(algorithm="moment-search")
     assert app.selectbox(key="release_unit").value == "basic"
     assert not app.warning
 
