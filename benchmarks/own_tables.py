@@ -5,8 +5,8 @@
 Every file of FOLDER that is a table goes through `causalveil discover` without an option but --csv
 and --epsilon: rows, columns used and left out, seconds of the whole command and of the engine, and
 F1 of the private graph against non-private PC on the same cuts.  The page takes the same files in
-Chromium: upload, *Use this table*, *Go to Discover*, seconds from the upload to both graphs, the
-click of the reader apart.  Where there is a NAME.graph.txt,
+Chromium: upload, *Discover its graph*, seconds from the upload to both graphs, the click of the
+reader apart.  Where there is a NAME.graph.txt,
 NAME the file's up to its first dot, also skeleton F1 of both against that graph.
 
 The files are not ours to ship: Adult and credit approval (crx) are at the UCI repository, Titanic
@@ -58,12 +58,11 @@ def on_page(browser: Browser, port: int, path: Path) -> str:
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     page.set_default_timeout(_PATIENCE)
-    page.goto(f"http://127.0.0.1:{port}/data?data=your+table")
+    page.goto(f"http://127.0.0.1:{port}/data")
     page.locator("input[type=file]").first.wait_for(state="attached")
     start = time.perf_counter()
     page.locator("input[type=file]").first.set_input_files(path)
-    page.get_by_role("button", name="Use this table").click()
-    page.get_by_role("link", name="Go to Discover").first.click()
+    page.get_by_role("button", name="Discover its graph").click()
     page.get_by_role("heading", name="Without privacy (").wait_for()
     seconds = time.perf_counter() - start
     context.close()

@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui import charts
 from pages.ui.controls.data import UPLOAD, Loaded, current_data
-from pages.ui.controls.uploads import NO_UPLOADS, uploads_allowed
 from pages.ui.data import charts as data_charts
 from pages.ui.data import public_domain, upload
 from pages.ui.frame import require_frame
@@ -217,25 +216,8 @@ def show(loaded: Loaded) -> None:
     tabbed({name: partial(draw, loaded) for name, draw in contents.items()}, "data_tab")
 
 
-def choose_own() -> None:
-    """Choose a table of one's own as the data set."""
-    st.session_state["data"] = UPLOAD
-
-
 st.title("Data")
-if st.session_state["data"] == UPLOAD:
-    upload.panel()
-else:
-    allowed = uploads_allowed()
-    if not allowed:
-        st.caption(NO_UPLOADS)
-    st.button(
-        "Load a table of your own, or a sample" if allowed else "Try a sample table",
-        icon=":material/upload_file:",
-        type="primary",
-        on_click=choose_own,
-        key="load-own",
-    )
+upload.panel()
 try:
     loaded = current_data()
     if loaded is not None:

@@ -1,13 +1,14 @@
 """Release: what may leave the building?  Charged first, computed once, then shown.
 
-Nothing on this page is computed from the exact data, but what a guarantee covers.
+Nothing on this page is computed from the exact data, but what a guarantee covers: values that were
+read off the rows are there only until their owner confirms or changes them.
 """
 
 import streamlit as st
 
 from pages.ui import expectation
 from pages.ui.controls.data import Loaded, current_data, say_no_table
-from pages.ui.data import private_domain
+from pages.ui.data import private_domain, public_domain
 from pages.ui.frame import require_frame
 from pages.ui.glossary import term_link
 from pages.ui.messages import problem
@@ -15,11 +16,12 @@ from pages.ui.release import graphs as released_graphs
 from pages.ui.release import panels
 from pages.ui.release.archive import archive
 from pages.ui.release.graphs import Shown
+from pages.ui.release.panels import Chosen
 from pages.ui.texts import plain
 from privcore.algorithms import ALGORITHMS
 from privcore.data import Dataset
 from privcore.data.private_domain.table import StatedTable
-from privcore.errors import PrivcoreError
+from privcore.errors import PrivcoreError, ReleaseError
 from privcore.releases.ledger.ledger import Ledger
 from privcore.releases.release import release
 from privcore.releases.release_check import Check
@@ -28,8 +30,11 @@ from privcore.unit import ADDED
 require_frame("pages/release.py")
 
 
-def plan(loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
-    """What would be charged, once all that can be refused is settled."""
+def plan(own: Loaded, loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
+    """What would be charged, once all that can be refused is settled.
+
+    own: the data as they are in use.
+    """
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
     accepted = tuple(
         caveat
@@ -44,11 +49,14 @@ def plan(loaded: Loaded, subject: Dataset | StatedTable) -> Check | None:
     except PrivcoreError as error:
         stated = subject.unconfirmed if isinstance(subject, StatedTable) else subject.undeclared
         asked = next((q for q in subject.questions if q.sentence in str(error)), None)
+        if stated and asked is None and isinstance(error, ReleaseError):
+            st.subheader("First: what is public")
+            public_domain.panel(own, where="on the page Data")
+            return None
         said = str(error) if asked is None else f"{asked.sentence} Say which it is on Data."
         st.warning(plain(said), icon=":material/block:")
-        if stated or asked:
-            label = "Confirm what is public" if asked is None else "Go to Data"
-            st.page_link("pages/data.py", label=label, icon=":material/table:")
+        if asked:
+            st.page_link("pages/data.py", label="Go to Data", icon=":material/table:")
         return None
     for warning in check.warnings:
         st.warning(plain(warning), icon=":material/warning:")
@@ -77,14 +85,13 @@ def confirm(
     loaded: Loaded,
     subject: Dataset | StatedTable,
     ledger: Ledger,
-    budget: str,
+    chosen: Chosen,
     check: Check,
 ) -> None:
     """The one step that spends."""
     shown: list[Shown] = st.session_state.setdefault("_released", [])
-    short_of = panels.uncovered(ledger, budget, check)
-    if short_of:
-        st.warning(short_of, icon=":material/block:")
+    if chosen.refused:
+        st.warning(plain(chosen.refused), icon=":material/block:")
     keeps = ALGORITHMS[st.session_state["algorithm"]].again is not None and check.split is None
     keep_numbers = keeps and st.checkbox(
         "Keep the released numbers too, signed. They are covered as the graph is: anyone can "
@@ -92,19 +99,21 @@ def confirm(
         value=True,
         key="release_keep_numbers",
     )
+    # The key is what is agreed to: whoever changes it is asked again.
+    deed = chosen.deed(check)
     agreed = st.checkbox(
-        f"Charge (ε = {check.epsilon:g}, δ = {check.delta:g}) to “{plain(budget)}” and run once "
-        "with secure noise. This cannot be undone.",
-        key=f"release_agreed_{len(shown)}",
-        disabled=bool(short_of),
+        deed, key=f"release_agreed_{len(shown)}_{deed}", disabled=bool(chosen.refused)
     )
     st.caption("Stay on this page, and do not reload it, until the graph is shown.")
-    if not st.button(
-        "Release", type="primary", disabled=not agreed or bool(short_of), icon=":material/publish:"
-    ):
+    free = agreed and not chosen.refused
+    if not st.button("Release", type="primary", disabled=not free, icon=":material/publish:"):
         return
     name, values = st.session_state["algorithm"], dict(st.session_state["parameters"])
+    budget = chosen.budget
     with st.spinner("Charging, then running with secure noise"):
+        # If what follows is refused, a total stays of which nothing is spent.
+        if chosen.new:
+            ledger.set_total(budget.name, budget.epsilon, budget.delta, budget.unit)
         # What is paid for is kept in the same breath: any call into Streamlit in between is a
         # point where a click elsewhere could end this run.
         shown.append(
@@ -114,7 +123,7 @@ def confirm(
                     name,
                     values,
                     ledger=ledger,
-                    budget=budget,
+                    budget=budget.name,
                     content=loaded.content,
                     accepted=check.caveats,
                     keep_numbers=keep_numbers,
@@ -126,26 +135,25 @@ def confirm(
     st.rerun()
 
 
-def steps(loaded: Loaded) -> None:
+def steps(own: Loaded) -> None:
     ledger = Ledger()
     in_short = st.container()
-    st.header("1. Budget")
-    budget = panels.choose_budget(ledger)
-    st.header("2. What it will cost, and what it may show")
-    loaded, subject = private_domain.to_release(loaded, dict(st.session_state["parameters"]))
-    check = plan(loaded, subject)
-    with in_short:
-        panels.in_short(loaded, ledger, budget, check)
+    st.header("1. What it will cost, and what it may show")
+    loaded, subject = private_domain.to_release(own, dict(st.session_state["parameters"]))
+    check = plan(own, loaded, subject)
     if check is None:
+        with in_short:
+            panels.in_short(loaded)
         return
     cost(loaded, check)
     expectation.quality(loaded)
     panels.tools(loaded, check)
+    st.header("2. Budget")
+    chosen = panels.choose_budget(loaded, subject, ledger, check)
+    with in_short:
+        panels.in_short(loaded, check, chosen)
     st.header("3. Release")
-    if budget is None:
-        st.info("Choose a budget, or make one, to go on.")
-    else:
-        confirm(loaded, subject, ledger, budget, check)
+    confirm(loaded, subject, ledger, chosen, check)
 
 
 st.title("Release")

@@ -13,7 +13,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.pictures import chart_picture, picture_buttons
+from pages.ui.pictures import chart_buttons, chart_picture
 from pages.ui.theme import PALETTES, current
 from privcore.text import short
 
@@ -39,7 +39,7 @@ def address_foot(page: str, address: Mapping[str, str]) -> list[str]:
 def show(
     figure: go.Figure, *, key: str, alt: str, selectable: bool = False
 ) -> list[dict[str, Any]]:
-    """Draw a figure with the theme's colours and a button that saves it as a picture.
+    """Draw a figure with the theme's colours and buttons that save it as a picture.
 
     selectable: whether a click on a point starts the page anew; then the points clicked on.
     """
@@ -51,7 +51,7 @@ def show(
         plot_bgcolor=palette.background,
         font_color=palette.text,
         margin=margin,
-        # Small, so that one above the chart ends before the button that saves it.
+        # Small, so that one above the chart ends before the buttons that save it.
         legend_font_size=11,
     )
     figure.for_each_xaxis(_wrap_title)
@@ -69,7 +69,7 @@ def show(
         )
         lines = st.session_state.get(_FOOT, ())
         make = partial(chart_picture, figure, title=alt, lines=lines)
-        picture_buttons(key, lambda form: make(form=form), f"picture-{key}", label="Save")
+        chart_buttons(key, lambda form: make(form=form), f"picture-{key}")
     return list(event["selection"]["points"]) if selectable else []
 
 

@@ -302,6 +302,13 @@ def _computed(
     return bought, with_purchase(result, wanted), None
 
 
+def owner_of(
+    dataset: Dataset | StatedTable, ledger: Ledger, content: bytes | None = None
+) -> str | None:
+    """The budget that these data were charged to before, None if they never were."""
+    return ledger.budget_of([ledger.fingerprint(each) for each in _contents(dataset, content)])
+
+
 def _contents(
     dataset: Dataset | ParquetTable | StatedTable, content: bytes | None
 ) -> Iterator[Iterable[bytes]]:

@@ -1,6 +1,7 @@
 """The first screen in a real browser: the strip, one step back, presenter mode, pinned runs."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import expect
@@ -11,6 +12,12 @@ pytestmark = pytest.mark.browser
 ADDRESS = "?data=cancer&rows=5000"
 PATIENCE = 90_000
 GRAPHS = ("private-graph", "reference-graph")
+PARTS = ("answer", "epsilon-control", "epsilon-strip")
+
+
+def bottom(place):
+    """Where an element ends, in pixels from the top of the screen."""
+    return place.evaluate("element => element.getBoundingClientRect().bottom")
 
 
 def says(page, epsilon):
@@ -32,21 +39,13 @@ def test_the_first_screen_tells_the_story_without_scrolling(lively_server, visit
     view = page.viewport_size
     for width, height in ((1280, 800), (1920, 1080)):
         page.set_viewport_size({"width": width, "height": height})
-        for key in (
-            "answer",
-            "epsilon-control",
-            "private-graph",
-            "reference-graph",
-            "epsilon-strip",
-        ):
-            place = page.locator(f".st-key-{key}")
+        for part in (*map(".st-key-{}".format, PARTS), *(f"[data-key={key}]" for key in GRAPHS)):
+            place = page.locator(part).first
             expect(place).to_be_visible()
-            page.wait_for_function(
-                "([key, height]) => document.querySelector(`.st-key-${key}`)"
-                ".getBoundingClientRect().bottom <= height",
-                arg=[key, height],
-                timeout=PATIENCE,
-            )
+            deadline = time.monotonic() + PATIENCE / 1000
+            while time.monotonic() < deadline and bottom(place) > height:
+                page.wait_for_timeout(100)
+            assert bottom(place) <= height, part
     page.set_viewport_size(view)
 
 

@@ -9,7 +9,7 @@ import xlsxwriter
 from pages.ui.data.columns import EDITED, taken_as
 from privcore.algorithms.work import WIDE
 from privcore.data.proposing import LEAVE_OUT
-from tests.pages.opening import clean, open_table, press
+from tests.pages.opening import TABLE, clean, open_page, open_table, press, titles
 
 SURVEY = b"person,q1,q2,mood\n" + b"".join(
     b"%d,%d,%d,%s\n"
@@ -133,6 +133,23 @@ def test_what_was_edited_is_called_so():
     assert labels(app)["mood"] == EDITED
     press(app, "Use this table")
     assert "(other)" in app.session_state["upload"].dataset.columns[-1].levels
+
+
+def test_a_file_loaded_beside_a_network_is_the_data_and_goes_to_discover():
+    app = open_page("data", data="cancer")
+    app.file_uploader[0].upload("t.csv", TABLE, "text/csv").run()
+    clean(app)
+    assert app.session_state["data"] == "your table"
+    press(app, "Discover its graph")
+    assert app.session_state["upload"].dataset.names == ("sex", "age", "ill")
+    assert {"Private graph"} <= set(titles(app))
+    # What was loaded stays where a network is looked at in between.
+    app.switch_page("pages/data.py").run()
+    app.selectbox(key="data").set_value("cancer").run()
+    assert not [b for b in app.button if b.label == "Discover its graph"]
+    app.selectbox(key="data").set_value("your table").run()
+    assert clean(app).session_state["upload"].dataset.n == 200
+    assert [b for b in app.button if b.label == "Discover its graph"]
 
 
 def test_a_failed_upload_leaves_the_table_before_it_in_use():

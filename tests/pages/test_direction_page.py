@@ -175,7 +175,7 @@ def with_cut_table():
     app.file_uploader[0].upload("t.csv", awkward_table().encode(), "text/csv").run()
     next(b for b in app.button if b.label == "Use this table").click().run()
     app.switch_page("pages/direction.py").run()
-    app.selectbox(key="pair_source").set_value("current data set").run()
+    app.radio(key="pair_source").set_value("current data set").run()
     assert not app.exception
     assert not app.error
     return app

@@ -31,20 +31,25 @@ def button(app, label):
 
 
 def agree(app):
-    next(c for c in app.checkbox if c.label.startswith("Charge (ε")).check().run()
+    charge(app).check().run()
     return app
 
 
-def make_budget(app, name="study", epsilon=3.0):
+def charge(app):
+    """The box that agrees to the charge."""
+    return next(c for c in app.checkbox if "with secure noise" in c.label)
+
+
+def name_budget(app, name="study", epsilon=3.0):
     app.text_input(key="release_name").set_value(name)
     app.number_input(key="release_epsilon").set_value(epsilon)
-    button(app, "Make this budget").click().run()
+    app.run()
     assert not app.exception
     return app
 
 
 def test_a_release_is_charged_shown_and_certified(ledger):
-    app = make_budget(start(algorithm="moment-search"))
+    app = name_budget(start(algorithm="moment-search"))
     assert button(app, "Release").disabled
     button(agree(app), "Release").click().run()
     assert not app.exception
@@ -67,7 +72,7 @@ def test_a_release_is_charged_shown_and_certified(ledger):
 
 
 def test_a_certificate_is_there_in_another_session(ledger):
-    button(agree(make_budget(start())), "Release").click().run()
+    button(agree(name_budget(start())), "Release").click().run()
     app = start()
     assert app.session_state["_released"] == []
     (kept,) = kept_certificates(ledger.certificates)
@@ -80,7 +85,7 @@ def test_a_certificate_is_there_in_another_session(ledger):
 
 
 def test_a_release_that_would_overspend_is_refused_and_nothing_is_lost(ledger):
-    app = make_budget(start(), epsilon=1.1)
+    app = name_budget(start(), epsilon=1.1)
     app.selectbox(key="algorithm").set_value("laplace-pc").run()
     button(agree(app), "Release").click().run()
     assert "is left" in app.warning[0].value
@@ -120,7 +125,7 @@ def test_a_whole_table_is_one_release_and_short_of_a_budget_in_zcdp_it_says_why(
     ],
 )
 def test_what_has_no_proof_cannot_be_released(query, sentence):
-    app = make_budget(start(**query))
+    app = start(**query)
     assert sentence in app.warning[0].value
     assert not [b for b in app.button if b.label == "Release"]
 
@@ -133,13 +138,14 @@ def test_what_is_public_must_be_confirmed():
     app = open_table(b"a,b\n" + b"".join(f"{i % 2},{i % 3}\n".encode() for i in range(300)))
     app.switch_page("pages/release.py").run()
     assert not app.exception
-    assert "The levels of a, b are not confirmed as public" in app.warning[0].value
+    assert not app.warning
     assert not [b for b in app.button if b.label == "Release"]
     assert not [c for c in app.checkbox if c.label.startswith("I accept")]
-    app.switch_page("pages/data.py").run()
-    confirm(app).switch_page("pages/release.py").run()
+    assert list(app.table[0].value.index) == ["a", "b"]
+    confirm(app)
     assert not app.exception
     assert not app.warning
+    assert button(app, "Release").disabled
     press(app, "Simulate the expected quality")
     assert any("Expected F1" in m.label for m in app.metric)
 
@@ -161,8 +167,59 @@ def test_no_seed_is_asked_for_where_noise_is_secure():
 
 
 def test_a_blank_name_is_one_sentence():
-    app = make_budget(start(), name=" ")
-    assert len(app.error) == 1
+    app = name_budget(start(), name=" ")
+    assert [w.value for w in app.warning] == ["The budget has no name; give it one."]
+    assert charge(app).disabled
+
+
+def test_a_table_of_ones_own_is_released_with_two_ticks_and_a_press(ledger):
+    content = b"a,b\n" + b"".join(f"{i % 2},{i % 3}\n".encode() for i in range(300))
+    app = open_table(content, "study.csv")
+    confirm(app.switch_page("pages/release.py").run())
+    assert ledger.budgets() == []
+    assert charge(app).label == (
+        "Make the budget “study” of (ε = 3, δ = 1e-05), charge (ε = 1, δ = 1e-06) to it, and run "
+        "once with secure noise. This cannot be undone."
+    )
+    button(agree(app), "Release").click().run()
+    assert not app.exception
+    assert "Paid for and recorded" in app.success[0].value
+    assert "Certificate (JSON, signed)" in [b.label for b in app.get("download_button")]
+    assert ledger.budget("study").unit == "zcdp"
+    assert [c.budget for c in ledger.charges()] == ["study"]
+    # The next one is charged to the same; another is refused, and nothing is made.
+    assert charge(app).label.startswith("Charge (ε = 1, δ = 1e-06) to “study” and run")
+    budget(app).set_value(panels.NEW).run()
+    assert "There is a budget 'study' already" in app.warning[0].value.replace("\\", "")
+    name_budget(app, "other")
+    assert "were charged to the budget “study” before" in app.warning[0].value
+    assert charge(app).disabled
+    assert [b.name for b in ledger.budgets()] == ["study"]
+
+
+def budget(app):
+    return next(w for w in app.selectbox if w.label == "Budget")
+
+
+def test_a_total_covers_what_is_planned_until_it_is_changed():
+    app = start(epsilon="5")
+    assert "“cancer” of (ε = 5, δ = 1e-05)" in charge(app).label
+    agree(app)
+    app.number_input(key="release_epsilon").set_value(4.0).run()
+    assert "is left" in app.warning[0].value
+    # Another total is another thing to agree to.
+    assert charge(app).disabled
+    assert not charge(app).value
+    app.number_input(key="release_epsilon").set_value(6.0)
+    app.number_input(key="release_delta").set_value(0.0).run()
+    assert "A total in zCDP needs a delta above 0" in app.warning[0].value
+    assert charge(app).disabled
+
+
+def test_a_cost_that_zcdp_does_not_cover_is_added_up_as_it_is():
+    app = start(algorithm="moment-search")
+    assert app.selectbox(key="release_unit").value == "basic"
+    assert not app.warning
 
 
 @pytest.mark.long
@@ -177,12 +234,12 @@ def test_the_other_way_finds_an_epsilon():
 
 @pytest.mark.long
 def test_a_budget_is_not_changed_by_making_it_again(ledger):
-    app = make_budget(start(), epsilon=2.0)
-    app.selectbox(key=next(w.key for w in app.selectbox if w.label == "Budget")).set_value(
-        "a new budget …"
-    ).run()
-    make_budget(app, epsilon=90.0)
-    assert "already" in app.error[0].value
+    app = name_budget(start(), epsilon=2.0)
+    button(agree(app), "Release").click().run()
+    budget(app).set_value(panels.NEW).run()
+    name_budget(app, epsilon=90.0)
+    assert "already" in app.warning[0].value
+    assert charge(app).disabled
     assert ledger.budget("study").epsilon == 2.0
 
 
@@ -191,7 +248,7 @@ def test_the_same_file_prepared_otherwise_stays_with_its_budget(ledger):
     content = b"a,b,c\n" + b"".join(f"{i % 2},{i % 3},{i % 5 % 2}\n".encode() for i in range(300))
     app = confirm(open_table(content))
     app.switch_page("pages/release.py").run()
-    make_budget(app)
+    name_budget(app)
     button(agree(app), "Release").click().run()
     assert not app.exception
     assert any("Proven" in w.value for w in app.success)
@@ -199,7 +256,7 @@ def test_the_same_file_prepared_otherwise_stays_with_its_budget(ledger):
 
 
 def test_a_damaged_ledger_is_one_sentence_and_what_was_released_stays(ledger):
-    app = make_budget(start())
+    app = name_budget(start())
     button(agree(app), "Release").click().run()
     ledger.path.write_bytes(b"not a database" * 100)
     app.run()
@@ -221,9 +278,10 @@ def test_what_leaves_for_whom_and_what_it_costs_stand_first(ledger):
     assert "One graph over the 5 columns of “cancer”, made once by Laplace-PC" in first[1]
     assert "protects each of the 2,000 records" in first[3]
     assert first[5] == "(ε = 1, δ = 1e-06), spent for ever."
-    assert "make one in step 1" in told(app)
-    make_budget(app, name="demo-budget_1")
-    assert "of (ε = 3, δ = 1e-05), of which 0 % is spent" in told(app)
+    assert "Of a new budget of (ε = 3, δ = 1e-05)" in told(app)
+    button(agree(name_budget(app, name="demo-budget_1")), "Release").click().run()
+    assert "of (ε = 3, δ = 1e-05), of which 100 % is spent" not in told(app)
+    assert "% is spent" in told(app)
     # Not known while something is refused.
     assert "Not known yet" in told(start(algorithm="pc"))
 

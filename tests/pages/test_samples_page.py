@@ -44,6 +44,20 @@ def test_a_sample_goes_from_a_choice_to_a_table_with_its_true_graph(uploads, mon
     assert "Use this table" not in [button.label for button in app.button]
 
 
+def test_a_sample_chosen_beside_a_network_is_the_data_and_stays_where_others_are_chosen():
+    app = open_page("data")
+    app.button_group(key="upload_sample_elsewhere").set_value("clinic").run()
+    assert app.session_state["data"] == "your table"
+    press(app, "Discover its graph")
+    app.switch_page("pages/data.py").run()
+    app.selectbox(key="data").set_value("cancer").run()
+    assert "Use this table" not in [button.label for button in app.button]
+    assert app.button_group(key="upload_sample_elsewhere").value is None
+    app.button_group(key="upload_sample_elsewhere").set_value("clinic").run()
+    assert SAMPLES["clinic"].story in said(app)
+    assert metric(app, "Edges in the true graph") == "11"
+
+
 @pytest.mark.long
 def test_with_a_parent_left_out_the_true_graph_is_unknown():
     app = choose(start(), "clinic")

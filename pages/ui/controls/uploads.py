@@ -6,6 +6,7 @@ A server for strangers sets CAUSALVEIL_UPLOADS=off (docs/how-to/hosting.md).
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -23,11 +24,20 @@ def uploads_allowed() -> bool:
 
 
 def uploaded_file(
-    label: str, *, endings: list[str], key: str, megabytes: int, help: str, optional: bool = False
+    label: str,
+    *,
+    endings: list[str],
+    key: str,
+    megabytes: int,
+    help: str,
+    optional: bool = False,
+    on_change: Callable[[], None] | None = None,
 ) -> UploadedFile | None:
     """An uploader, or the sentence that stands in its place; nothing does for an optional one."""
     if not uploads_allowed():
         if not optional:
             st.info(NO_UPLOADS, icon=":material/block:")
         return None
-    return st.file_uploader(label, type=endings, key=key, max_upload_size=megabytes, help=help)
+    return st.file_uploader(
+        label, type=endings, key=key, max_upload_size=megabytes, help=help, on_change=on_change
+    )

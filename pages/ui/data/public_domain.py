@@ -28,8 +28,11 @@ def confirm(schema: list[ColumnSchema]) -> None:
     st.session_state.setdefault(_CONFIRMED, set()).add(confirmation(schema))
 
 
-def panel(loaded: Loaded) -> None:
-    """Every level, bound and cut point of the table in use, and the owner's confirmation."""
+def panel(loaded: Loaded, *, where: str = "above") -> None:
+    """Every level, bound and cut point of the table in use, and the owner's confirmation.
+
+    where: values are changed.
+    """
     schema: list[ColumnSchema] = st.session_state["upload_used"]
     if loaded.stated is not None:
         private_domain.shown_domain(loaded)
@@ -39,11 +42,11 @@ def panel(loaded: Loaded) -> None:
     st.markdown(
         "These values are part of every promise, and of the certificate of a release. Confirm them "
         "only if you knew all of them without looking at these rows: the largest value of a column "
-        "is somebody's. Change them above where you do not."
+        f"is somebody's. Change them {where} where you do not."
     )
     lines = domain_lines(domain_of(loaded.dataset.columns))
     used = {column.name: column for column in schema}
-    st.table(
+    st.container(key="public-values").table(
         pd.DataFrame(
             {
                 "column": plain(name),

@@ -9,20 +9,29 @@ import streamlit as st
 from privcore.data.samples import SAMPLES, Sample
 
 _KEY = "upload_sample"
+# While the data in use are others, none is shown as chosen.
+_ELSEWHERE = "upload_sample_elsewhere"
 
 
-def choose(on_change: Callable[[], None]) -> Sample | None:
+def choose(on_change: Callable[[], None], *, own: bool) -> Sample | None:
     """The choice among the samples, and the story of the one that is chosen.
 
-    on_change: called when another one is chosen, or none.
+    on_change: called when another one is chosen, or none.  own: whether the data in use are the
+    user's table, which a sample is one of.
     """
+
+    def changed() -> None:
+        if not own:
+            st.session_state[_KEY] = st.session_state[_ELSEWHERE]
+        on_change()
+
     name = st.pills(
         "Or a sample table",
         list(SAMPLES),
         format_func=lambda each: SAMPLES[each].title,
-        key=_KEY,
-        persist_state="session",
-        on_change=on_change,
+        key=_KEY if own else _ELSEWHERE,
+        persist_state="session" if own else None,
+        on_change=changed,
         help="Synthetic, with a known true graph, and as untidy as tables are. A sample is loaded "
         "as a file of your own would be.",
     )

@@ -9,11 +9,13 @@ import hashlib
 import math
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.ui.controls.data import UPLOAD
 from pages.ui.controls.params import number_text
 from pages.ui.controls.uploads import uploaded_file, uploads_allowed
 from pages.ui.data import columns, private_domain, public_domain, reading, samples, who
@@ -50,11 +52,17 @@ _MISSING: dict[Missing, str] = {
 
 
 def panel() -> None:
-    """Draw the steps; a table that was accepted stays until another one is."""
+    """Draw the steps; a table that was accepted stays until another one is.
+
+    While other data are chosen, only what loads a table is there: that makes it the data.
+    """
+    own = st.session_state["data"] == UPLOAD
+    key = f"upload_file_{st.session_state.get('upload_round', 0)}"
     file = uploaded_file(
-        "Table",
+        "A table of your own",
         endings=list(ENDINGS),
-        key=f"upload_file_{st.session_state.get('upload_round', 0)}",
+        key=key,
+        on_change=partial(_file_changed, key),
         megabytes=MAX_BYTES // 1_000_000,
         help="Text (CSV, TSV), Excel, OpenDocument, Parquet, SPSS, Stata, SAS or R, up to 100 MB. "
         "It stays on this computer, in memory, until the session ends. Larger Parquet files are "
@@ -62,9 +70,9 @@ def panel() -> None:
     )
     if file is not None:
         samples.clear()
-    sample = samples.choose(_sample_changed)
+    sample = samples.choose(_sample_changed, own=own)
     held: _Held | None = st.session_state.get("upload_raw")
-    if not uploads_allowed() and sample is None:
+    if not own or (not uploads_allowed() and sample is None):
         return
     if file is not None:
         content, filename = file.getvalue(), file.name
@@ -98,8 +106,14 @@ def panel() -> None:
     st.button("Forget this table", on_click=_forget, icon=":material/delete:")
 
 
+def _file_changed(key: str) -> None:
+    if st.session_state[key] is not None:
+        st.session_state["data"] = UPLOAD
+
+
 def _sample_changed() -> None:
     """The last choice counts: a sample takes the place of a file, and none leaves no table."""
+    st.session_state["data"] = UPLOAD
     if samples.chosen() is None:
         _forget()
     else:
@@ -168,13 +182,13 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
     schema: list[ColumnSchema] = st.session_state["upload_schema"]
     proposals: list[Proposal] = st.session_state["upload_proposals"]
     with bar:
-        left, right = st.columns([4, 1], vertical_alignment="center")
+        left, right = st.columns([3, 2], vertical_alignment="center")
         with left:
             st.header(columns.summary(schema, proposals))
             st.text(about)
-        go_on = right.button(
-            "Use this table", type="primary", icon=":material/check:", width="stretch"
-        )
+        with right.container(horizontal=True, horizontal_alignment="right"):
+            discover = st.button("Discover its graph", type="primary", icon=":material/hub:")
+            use = st.button("Use this table", icon=":material/check:")
     columns.table(raw)
     st.caption(
         "All of this was read off the rows, which costs nothing and is covered by no guarantee. "
@@ -230,7 +244,7 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         _state(read_schema(stated.getvalue()), schema)
         st.session_state["upload_stated"] = stated.file_id
         st.rerun()
-    if go_on:
+    if discover or use:
         wanted = _from_frame(edited, schema, kinds_alone=share is not None)
         columns.check_width(wanted)
         wanted = [_recut(raw, *each) for each in zip(wanted, schema, strict=True)]
@@ -286,6 +300,8 @@ def _edit(raw: RawTable, filename: str, bar: DeltaGenerator) -> None:
         # The edits become the starting point, so that they are still there on coming back.
         st.session_state["upload_schema"] = wanted
         st.session_state["upload_edits"] += 1
+        if discover:
+            st.switch_page("pages/discover.py")
         st.session_state["upload_ready"] = True
         st.rerun()
     if st.session_state.pop("upload_ready", False):

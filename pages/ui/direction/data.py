@@ -42,6 +42,7 @@ def choose_pair() -> tuple[Pair, Key] | None:
             GENERATED,
             label="Two variables",
             key="pair_source",
+            widget=st.radio,
             persist_state="session",
             help="Generated: from a model whose direction is known.",
         )

@@ -1,6 +1,6 @@
 """Pictures for other people's slides: PNG, SVG and PDF, a page to print, and a notebook."""
 
-from pages.ui.pictures.buttons import picture_buttons
+from pages.ui.pictures.buttons import chart_buttons, picture_buttons
 from pages.ui.pictures.graphs import Drawing, graph_picture, pair_picture
 from pages.ui.pictures.notebook import notebook
 from pages.ui.pictures.page import run_page
@@ -12,6 +12,7 @@ __all__ = [
     "Drawing",
     "Form",
     "RunPictures",
+    "chart_buttons",
     "chart_picture",
     "graph_picture",
     "notebook",

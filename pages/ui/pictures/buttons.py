@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 
 import streamlit as st
@@ -24,17 +24,33 @@ def picture_buttons(
     name: of the files, without an ending; make: the picture in a form; more: what else there is
     to save, drawn below.
     """
-    stem = re.sub(r"\W+", "-", name).strip("-")[:60] or "picture"
     with st.popover(label, icon=":material/image:", key=key):
-        for form, (title, mime) in FORMS.items():
-            st.download_button(
-                title,
-                partial(make, form),
-                f"{stem}.{form}",
-                mime,
-                on_click="ignore",
-                key=f"{key}-{form}",
-                width="stretch",
-            )
+        _buttons(name, make, key, FORMS)
         if more is not None:
             more()
+
+
+def chart_buttons(name: str, make: Callable[[Form], bytes], key: str) -> None:
+    """A button for the form that slides take, and the others beside it; made when requested.
+
+    name, make: as of `picture_buttons`.
+    """
+    with st.container(horizontal=True, width="content", gap=None):
+        _buttons(name, make, key, ["png"])
+        with st.popover("SVG or PDF", key=key):
+            _buttons(name, make, key, [form for form in FORMS if form != "png"])
+
+
+def _buttons(name: str, make: Callable[[Form], bytes], key: str, forms: Collection[Form]) -> None:
+    stem = re.sub(r"\W+", "-", name).strip("-")[:60] or "picture"
+    for form in forms:
+        title, mime = FORMS[form]
+        st.download_button(
+            title,
+            partial(make, form),
+            f"{stem}.{form}",
+            mime,
+            on_click="ignore",
+            key=f"{key}-{form}",
+            width="stretch",
+        )

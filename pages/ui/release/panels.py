@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 import pandas as pd
@@ -11,7 +13,6 @@ import streamlit as st
 from pages.ui import charts, expectation
 from pages.ui.controls.data import Loaded
 from pages.ui.glossary import glossary_note, term_link
-from pages.ui.messages import problem
 from pages.ui.running import kept, settings_key
 from pages.ui.texts import odds_sentence, plain, protection_of
 from pages.ui.theme import PALETTES, current
@@ -23,16 +24,50 @@ from privcore.data.model import Described
 from privcore.data.private_domain.table import StatedTable
 from privcore.errors import ParameterError, PrivcoreError
 from privcore.privacy.accounting.accountants import by_rounds, side_by_side
+from privcore.releases.ledger.checks import checked_name, checked_total
 from privcore.releases.ledger.ledger import Ledger
-from privcore.releases.ledger.sums import Spending, Unit
+from privcore.releases.ledger.sums import Budget, Spending, Unit, spending_of
+from privcore.releases.release import owner_of
 from privcore.releases.release_check import Check, check_release
 from privcore.unit import ADDED
 
 NEW = "a new budget …"
+# A new total of ε and δ, where it covers the release.
+_TOTAL = (3.0, 1e-5)
+_MOST_DELTA = 0.5
 _LESS_IN_ZCDP = (
     "Noise that needs no δ often costs more in zCDP than Gaussian noise of the same ε, which other "
     f"settings use (of moment search: {WHOLE.title} at 0)."
 )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The budget that a release is to be charged to.
+
+    state: what it has spent; nothing if it is new, and made with the release.  refused: why it
+    cannot be charged, as one sentence; empty if it can.
+    """
+
+    state: Spending
+    new: bool
+    refused: str
+
+    @property
+    def budget(self) -> Budget:
+        return self.state.budget
+
+    @property
+    def total(self) -> str:
+        return f"(ε = {self.budget.epsilon:g}, δ = {self.budget.delta:g})"
+
+    def deed(self, check: Check) -> str:
+        """What whoever agrees to the charge agrees to."""
+        cost, name = f"(ε = {check.epsilon:g}, δ = {check.delta:g})", plain(self.budget.name)
+        charged = f"Charge {cost} to “{name}”"
+        if self.new:
+            charged = f"Make the budget “{name}” of {self.total}, charge {cost} to it,"
+        return f"{charged} and run once with secure noise. This cannot be undone."
 
 
 def checked(
@@ -56,8 +91,11 @@ def checked(
     return verified
 
 
-def in_short(loaded: Loaded, ledger: Ledger, budget: str | None, check: Check | None) -> None:
-    """What would leave, whom it is for and whom it protects, and what it costs: before all else."""
+def in_short(loaded: Loaded, check: Check | None = None, chosen: Chosen | None = None) -> None:
+    """What would leave, whom it is for and whom it protects, and what it costs: before all else.
+
+    check, chosen: None while something has to be settled first.
+    """
     dataset = loaded.dataset
     title = plain(ALGORITHMS[st.session_state["algorithm"]].title)
     what, whom, cost = st.columns(3, border=True)
@@ -78,11 +116,11 @@ def in_short(loaded: Loaded, ledger: Ledger, budget: str | None, check: Check | 
             )
     with cost:
         st.markdown("**What it costs**")
-        if check is None:
+        if check is None or chosen is None:
             st.markdown("Not known yet: something below has to be settled first.")
         else:
             st.markdown(f"(ε = {check.epsilon:g}, δ = {check.delta:g}), spent for ever.")
-            st.caption(_paid_from(ledger, budget))
+            st.caption(_paid_from(chosen))
 
 
 def _whom(dataset: Described) -> Protection:
@@ -108,13 +146,12 @@ def protects(dataset: Described) -> str:
     return f"{term_link('neighbours', 'neighbours')} that differ in {plain(whom.sentence)}"
 
 
-def _paid_from(ledger: Ledger, budget: str | None) -> str:
-    if budget is None:
-        return "Of a budget that the owner of the data sets: make one in step 1."
-    state = ledger.spending(budget)
-    total = f"(ε = {state.budget.epsilon:g}, δ = {state.budget.delta:g})"
-    share = f"{100 * _share_spent(state):.0f} %"
-    return f"Of the budget “{plain(budget)}” of {total}, of which {share} is spent."
+def _paid_from(chosen: Chosen) -> str:
+    if chosen.new:
+        return f"Of a new budget of {chosen.total}, which the owner of the data sets below."
+    share = f"{100 * _share_spent(chosen.state):.0f} %"
+    name = plain(chosen.budget.name)
+    return f"Of the budget “{name}” of {chosen.total}, of which {share} is spent."
 
 
 def _share_spent(state: Spending) -> float:
@@ -125,66 +162,91 @@ def _share_spent(state: Spending) -> float:
     return max(state.epsilon / budget.epsilon, state.delta / budget.delta if budget.delta else 0.0)
 
 
-def choose_budget(ledger: Ledger) -> str | None:
-    """A budget of the ledger, or the form that makes one."""
+def choose_budget(
+    loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger, check: Check
+) -> Chosen:
+    """A budget of the ledger, or the total of a new one, which the release makes."""
     names = [budget.name for budget in ledger.budgets()]
-    made = st.session_state.get("_release_made", "")
+    proposed = PurePath(loaded.dataset.name).stem
+    owner = _owner(loaded, subject, ledger) if names else None
+    usual = owner or proposed
     chosen = NEW
     if names:
         chosen = st.selectbox(
             "Budget",
             [*names, NEW],
-            index=names.index(made) if made in names else 0,
-            key=f"release_budget_{made}_{len(names)}",
+            index=names.index(usual) if usual in names else 0,
+            key=f"release_budget_{loaded.key}_{owner}_{len(names)}",
             help="A total that the owner of the data set for it. Data that were charged to a "
             "budget once stay with it.",
         )
-    if chosen != NEW:
-        spending(ledger, chosen)
-        return chosen
-    _new_budget(ledger, names)
-    return None
+    if chosen == NEW:
+        state, refused = _new_budget(proposed, names, check)
+    else:
+        state, refused = ledger.spending(chosen), ""
+        spending(ledger, state)
+    if owner not in (None, state.budget.name):
+        refused = f"These data were charged to the budget “{owner}” before; choose it."
+    return Chosen(state, chosen == NEW, refused or uncovered(state, check))
 
 
-def _new_budget(ledger: Ledger, names: list[str]) -> None:
-    with st.form("release_new", clear_on_submit=False):
-        name, epsilon, delta, unit = st.columns([3, 2, 2, 3])
-        with name:
-            title = st.text_input("Name of the data set's budget", key="release_name").strip()
-        with epsilon:
-            total = st.number_input("Total ε", 0.001, 1000.0, 3.0, key="release_epsilon")
-        with delta:
-            fails = st.number_input("Total δ", 0.0, 0.5, 1e-5, format="%.2e", key="release_delta")
-        with unit:
-            kind: Unit = st.selectbox(
-                "Added up",
-                get_args(Unit),
-                key="release_unit",
-                format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
-                help="zCDP allows more releases in the long run; ε and δ suit a few large ones. "
-                f"{glossary_note('zcdp')}",
-            )
-        if not st.form_submit_button("Make this budget"):
-            return
+def _owner(loaded: Loaded, subject: Dataset | StatedTable, ledger: Ledger) -> str | None:
+    """The budget that these data were charged to before, looked up once after each charge."""
+    return kept(
+        ("owner", loaded.key, str(ledger.path), len(ledger.charges())),
+        "Looking for these data",
+        lambda hooks: owner_of(subject, ledger, loaded.content),
+    )
+
+
+def _new_budget(proposed: str, names: list[str], check: Check) -> tuple[Spending, str]:
+    """The fields of a total that covers the release, to be changed; and why it cannot be made."""
+    enough = max(_TOTAL[0], check.epsilon), min(max(_TOTAL[1], check.delta), _MOST_DELTA)
+    unit = "basic" if uncovered(_unspent("", *enough, "zcdp"), check) else "zcdp"
+    values = {"name": proposed, "epsilon": enough[0], "delta": enough[1], "unit": unit}
+    for key, value in values.items():
+        _propose(f"release_{key}", value)
+    name, epsilon, delta, added = st.columns([3, 2, 2, 3])
+    title = name.text_input("Name of the data set's budget", key="release_name").strip()
+    total = epsilon.number_input("Total ε", 0.001, 1e6, key="release_epsilon")
+    fails = delta.number_input("Total δ", 0.0, _MOST_DELTA, format="%.2e", key="release_delta")
+    kind: Unit = added.selectbox(
+        "Added up",
+        get_args(Unit),
+        key="release_unit",
+        format_func={"zcdp": "in zCDP, then converted", "basic": "as ε and δ"}.__getitem__,
+        help="zCDP allows more releases in the long run; ε and δ suit a few large ones. "
+        f"{glossary_note('zcdp')}",
+    )
+    st.caption("It is made with the release, and holds for every later one of these data.")
     try:
         if not title:
             raise ParameterError("The budget has no name; give it one.")
         if title in names:
             raise ParameterError(
-                f"There is a budget {title!r} already; its owner changes its total with "
-                "`python -m privcore ledger total`."
+                f"There is a budget {title!r} already: choose it above. Its owner changes its "
+                "total with `python -m privcore ledger total`."
             )
-        ledger.set_total(title, total, fails, unit=kind)
+        return _unspent(checked_name(title), total, fails, kind), ""
     except PrivcoreError as error:
-        problem(error)
-        return
-    st.session_state["_release_made"] = title
-    st.rerun()
+        return spending_of(Budget(title, "basic", total, fails, None, "", ""), []), str(error)
 
 
-def spending(ledger: Ledger, name: str) -> None:
+def _unspent(name: str, epsilon: float, delta: float, unit: Unit) -> Spending:
+    """A budget before its first charge; raises ParameterError for a total that cannot be kept."""
+    rho = checked_total(epsilon, delta, unit)
+    return spending_of(Budget(name, unit, epsilon, delta, rho, "", ""), [])
+
+
+def _propose(key: str, value: object) -> None:
+    """A field follows what is proposed until something else is filled in."""
+    if st.session_state.get(key) in (None, st.session_state.get(f"_{key}")):
+        st.session_state[key] = value
+    st.session_state[f"_{key}"] = value
+
+
+def spending(ledger: Ledger, state: Spending) -> None:
     """What a budget has left."""
-    state = ledger.spending(name)
     budget = state.budget
     if budget.rho is not None and state.rho is not None:
         unit = f"ρ = {state.rho:.4g} of {budget.rho:.4g}"
@@ -233,9 +295,8 @@ def kept_words(state: Spending) -> str:
     return f"{told} {beside}: a tighter bound on the same loss, which does not count here."
 
 
-def uncovered(ledger: Ledger, budget: str, check: Check) -> str:
+def uncovered(left: Spending, check: Check) -> str:
     """Why a budget does not cover a release; empty if it does.  The ledger itself decides later."""
-    left = ledger.spending(budget)
     if left.left_rho is not None:
         if check.rho is None:
             return (
