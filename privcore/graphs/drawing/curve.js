@@ -2,10 +2,10 @@
 //
 //     drawCurve(root, data, choose)
 //
-// data has what is said (title, alt, low, high, and waiting where points are to come), points {at, epsilon, mean, low, high, text}, ticks
-// {at, text}, base (without privacy, or null) with baseLabel, and here {at, value, text}.  at is the
-// place on the slider below, from 0 to 1; inset where its track begins, in pixels.  choose is called
-// with the ε of a point.
+// data has what is said (title, alt, low, high, and waiting where points are to come), points {at,
+// epsilon, mean, low, high, text}, ticks {at, text}, base (without privacy, or null) with baseLabel,
+// and here {at, value, text}.  at is the place on the slider below, from 0 to 1; inset where its
+// track begins, in pixels.  choose is called with the ε of a point.
 
 const shape = (name, attributes, parent, text) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -45,8 +45,9 @@ export function drawCurve(root, data, choose) {
   }
   if (points.length < 2 && data.waiting) {
     // Beside the reader's place, where there is more room.
-    const [side, anchor] = data.here?.at > 0.5 ? [-14, "end"] : [14, "start"];
-    const beside = { x: x(data.here?.at ?? 0) + side, y: y(0.4), class: "note", "text-anchor": anchor };
+    const [side, anchor] = data.here?.at >= 0.5 ? [-10, "end"] : [10, "start"];
+    const at = x(data.here?.at ?? 0) + side;
+    const beside = { x: at, y: bottom - 5, class: "note", "text-anchor": anchor };
     shape("text", beside, svg, data.waiting);
   }
   for (const point of points) {
