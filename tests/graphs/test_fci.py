@@ -15,9 +15,8 @@ from tests.examples import few
 from tests.graphs.random_dags import names, random_dag
 
 _MARKS = {-1: "-", 1: ">", 2: "o"}
-# Where causal-learn 0.1.4.8 differs.  Its rule 10 takes paths that are covered ("TODO: Now it does
-# not detect whether the path is an uncovered path"), its rule 9 looks at one path only, and its
-# rule 5 at cycles with chords.
+# Where causal-learn 0.1.4.8 differs.  Its rule 10 takes paths that are covered, its rule 9 looks at
+# one path only, and its rule 5 at cycles with chords.
 COVERED, ONE_PATH, CHORDS = {18, 166}, {12, 143, 151}, {204}
 DIFFERENT = COVERED | ONE_PATH | CHORDS
 # Each has 4 to 8 columns, and 1 to 3 more that are hidden.
