@@ -152,11 +152,7 @@ def edge_frame(result: Discovery) -> pd.DataFrame:
     """
     graph = result.graph
     rows: list[dict[str, Any]] = []
-    for kind, edges in (
-        ("directed", graph.directed),
-        ("undirected", graph.undirected),
-        ("bidirected", graph.bidirected),
-    ):
+    for kind, edges in graph.by_kind.items():
         for i, j in sorted(edges):
             row: dict[str, Any] = {"from": graph.nodes[i], "to": graph.nodes[j], "kind": kind}
             if result.findings:

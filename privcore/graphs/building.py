@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal
 
 from privcore.errors import DataError
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import MARKS, PDAG, Kind, ordered
 from privcore.text import short
 
-Kind = Literal["directed", "undirected", "bidirected"]
 NamedEdge = tuple[str, str, Kind]
 
 
@@ -18,7 +17,7 @@ def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge]) -> PDAG:
     """The graph with those nodes and, after them, others that the edges name.
 
     Raises DataError for a name that stands for two nodes, an edge from a node to itself, and a
-    pair of nodes with two edges.
+    pair of nodes with two edges.  With circles at ends, it is a `PAG`.
     """
     named = list(nodes)
     twice = next((name for name, times in Counter(named).items() if times > 1), None)
@@ -34,19 +33,15 @@ def build_graph(nodes: Iterable[str], edges: Iterable[NamedEdge]) -> PDAG:
             raise DataError(
                 f"The graph has two edges between {short(a)!r} and {short(b)!r}; keep one."
             )
-    chosen = list(kinds.values())
-    return PDAG.from_names(
-        list(known),
-        [(a, b) for a, b, kind in chosen if kind == "directed"],
-        [(a, b) for a, b, kind in chosen if kind == "undirected"],
-        [(a, b) for a, b, kind in chosen if kind == "bidirected"],
-    )
-
-
-def named_edges(graph: PDAG) -> list[NamedEdge]:
-    """(from, to, kind), those with a direction first."""
-    return [
-        *((a, b, "directed") for a, b in graph.named_directed()),
-        *((a, b, "undirected") for a, b in graph.named_undirected()),
-        *((a, b, "bidirected") for a, b in graph.named_bidirected()),
-    ]
+    nodes = tuple(known)
+    place = {name: i for i, name in enumerate(nodes)}
+    of_kind: dict[Kind, set[tuple[int, int]]] = {kind: set() for kind in MARKS}
+    for a, b, kind in kinds.values():
+        pair = place[a], place[b]
+        one_way = kind in ("directed", "partially_directed", "partially_undirected")
+        of_kind[kind].add(pair if one_way else ordered(*pair))
+    circles = any(pairs for kind, pairs in of_kind.items() if "o" in MARKS[kind])
+    chosen = {kind: frozenset(pairs) for kind, pairs in of_kind.items()}
+    if circles:
+        return PAG(nodes, **chosen)
+    return PDAG(nodes, chosen["directed"], chosen["undirected"], chosen["bidirected"])

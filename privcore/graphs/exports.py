@@ -14,19 +14,22 @@ import numpy as np
 
 from privcore.graphs.boxes import LINE_HEIGHT, box_size, spaced, wrapped
 from privcore.graphs.layout import Positions
-from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
 from privcore.text import spreadsheet_cell
 
 
 def to_json_dict(graph: PDAG, positions: Positions | None = None) -> dict[str, Any]:
-    """`nodes`, `directed`, `undirected`, and `bidirected` and positions if there are any."""
-    described: dict[str, Any] = {
-        "nodes": list(graph.nodes),
-        "directed": [list(edge) for edge in graph.named_directed()],
-        "undirected": [list(edge) for edge in graph.named_undirected()],
-    }
-    if graph.bidirected:
-        described["bidirected"] = [list(edge) for edge in graph.named_bidirected()]
+    """`nodes`, `directed` and `undirected`; other kinds of edges, and positions, if there are any.
+
+    A PAG has all of its kinds: `bidirected`, `partially_directed` (from o→ to), `nondirected` (o–o)
+    and `partially_undirected` (from o– to).
+    """
+    described: dict[str, Any] = {"nodes": list(graph.nodes)}
+    pag = isinstance(graph, PAG)
+    for kind, edges in graph.by_kind.items():
+        if edges or pag or kind in ("directed", "undirected"):
+            described[kind] = [[graph.nodes[i], graph.nodes[j]] for i, j in sorted(edges)]
     if positions:
         described["positions"] = {
             name: [round(x, 4), round(y, 4)]
@@ -40,26 +43,30 @@ def to_graphml(graph: PDAG) -> str:
     network = nx.DiGraph()
     for i, name in enumerate(graph.nodes):
         network.add_node(f"n{i}", label=_xml_safe(name))
-    for kind, edges in (
-        ("directed", graph.directed),
-        ("undirected", graph.undirected),
-        ("bidirected", graph.bidirected),
-    ):
+    for kind, edges in graph.by_kind.items():
         for i, j in sorted(edges):
             network.add_edge(f"n{i}", f"n{j}", kind=kind)
     return "\n".join(nx.generate_graphml(network))
 
 
+_DOT_ENDS: dict[Kind, str] = {
+    "directed": "",
+    "undirected": " [dir=none]",
+    "bidirected": " [dir=both]",
+    "partially_directed": " [dir=both, arrowtail=odot]",
+    "nondirected": " [dir=both, arrowtail=odot, arrowhead=odot]",
+    "partially_undirected": " [dir=both, arrowtail=odot, arrowhead=none]",
+}
+
+
 def to_dot(graph: PDAG) -> str:
-    """A digraph for Graphviz; undirected edges have dir=none, bidirected ones dir=both."""
+    """A digraph for Graphviz: each edge with the shapes of its two ends."""
     lines = ["digraph G {"]
     lines += [f"  {_dot_quoted(name)};" for name in graph.nodes]
-    for edges, ends in (
-        (graph.named_directed(), ""),
-        (graph.named_undirected(), " [dir=none]"),
-        (graph.named_bidirected(), " [dir=both]"),
-    ):
-        lines += [f"  {_dot_quoted(a)} -> {_dot_quoted(b)}{ends};" for a, b in edges]
+    lines += [
+        f"  {_dot_quoted(a)} -> {_dot_quoted(b)}{_DOT_ENDS[kind]};"
+        for a, b, kind in graph.named_edges()
+    ]
     return "\n".join([*lines, "}", ""])
 
 
@@ -74,20 +81,15 @@ def to_edge_csv(
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["source", "target", "kind", *heads])
     known, position = notes or {}, {name: i for i, name in enumerate(graph.nodes)}
-    for kind, edges in (
-        ("directed", graph.named_directed()),
-        ("undirected", graph.named_undirected()),
-        ("bidirected", graph.named_bidirected()),
-    ):
-        writer.writerows(
-            [
-                spreadsheet_cell(a),
-                spreadsheet_cell(b),
-                kind,
-                *known.get(ordered(position[a], position[b]), [""] * len(heads)),
-            ]
-            for a, b in edges
-        )
+    writer.writerows(
+        [
+            spreadsheet_cell(a),
+            spreadsheet_cell(b),
+            kind,
+            *known.get(ordered(position[a], position[b]), [""] * len(heads)),
+        ]
+        for a, b, kind in graph.named_edges()
+    )
     return out.getvalue()
 
 
@@ -98,6 +100,9 @@ def _dot_quoted(name: str) -> str:
 def _xml_safe(name: str) -> str:
     """Without the control characters that XML 1.0 cannot hold."""
     return "".join(c for c in name if c in "\t\n\r" or ord(c) >= 0x20)
+
+
+_SVG_ENDS = {"<": "arrow", ">": "arrow", "o": "circle"}
 
 
 def to_svg(
@@ -128,15 +133,16 @@ def to_svg(
         f"<title>{escape(_xml_safe(title))}</title>",
         f'<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
         'markerHeight="8" orient="auto-start-reverse">'
-        f'<path d="M0,0L10,5L0,10z" fill="{ink}"/></marker></defs>',
+        f'<path d="M0,0L10,5L0,10z" fill="{ink}"/></marker>'
+        '<marker id="circle" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
+        'markerHeight="8" orient="auto-start-reverse">'
+        f'<circle cx="5" cy="5" r="3.5" fill="{background}" stroke="{ink}" stroke-width="1.5"/>'
+        "</marker></defs>",
         f'<rect width="{width}" height="{height}" fill="{background}"/>',
     ]
-    head = ' marker-end="url(#arrow)"'
-    for edges, arrow in (
-        (graph.undirected, ""),
-        (graph.directed, head),
-        (graph.bidirected, f' marker-start="url(#arrow)"{head}'),
-    ):
+    for kind, edges in graph.by_kind.items():
+        ends = zip(("start", "end"), (MARKS[kind][0], MARKS[kind][-1]), strict=True)
+        arrow = "".join(f' marker-{end}="url(#{_SVG_ENDS[m]})"' for end, m in ends if m != "-")
         for i, j in sorted(edges):
             (x1, y1), (x2, y2) = _trimmed(centre[i], centre[j], sizes[i] / 2, sizes[j] / 2)
             parts.append(

@@ -1,23 +1,30 @@
-"""From independences to a partial ancestral graph: the fast causal inference of Spirtes et al.
+"""From independences to a partial ancestral graph: fast causal inference (FCI).
 
 P. Spirtes, C. Glymour and R. Scheines, Causation, Prediction, and Search, 2000, chapter 6; the
 orientation rules R1 to R10 are those of J. Zhang, On the completeness of orientation rules for
 causal discovery in the presence of latent confounders and selection bias, Artificial Intelligence
-172, 1873-1896, 2008.  The skeleton is made order by order, and depends on no order of the columns
-(Colombo and Maathuis 2014).
+172, 1873-1896, 2008.  The skeleton is found order by order and does not depend on the order of the
+columns (Colombo & Maathuis 2014).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import combinations, pairwise
+from math import comb
 
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.meek import Triple
+from privcore.graphs.orientation import ColliderRule, Triples, read_triples
 from privcore.graphs.pag import PAG, End
-from privcore.graphs.pdag import Edge, ordered
+from privcore.graphs.pdag import PDAG, Edge, ordered
 
-# Whether x and y are independent where the columns of the set are held.
+# Whether x and y are independent given a set of columns.
 Independent = Callable[[int, int, tuple[int, ...]], bool]
 Separating = Mapping[Edge, frozenset[int]]
+Near = list[set[int]]
+# Paths that a rule looks at before it gives up, which leaves a circle where a tail might be proven.
+_MOST_PATHS = 20_000
 
 
 def fci(
@@ -25,44 +32,125 @@ def fci(
     independent: Independent,
     *,
     max_order: int | None = None,
-    hidden_paths: bool = True,
 ) -> PAG:
-    """The PAG of what `independent` answers.
+    """The PAG of the independences.
 
-    max_order: of conditioning sets, None for any.  hidden_paths: whether the columns of
-    Possible-D-Sep are tried as well, which the full algorithm needs; without them the skeleton may
-    hold edges that only hidden causes make.
+    max_order: size of conditioning sets, None for no limit.
 
-    Example: two causes of one effect, which nothing hidden joins.
+    Example: two causes of one effect, and no unobserved confounder of the two.
 
-        >>> graph = fci(("a", "b", "c"), lambda x, y, given: {x, y} == {0, 1} and not given)
+        >>> graph = fci(("a", "b", "c"), lambda x, y, held: {x, y} == {0, 1} and not held)
         >>> graph.mark(0, 2), graph.mark(1, 2), graph.mark(0, 1)
-        ('o>', 'o>', None)
+        ('o->', 'o->', None)
     """
-    near = [set(range(len(nodes))) - {node} for node in range(len(nodes))]
-    apart: dict[Edge, frozenset[int]] = {}
-    _separate(near, apart, independent, max_order)
-    if hidden_paths:
-        marks = _Marks(near)
-        marks.colliders(apart)
-        reach = [_possible_d_sep(marks, node) for node in marks.nodes]
-        for x, y in [(a, b) for a in marks.nodes for b in sorted(near[a]) if a < b]:
-            pools = reach[x] - {x, y}, reach[y] - {x, y}
-            separator = _separated(x, y, pools, independent, max_order)
-            if separator is not None:
-                apart[x, y] = separator
-                near[x].discard(y)
-                near[y].discard(x)
-    return orient_pag(nodes, near, apart)
+    near: Near = [set(range(len(nodes))) - {node} for node in range(len(nodes))]
+    separating: dict[Edge, frozenset[int]] = {}
+    _separate(near, separating, independent, max_order)
+    separate_along_paths(near, separating, independent, triples_of(near, separating), max_order)
+    return orient_pag(nodes, near, separating, triples_of(near, separating))
+
+
+def triples_of(near: Near, separating: Separating, rule: ColliderRule = "first") -> Triples:
+    """Unshielded triples whose middle is a collider by the one set that separates each pair."""
+    skeleton = PDAG(
+        tuple(map(str, range(len(near)))),
+        undirected=frozenset((i, j) for i, around in enumerate(near) for j in around if i < j),
+    )
+    return read_triples(skeleton, {pair: {held} for pair, held in separating.items()}, rule)
+
+
+def possible_d_sep(near: Near, triples: Triples) -> list[set[int]]:
+    """Per column, those that may be needed to separate it from a neighbour.
+
+    A path leads to them on which every inner column is a collider or in a triangle (Spirtes,
+    Glymour & Scheines 2000, Section 6.7).
+    """
+    marks = _Marks(near)
+    marks.point(triples.colliders)
+    return [_reached(marks, node) for node in marks.nodes]
+
+
+def count_path_tests(near: Near, triples: Triples, max_order: int | None) -> int:
+    """How many tests `separate_along_paths` makes if none finds independence."""
+    reach = possible_d_sep(near, triples)
+    total = 0
+    for x, around in enumerate(near):
+        for y in around:
+            pool = len(reach[x] - {x, y})
+            most = pool if max_order is None else min(pool, max_order)
+            total += sum(comb(pool, order) for order in range(1, most + 1))
+    return total
+
+
+def separate_along_paths(
+    near: Near,
+    separating: dict[Edge, frozenset[int]],
+    independent: Independent,
+    triples: Triples,
+    max_order: int | None,
+    held: Collection[Edge] = (),
+) -> None:
+    """Remove the edges of `near` that sets of `possible_d_sep` separate.
+
+    Unobserved confounders can make two columns dependent given any set of their neighbours, but
+    not given the right set of these.  held: pairs that stay untested.
+    """
+    reach = possible_d_sep(near, triples)
+    for x, y in [(a, b) for a, around in enumerate(near) for b in sorted(around) if a < b]:
+        if (x, y) in held:
+            continue
+        pools = reach[x] - {x, y}, reach[y] - {x, y}
+        separator = _separated(x, y, pools, independent, max_order)
+        if separator is not None:
+            cut(near, separating, x, y, separator)
+
+
+def cut(
+    near: Near, separating: dict[Edge, frozenset[int]], x: int, y: int, held: Collection[int]
+) -> None:
+    """Remove the edge of x and y, which `held` separates."""
+    separating[ordered(x, y)] = frozenset(held)
+    near[x].discard(y)
+    near[y].discard(x)
+
+
+def confirm_triples(
+    near: Near,
+    separating: dict[Edge, frozenset[int]],
+    independent: Independent,
+    held: Collection[Edge] = (),
+) -> None:
+    """Remove edges of unshielded triples whose columns the set of their ends separates.
+
+    RFCI (Colombo, Maathuis, Kalisch & Richardson 2012, Lemma 3.1) does this in place of
+    `separate_along_paths`: afterwards the colliders among these triples are right, although some
+    edges may be left that sets further away would separate.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for z in range(len(near)):
+            for x, y in combinations(sorted(near[z]), 2):
+                if y in near[x] or ordered(x, y) not in separating:
+                    continue
+                between = separating[ordered(x, y)] - {z}
+                for end in (x, y):
+                    pool = between - {end}
+                    if z not in near[end] or ordered(end, z) in held:
+                        continue
+                    if independent(*ordered(end, z), tuple(sorted(pool))):
+                        smaller = _separated(*ordered(end, z), (pool, set()), independent, None, 0)
+                        cut(near, separating, end, z, pool if smaller is None else smaller)
+                        changed = True
 
 
 def _separate(
-    near: list[set[int]],
-    apart: dict[Edge, frozenset[int]],
+    near: Near,
+    separating: dict[Edge, frozenset[int]],
     independent: Independent,
     max_order: int | None,
 ) -> None:
-    """Takes edges away, order by order; the neighbours of an order are those at its begin."""
+    """Remove edges, order by order; an order takes its sets from the neighbours at its start."""
     order = 0
     while max_order is None or order <= max_order:
         held = [set(others) for others in near]
@@ -74,9 +162,7 @@ def _separate(
                 sets = combinations(sorted(pool), order)
                 separator = next((s for s in sets if independent(x, y, s)), None)
                 if separator is not None:
-                    apart[x, y] = frozenset(separator)
-                    near[x].discard(y)
-                    near[y].discard(x)
+                    cut(near, separating, x, y, separator)
                     break
         order += 1
 
@@ -84,12 +170,15 @@ def _separate(
 def _separated(
     x: int,
     y: int,
-    pools: tuple[set[int], set[int]],
+    pools: tuple[Collection[int], Collection[int]],
     independent: Independent,
     max_order: int | None,
+    first: int = 1,
 ) -> frozenset[int] | None:
-    most = max(map(len, pools)) if max_order is None else max_order
-    for order in range(1, most + 1):
+    """The smallest set, of at least `first` columns of one of the pools, that separates them."""
+    most = max(map(len, pools))
+    most = most if max_order is None else min(most, max_order)
+    for order in range(first, most + 1):
         for pool in pools:
             for held in combinations(sorted(pool), order):
                 if independent(x, y, held):
@@ -97,15 +186,31 @@ def _separated(
     return None
 
 
-def orient_pag(nodes: tuple[str, ...], near: list[set[int]], separating: Separating) -> PAG:
-    """Circles everywhere, then v-structures and R1 to R10, until nothing changes.
+def orient_pag(
+    nodes: tuple[str, ...],
+    near: Near,
+    separating: Separating,
+    triples: Triples,
+    *,
+    known: Constraints | None = None,
+    discriminating: bool = True,
+) -> PAG:
+    """Circles everywhere, then background knowledge, colliders, and R1 to R10 until none applies.
 
-    near: the neighbours of each node.  separating: for each pair (i, j), i < j, that is not
-    adjacent, the columns that separate it.
+    near: the neighbours of each column.  separating: for each pair (i, j), i < j, that is not
+    adjacent, the columns that separate it.  triples: the colliders, and the triples of which it is
+    open; no rule takes the middle of these for a non-collider.  known: as in Tetrad, an arrow
+    i → j that is ruled out puts an arrowhead at i, and one that is required a tail at i.
+    discriminating: whether R4 is used, which RFCI allows only after further tests.
     """
-    marks = _Marks(near)
-    marks.colliders(separating)
-    while any(rule(marks) for rule in (_away, _transitive, _double, _discriminating(separating))):
+    marks = _Marks(near, triples.ambiguous)
+    if known is not None:
+        marks.obey(known)
+    marks.point(triples.colliders)
+    rules: list[Callable[[_Marks], bool]] = [_away, _transitive, _double]
+    if discriminating:
+        rules.append(_discriminating(separating))
+    while any(rule(marks) for rule in rules):
         pass
     _undirected(marks)
     while any(rule(marks) for rule in (_tails, _no_circle_cause, _along_paths, _two_paths)):
@@ -116,8 +221,9 @@ def orient_pag(nodes: tuple[str, ...], near: list[set[int]], separating: Separat
 class _Marks:
     """Marks while they are made: at[i][j] is the mark at j of the edge between i and j."""
 
-    def __init__(self, near: list[set[int]]) -> None:
+    def __init__(self, near: Near, ambiguous: Collection[Triple] = ()) -> None:
         self.at: list[dict[int, End]] = [dict.fromkeys(sorted(others), "o") for others in near]
+        self._ambiguous = frozenset(ambiguous)
 
     @property
     def nodes(self) -> range:
@@ -140,12 +246,23 @@ class _Marks:
         self.at[i][j] = mark
         return True
 
-    def colliders(self, separating: Separating) -> None:
-        """V-structures of unshielded triples whose middle separates nothing."""
-        for z in self.nodes:
-            for x, y in combinations(self.at[z], 2):
-                if y not in self.at[x] and z not in separating.get(ordered(x, y), frozenset()):
-                    self.at[x][z] = self.at[y][z] = ">"
+    def obey(self, known: Constraints) -> None:
+        for i in self.nodes:
+            for j in self.at[i]:
+                if not known.allowed[j, i]:
+                    self.at[i][j] = ">"
+                    if ordered(i, j) in known.required:
+                        self.at[j][i] = "-"
+
+    def point(self, colliders: Collection[Triple]) -> None:
+        """Arrowheads at the middle, but not where a tail is required."""
+        for x, z, y in colliders:
+            if "-" not in (self.at[x][z], self.at[y][z]):
+                self.at[x][z] = self.at[y][z] = ">"
+
+    def passes(self, a: int, b: int, c: int) -> bool:
+        """Whether a and c are not adjacent, and it is not open if b is a collider between them."""
+        return c not in self.at[a] and (min(a, c), b, max(a, c)) not in self._ambiguous
 
     def triples(self) -> Iterator[tuple[int, int, int]]:
         """(a, b, c) where a and c are neighbours of b and not of each other."""
@@ -157,11 +274,10 @@ class _Marks:
 
     def graph(self, nodes: tuple[str, ...]) -> PAG:
         pairs = [(i, j) for i in self.nodes for j in self.at[i] if i < j]
-        return PAG(nodes, {(i, j): (self.at[j][i], self.at[i][j]) for i, j in pairs})
+        return PAG.from_ends(nodes, {(i, j): (self.at[j][i], self.at[i][j]) for i, j in pairs})
 
 
-def _possible_d_sep(marks: _Marks, x: int) -> set[int]:
-    """Nodes that a path reaches on which every inner node is a collider or in a triangle."""
+def _reached(marks: _Marks, x: int) -> set[int]:
     seen = {(x, y) for y in marks.at[x]}
     waiting = sorted(seen)
     while waiting:
@@ -180,7 +296,7 @@ def _away(m: _Marks) -> bool:
     """R1: a *→ b o-* c, and a and c are not adjacent: b → c."""
     changed = False
     for a, b, c in m.triples():
-        if m.at[a][b] == ">" and m.at[c][b] == "o":
+        if m.at[a][b] == ">" and m.at[c][b] == "o" and m.passes(a, b, c):
             m.at[c][b], m.at[b][c] = "-", ">"
             changed = True
     return changed
@@ -210,7 +326,7 @@ def _double(m: _Marks) -> bool:
         for d in m.at[b]:
             if d in (a, c) or m.at[d][b] != "o":
                 continue
-            if m.end(a, d) == "o" and m.end(c, d) == "o":
+            if m.end(a, d) == "o" and m.end(c, d) == "o" and m.passes(a, d, c):
                 m.at[d][b] = ">"
                 changed = True
     return changed
@@ -265,7 +381,8 @@ def _undirected(m: _Marks) -> None:
         for b in list(m.at[a]):
             if a < b and m.is_edge(a, b, "o", "o"):
                 for path in _uncovered(m, a, b, lambda i, j: m.is_edge(i, j, "o", "o")):
-                    if len(path) > 3 and path[1] not in m.at[b] and path[-2] not in m.at[a]:
+                    ends = m.passes(path[1], a, b) and m.passes(path[-2], b, a)
+                    if len(path) > 3 and ends:
                         for i, j in [*pairwise(path), (a, b)]:
                             m.at[i][j] = m.at[j][i] = "-"
                         break
@@ -280,7 +397,7 @@ def _tails(m: _Marks) -> bool:
                 if a == c or m.at[c][b] != "o":
                     continue
                 six = m.is_edge(a, b, "-", "-")
-                seven = m.is_edge(a, b, "-", "o") and c not in m.at[a]
+                seven = m.is_edge(a, b, "-", "o") and m.passes(a, b, c)
                 changed |= (six or seven) and m.put(c, b, "-")
     return changed
 
@@ -302,7 +419,7 @@ def _along_paths(m: _Marks) -> bool:
     for a in m.nodes:
         for c in list(m.at[a]):
             if m.is_edge(a, c, "o", ">") and any(
-                len(path) > 3 and path[1] not in m.at[c]
+                len(path) > 3 and m.passes(path[1], a, c)
                 for path in _uncovered(m, a, c, _may_point(m))
             ):
                 changed |= m.put(c, a, "-")
@@ -323,7 +440,9 @@ def _two_paths(m: _Marks) -> bool:
                 for b in causes
             }
             for b, d in combinations(causes, 2):
-                if any(one != two and two not in m.at[one] for one in steps[b] for two in steps[d]):
+                if any(
+                    one != two and m.passes(one, a, two) for one in steps[b] for two in steps[d]
+                ):
                     changed |= m.put(c, a, "-")
                     break
     return changed
@@ -338,12 +457,12 @@ def _uncovered(
     m: _Marks, start: int, goal: int, step: Callable[[int, int], bool]
 ) -> Iterator[list[int]]:
     """Paths along such edges on which no node's two neighbours are adjacent; the edge alone too."""
-    waiting = [[start, b] for b in m.at[start] if step(start, b)]
-    while waiting:
-        path = waiting.pop()
+    waiting, looked = [[start, b] for b in m.at[start] if step(start, b)], 0
+    while waiting and looked < _MOST_PATHS:
+        path, looked = waiting.pop(), looked + 1
         if path[-1] == goal:
             yield path
             continue
         for c in m.at[path[-1]]:
-            if c not in path and c not in m.at[path[-2]] and step(path[-1], c):
+            if c not in path and m.passes(path[-2], path[-1], c) and step(path[-1], c):
                 waiting.append([*path, c])

@@ -11,8 +11,7 @@ import networkx as nx
 
 from privcore.errors import DataError, ParameterError
 from privcore.graphs import exports, objects, texts
-from privcore.graphs.building import Kind, named_edges
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.pdag import PDAG, Kind
 from privcore.text import short
 
 _ALL: tuple[Kind, ...] = ("directed", "undirected", "bidirected")
@@ -38,7 +37,7 @@ class Format:
 
     def export(self, graph: PDAG) -> Any:
         """The graph in this format; raises DataError where it cannot hold it."""
-        for a, b, kind in named_edges(graph):
+        for a, b, kind in graph.named_edges():
             if kind not in self.carries:
                 alike = (f for f in FORMATS.values() if bool(f.suffix) == bool(self.suffix))
                 others = [f.name for f in alike if kind in f.carries]

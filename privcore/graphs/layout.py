@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.graphs.cpdag import topological_order
-from privcore.graphs.pdag import PDAG, Edge
+from privcore.graphs.pdag import PDAG, Edge, ordered
 
 Positions = tuple[tuple[float, float], ...]
 
@@ -132,7 +132,7 @@ def _acyclic(graph: PDAG) -> frozenset[Edge]:
         parents[j].add(i)
     rest = nx.Graph()
     rest.add_nodes_from(range(p))
-    rest.add_edges_from(sorted(graph.undirected | graph.bidirected))
+    rest.add_edges_from(sorted(graph.skeleton - {ordered(i, j) for i, j in graph.directed}))
     others = [set(rest[node]) for node in range(p)]
     farthest = {
         node: max(steps.values()) for node, steps in nx.all_pairs_shortest_path_length(rest)

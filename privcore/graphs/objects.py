@@ -9,8 +9,8 @@ from typing import Any
 import networkx as nx
 
 from privcore.errors import DataError
-from privcore.graphs.building import Kind, NamedEdge, build_graph, named_edges
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.building import NamedEdge, build_graph
+from privcore.graphs.pdag import PDAG, Kind
 
 _KINDS: tuple[Kind, ...] = ("directed", "undirected", "bidirected")
 
@@ -29,7 +29,7 @@ def to_networkx(graph: PDAG) -> nx.DiGraph:
     """
     network = nx.DiGraph()
     network.add_nodes_from(graph.nodes)
-    for a, b, kind in named_edges(graph):
+    for a, b, kind in graph.named_edges():
         network.add_edge(a, b, kind=kind)
         if kind != "directed":
             network.add_edge(b, a, kind=kind)
@@ -80,7 +80,7 @@ def to_causal_learn(graph: PDAG) -> Any:
     made = GeneralGraph(list(nodes.values()))
     tail, arrow = Endpoint.TAIL, Endpoint.ARROW
     ends = {"directed": (tail, arrow), "undirected": (tail, tail), "bidirected": (arrow, arrow)}
-    for a, b, kind in named_edges(graph):
+    for a, b, kind in graph.named_edges():
         made.add_edge(Edge(nodes[a], nodes[b], *ends[kind]))
     return made
 

@@ -1,80 +1,71 @@
-"""The partial ancestral graph: what can be told where causes may be hidden."""
+"""The partial ancestral graph: what data show where there may be unobserved confounders."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from privcore.graphs.pdag import PDAG, Edge, ordered
+from privcore.graphs.pdag import MARKS, PDAG, Edge, Kind, ordered
 
+# The mark at one end of an edge: a tail, an arrowhead, or a circle.
 End = Literal["-", ">", "o"]
-_FORWARD: dict[End, str] = {"-": "-", ">": ">", "o": "o"}
-_BACKWARD: dict[End, str] = {"-": "-", ">": "<", "o": "o"}
+_BY_ENDS: dict[tuple[str, str], Kind] = {
+    (mark[0].replace("<", ">"), mark[-1]): kind for kind, mark in MARKS.items()
+}
 
 
 @dataclass(frozen=True)
-class PAG:
-    """Edges over named nodes whose two ends are a tail, an arrowhead or a circle.
+class PAG(PDAG):
+    """A Markov equivalence class of graphs with unobserved confounders and selection variables.
 
-    It draws all graphs with hidden common causes (and selection) that imply the same
-    independences (Richardson & Spirtes 2002; Zhang 2008).  i → j: i causes j.  i ↔ j: neither
-    causes the other, so that a cause of both is hidden.  A circle: both are possible.
+    The class holds all maximal ancestral graphs that imply the same independences (Richardson &
+    Spirtes 2002; Zhang 2008).  i → j: i is a cause of j, directly or through others.  i ↔ j:
+    neither causes the other, so they share an unobserved confounder.  i – j: both cause a variable
+    that the rows are selected by.  A circle is a tail in some members and an arrowhead in others.
 
-    ends: by pair (i, j) with i < j, the mark at i and the mark at j.  Indices into `nodes`.
-    Raises ValueError for anything else.
+    Shapes as of `PDAG`.  partially_directed: (i, j) for i o→ j.  nondirected: (i, j), i < j, for
+    i o–o j.  partially_undirected: (i, j) for i o– j.
 
-    Example: whether b causes c or a hidden cause joins them is open; a does not cause d.
+    Example: a and b share an unobserved confounder; whether b and c do is open.
 
-        >>> graph = PAG(("a", "b", "c"), {(0, 1): ("o", ">"), (1, 2): (">", ">")})
+        >>> graph = PAG.from_ends(("a", "b", "c"), {(0, 1): (">", ">"), (1, 2): ("o", ">")})
         >>> graph.mark(0, 1), graph.mark(2, 1), graph.mark(0, 2)
-        ('o>', '<>', None)
+        ('<->', '<-o', None)
     """
 
-    nodes: tuple[str, ...]
-    ends: Mapping[Edge, tuple[End, End]] = field(default_factory=dict)
+    partially_directed: frozenset[Edge] = frozenset()
+    nondirected: frozenset[Edge] = frozenset()
+    partially_undirected: frozenset[Edge] = frozenset()
 
-    def __post_init__(self) -> None:
-        p = len(self.nodes)
-        for (i, j), marks in self.ends.items():
-            if not 0 <= i < j < p:
-                raise ValueError(f"({i}, {j}) is not a pair of two of {p} nodes, the smaller first")
-            if len(marks) != 2 or not set(marks) <= {"-", ">", "o"}:
-                raise ValueError(f"({i}, {j}) has ends {marks!r}; they are '-', '>' or 'o'")
+    @classmethod
+    def from_ends(cls, nodes: tuple[str, ...], ends: Mapping[Edge, tuple[End, End]]) -> PAG:
+        """From the marks at i and at j of each pair (i, j); raises ValueError for other marks."""
+        kinds: dict[str, set[Edge]] = {kind: set() for kind in MARKS}
+        for pair, marks in ends.items():
+            i, j = pair
+            if marks not in _BY_ENDS:
+                i, j, marks = j, i, marks[::-1]
+            if marks not in _BY_ENDS:
+                raise ValueError(f"{pair} has ends {marks!r}; they are '-', '>' or 'o'")
+            alike = marks[0] == marks[1]
+            kinds[_BY_ENDS[marks]].add(ordered(i, j) if alike else (i, j))
+        return cls(nodes, **{kind: frozenset(pairs) for kind, pairs in kinds.items()})
 
     @property
-    def skeleton(self) -> frozenset[Edge]:
-        """Adjacent pairs (i, j) with i < j."""
-        return frozenset(self.ends)
+    def by_kind(self) -> dict[Kind, frozenset[Edge]]:
+        """All edges, by kind."""
+        return {
+            **super().by_kind,
+            "partially_directed": self.partially_directed,
+            "nondirected": self.nondirected,
+            "partially_undirected": self.partially_undirected,
+        }
 
     def end(self, i: int, j: int) -> End | None:
         """The mark at j of the edge between i and j; None where they are not adjacent."""
-        marks = self.ends.get(ordered(i, j))
-        return None if marks is None else marks[1 if i < j else 0]
-
-    def mark(self, i: int, j: int) -> str | None:
-        """The edge as read from i to j, the mark at i and the mark at j such as "o>"; or None."""
-        here, there = self.end(j, i), self.end(i, j)
-        if here is None or there is None:
-            return None
-        return _BACKWARD[here] + _FORWARD[there]
-
-    @property
-    def causes(self) -> frozenset[Edge]:
-        """(i, j) where i causes j: a tail at i, and an arrowhead at j."""
-        marked = frozenset(self.ends) | frozenset((j, i) for i, j in self.ends)
-        return frozenset(
-            (i, j) for i, j in marked if self.end(j, i) == "-" and self.end(i, j) == ">"
-        )
+        mark = self.mark(i, j)
+        return None if mark is None else _END[mark[-1]]
 
 
-def as_pag(graph: PDAG) -> PAG:
-    """A graph of tails and arrowheads as a PAG: a line without arrows has two tails."""
-    ends: dict[Edge, tuple[End, End]] = {}
-    for i, j in graph.skeleton:
-        mark = graph.mark(i, j)
-        ends[i, j] = (
-            ">" if mark in ("<-", "<->") else "-",
-            ">" if mark in ("->", "<->") else "-",
-        )
-    return PAG(graph.nodes, ends)
+_END: dict[str, End] = {"-": "-", ">": ">", "o": "o"}

@@ -10,7 +10,33 @@ from privcore.errors import DataError
 from privcore.text import short
 
 Edge = tuple[int, int]
-Mark = Literal["->", "<-", "--", "<->"]
+Kind = Literal[
+    "directed",
+    "undirected",
+    "bidirected",
+    "partially_directed",
+    "nondirected",
+    "partially_undirected",
+]
+# An edge as read from its first node to its second; a circle is a tail or an arrowhead.
+MARKS: dict[Kind, str] = {
+    "directed": "->",
+    "undirected": "--",
+    "bidirected": "<->",
+    "partially_directed": "o->",
+    "nondirected": "o-o",
+    "partially_undirected": "o--",
+}
+# The same as a reader sees them.
+SIGNS: dict[Kind, str] = {
+    "directed": "→",
+    "undirected": "–",
+    "bidirected": "↔",
+    "partially_directed": "o→",
+    "nondirected": "o–o",
+    "partially_undirected": "o–",
+}
+_BACKWARD = {"->": "<-", "o->": "<-o", "o--": "--o"}
 
 
 @dataclass(frozen=True)
@@ -44,10 +70,10 @@ class PDAG:
         for i, j in self._edges:
             if not (0 <= i < p and 0 <= j < p) or i == j:
                 raise ValueError(f"({i}, {j}) is not a pair of two of {p} nodes")
-        if any(i > j for i, j in self.undirected | self.bidirected):
+        alike = [pairs for kind, pairs in self.by_kind.items() if MARKS[kind] not in _BACKWARD]
+        if any(i > j for i, j in frozenset().union(*alike)):
             raise ValueError("edges without one direction are stored with the smaller index first")
-        kinds = (self.directed, self.undirected, self.bidirected)
-        if len(self.skeleton) != sum(map(len, kinds)):
+        if len(self.skeleton) != sum(map(len, self.by_kind.values())):
             raise ValueError("a pair of nodes has more than one edge")
 
     @classmethod
@@ -82,8 +108,17 @@ class PDAG:
         return cls(tuple(nodes), arrows, lines, both)
 
     @property
+    def by_kind(self) -> dict[Kind, frozenset[Edge]]:
+        """All edges, by kind."""
+        return {
+            "directed": self.directed,
+            "undirected": self.undirected,
+            "bidirected": self.bidirected,
+        }
+
+    @property
     def _edges(self) -> frozenset[Edge]:
-        return self.directed | self.undirected | self.bidirected
+        return frozenset().union(*self.by_kind.values())
 
     @property
     def skeleton(self) -> frozenset[Edge]:
@@ -94,15 +129,22 @@ class PDAG:
         """The neighbours of a node, whatever the edge."""
         return {i + j - node for i, j in self._edges if node in (i, j)}
 
-    def mark(self, i: int, j: int) -> Mark | None:
-        """The edge between i and j as read from i to j, or None."""
-        if (i, j) in self.directed:
-            return "->"
-        if (j, i) in self.directed:
-            return "<-"
-        if ordered(i, j) in self.bidirected:
-            return "<->"
-        return "--" if ordered(i, j) in self.undirected else None
+    def mark(self, i: int, j: int) -> str | None:
+        """The edge between i and j as read from i to j, such as "->" or "<-", or None."""
+        for kind, pairs in self.by_kind.items():
+            if (i, j) in pairs:
+                return MARKS[kind]
+            if (j, i) in pairs:
+                return _BACKWARD.get(MARKS[kind], MARKS[kind])
+        return None
+
+    def named_edges(self) -> list[tuple[str, str, Kind]]:
+        """(from, to, kind), by kind and then by position."""
+        return [
+            (self.nodes[i], self.nodes[j], kind)
+            for kind, pairs in self.by_kind.items()
+            for i, j in sorted(pairs)
+        ]
 
     def named_directed(self) -> list[tuple[str, str]]:
         """(cause, effect), sorted by position."""

@@ -12,9 +12,9 @@ from itertools import pairwise, product
 import networkx as nx
 
 from privcore.errors import DataError
-from privcore.graphs.building import Kind, NamedEdge, build_graph, named_edges
+from privcore.graphs.building import NamedEdge, build_graph
 from privcore.graphs.objects import circles, edge_of_ends, from_networkx
-from privcore.graphs.pdag import PDAG
+from privcore.graphs.pdag import PDAG, Kind
 from privcore.text import short
 
 _DAGITTY_MARKS: dict[Kind, str] = {"directed": "->", "undirected": "--"}
@@ -58,7 +58,9 @@ def to_dagitty(graph: PDAG) -> str:
         if "\\" in name or not name.isprintable():
             raise _unwritable("DAGitty", name, "a backslash, or what is not printed")
     quoted = {name: '"' + name.replace('"', '\\"') + '"' for name in graph.nodes}
-    lines = [f"{quoted[a]} {_DAGITTY_MARKS[kind]} {quoted[b]}" for a, b, kind in named_edges(graph)]
+    lines = [
+        f"{quoted[a]} {_DAGITTY_MARKS[kind]} {quoted[b]}" for a, b, kind in graph.named_edges()
+    ]
     head = "pdag {" if graph.undirected else "dag {"
     return "\n".join([head, *quoted.values(), *lines, "}", ""])
 
@@ -164,7 +166,7 @@ def to_tetrad(graph: PDAG) -> str:
             raise _unwritable("Tetrad", name, "blanks, commas or semicolons")
     edges = [
         f"{number}. {a} {_TETRAD_MARKS[kind]} {b}"
-        for number, (a, b, kind) in enumerate(named_edges(graph), start=1)
+        for number, (a, b, kind) in enumerate(graph.named_edges(), start=1)
     ]
     return "\n".join([TETRAD_HEAD, ";".join(graph.nodes), "", "Graph Edges:", *edges, ""])
 

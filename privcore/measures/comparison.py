@@ -10,7 +10,17 @@ from privcore.graphs import PDAG
 
 PairClass = Literal["match", "undirected", "reversed", "extra", "missing"]
 CLASSES: tuple[PairClass, ...] = ("match", "undirected", "reversed", "extra", "missing")
-_SIGN = {"->": "→", "<-": "←", "--": "—", "<->": "↔"}
+_SIGN = {
+    "->": "→",
+    "<-": "←",
+    "--": "—",
+    "<->": "↔",
+    "o->": "o→",
+    "<-o": "←o",
+    "o-o": "o–o",
+    "o--": "o–",
+    "--o": "–o",
+}
 
 
 class PairComparison(NamedTuple):
@@ -27,9 +37,9 @@ class PairComparison(NamedTuple):
 class Comparison:
     """All pairs adjacent in the graph or in the reference, sorted.
 
-    match: same adjacency and same endpoint marks; undirected: adjacent in both, but only one of
-    them has an arrow; reversed: adjacent in both, with other arrows; extra: only in the graph;
-    missing: only in the reference.
+    match: same adjacency and same endpoint marks; undirected: adjacent in both, and one of them
+    leaves open what the other says; reversed: adjacent in both, with other arrows; extra: only in
+    the graph; missing: only in the reference.
     """
 
     reference_name: str
@@ -52,6 +62,15 @@ def edge_text(graph: PDAG, i: int, j: int) -> str:
     return f"{graph.nodes[i]} {_SIGN[mark]} {graph.nodes[j]}" if mark else "none"
 
 
+def _is_open(here: str, there: str) -> bool:
+    """Whether two different marks can both be true.
+
+    A line without arrows leaves its direction open, and a circle leaves its end open.
+    """
+    ends = zip((here[0], here[-1]), (there[0], there[-1]), strict=True)
+    return "--" in (here, there) or all(a == b or "o" in (a, b) for a, b in ends)
+
+
 def compare(graph: PDAG, reference: PDAG, reference_name: str) -> Comparison:
     """Classify every pair; both graphs have the same nodes in the same order."""
     if graph.nodes != reference.nodes:
@@ -67,6 +86,6 @@ def compare(graph: PDAG, reference: PDAG, reference_name: str) -> Comparison:
         elif here == there:
             kind = "match"
         else:
-            kind = "undirected" if "--" in (here, there) else "reversed"
+            kind = "undirected" if _is_open(here, there) else "reversed"
         pairs.append(PairComparison(i, j, kind, edge_text(graph, i, j), edge_text(reference, i, j)))
     return Comparison(reference_name, tuple(pairs))

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from math import comb
 
 from privcore.graphs import PDAG
+from privcore.graphs.pdag import ordered
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def ordered_pair_f1(graph: PDAG, reference: PDAG) -> float:
 
 
 def _ordered_pairs(graph: PDAG) -> frozenset[tuple[int, int]]:
-    both = graph.undirected | graph.bidirected
+    both = graph.skeleton - {ordered(i, j) for i, j in graph.directed}
     return graph.directed | both | {(j, i) for i, j in both}
 
 

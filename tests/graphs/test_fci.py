@@ -2,15 +2,15 @@
 
 import contextlib
 import io
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
 import pytest
 from causallearn.search.ConstraintBased.FCI import fci as peer
 
-from privcore.graphs import PDAG
-from privcore.graphs.fci import fci, orient_pag
-from privcore.graphs.pag import PAG, as_pag
+from privcore.graphs.fci import fci, orient_pag, triples_of
+from privcore.graphs.pag import PAG
 from tests.examples import few
 from tests.graphs.random_dags import names, random_dag
 
@@ -37,6 +37,11 @@ def found(p, graph, **how):
     return fci(names(p), lambda x, y, held: nx.is_d_separator(graph, {x}, {y}, set(held)), **how)
 
 
+def ends(made):
+    """The marks at i and at j of each edge."""
+    return {(i, j): (made.end(j, i), made.end(i, j)) for i, j in made.skeleton}
+
+
 def peers(p, graph):
     rows = np.random.default_rng(1).normal(size=(10, p))
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -50,13 +55,13 @@ def peers(p, graph):
 def test_every_mark_is_causal_learn_s(part):
     for seed in SEEDS[part::10]:
         p, graph = hidden(seed)
-        assert dict(found(p, graph).ends) == peers(p, graph), seed
+        assert ends(found(p, graph)) == peers(p, graph), seed
 
 
 @pytest.mark.parametrize("seed", sorted(DIFFERENT))
 def test_where_causal_learn_differs_it_is_still_so(seed):
     p, graph = hidden(seed)
-    ours, theirs = dict(found(p, graph).ends), peers(p, graph)
+    ours, theirs = ends(found(p, graph)), peers(p, graph)
     assert ours.keys() == theirs.keys()
     other = {pair: (ours[pair], theirs[pair]) for pair in ours if ours[pair] != theirs[pair]}
     assert other
@@ -72,11 +77,11 @@ def test_every_mark_is_true():
         p, graph = hidden(seed)
         made = found(p, graph)
         above = [nx.ancestors(graph, node) for node in range(p)]
-        for i, j in made.ends:
+        for i, j in made.skeleton:
             for a, b in ((i, j), (j, i)):
                 assert made.end(b, a) != "-" or a in above[b]
                 assert made.end(b, a) != ">" or a not in above[b]
-        assert all(a in above[b] for a, b in made.causes)
+        assert all(a in above[b] for a, b in made.directed)
 
 
 def test_an_order_of_columns_changes_nothing():
@@ -87,18 +92,18 @@ def test_an_order_of_columns_changes_nothing():
         turn = [int(k) for k in rng.permutation(p)]
         renamed = nx.relabel_nodes(graph, dict(enumerate(turn)), copy=True)
         other = found(p, renamed)
-        for i, j in made.ends:
+        for i, j in made.skeleton:
             assert other.mark(turn[i], turn[j]) == made.mark(i, j)
-        assert len(other.ends) == len(made.ends)
+        assert len(other.skeleton) == len(made.skeleton)
 
 
 def test_a_hidden_cause_is_told_from_a_cause():
     """Two columns with a hidden cause, each with a cause of its own: neither causes the other."""
     graph = nx.DiGraph([(0, 1), (4, 1), (4, 2), (3, 2)])
     made = found(4, graph)
-    assert made.mark(1, 2) == "<>"
-    assert (made.mark(0, 1), made.mark(3, 2)) == ("o>", "o>")
-    assert not made.causes
+    assert made.mark(1, 2) == "<->"
+    assert (made.mark(0, 1), made.mark(3, 2)) == ("o->", "o->")
+    assert not made.directed
 
 
 def test_possible_d_sep_takes_an_edge_away_that_a_search_of_neighbours_keeps():
@@ -106,33 +111,41 @@ def test_possible_d_sep_takes_an_edge_away_that_a_search_of_neighbours_keeps():
     seen = [(0, 3), (1, 2), (2, 4), (4, 5)]
     causes = [(6, 1), (6, 3), (7, 1), (7, 4), (8, 0), (8, 2), (9, 0), (9, 5)]
     graph = nx.DiGraph([*seen, *causes])
-    quick, full = found(6, graph, hidden_paths=False), found(6, graph)
-    assert quick.skeleton - full.skeleton == {(3, 5)}
-    assert full.skeleton < quick.skeleton
-    assert dict(full.ends) == peers(6, graph)
+    full = found(6, graph)
+    assert not full.skeleton & {(3, 5)}
+    near = [{j for j in range(6) if (min(i, j), max(i, j)) in full.skeleton} for i in range(6)]
+    near[3].add(5)
+    near[5].add(3)
+    for k in range(3):
+        for held in combinations(sorted((near[3] | near[5]) - {3, 5}), k):
+            assert not nx.is_d_separator(graph, {3}, {5}, set(held))
+    assert ends(full) == peers(6, graph)
 
 
 def test_a_cycle_without_chords_is_a_sign_of_selection():
     """Rules 5 to 7: four columns in a circle, each pair across separated by the other two."""
     near = [{1, 3}, {0, 2}, {1, 3, 4}, {0, 2}, {2}]
     apart = {(0, 2): {1, 3}, (1, 3): {0, 2}, (0, 4): {2}, (1, 4): {2}, (3, 4): {2}}
-    made = orient_pag(names(5), near, {pair: frozenset(held) for pair, held in apart.items()})
+    separating = {pair: frozenset(held) for pair, held in apart.items()}
+    made = orient_pag(names(5), near, separating, triples_of(near, separating))
     assert {made.mark(i, j) for i, j in ((0, 1), (1, 2), (2, 3), (0, 3))} == {"--"}
     # Rule 6: a tail at the column on the circle.
-    assert made.mark(2, 4) == "-o"
+    assert made.mark(2, 4) == "--o"
 
 
 def test_the_marks_of_a_pag():
-    graph = PAG(("a", "b", "c"), {(0, 1): ("-", ">"), (1, 2): ("o", ">")})
+    graph = PAG.from_ends(
+        ("a", "b", "c", "d"), {(1, 0): (">", "-"), (1, 2): ("o", ">"), (2, 3): ("-", "o")}
+    )
     assert (graph.mark(0, 1), graph.mark(1, 0)) == ("->", "<-")
-    assert graph.mark(2, 1) == "<o"
-    assert graph.causes == {(0, 1)}
-    assert graph.skeleton == {(0, 1), (1, 2)}
-    for ends in ({(1, 0): ("-", ">")}, {(0, 3): ("-", ">")}, {(0, 1): ("-", "x")}):
+    assert (graph.mark(1, 2), graph.mark(2, 1), graph.mark(2, 3)) == ("o->", "<-o", "--o")
+    assert graph.directed == {(0, 1)}
+    assert graph.skeleton == {(0, 1), (1, 2), (2, 3)}
+    assert [kind for *_, kind in graph.named_edges()] == [
+        "directed",
+        "partially_directed",
+        "partially_undirected",
+    ]
+    for wrong in ({(0, 3): ("-", ">")}, {(0, 1): ("-", "x")}, {(1, 1): (">", ">")}):
         with pytest.raises(ValueError, match=r"pair of two|ends"):
-            PAG(("a", "b", "c"), ends)
-    plain = PDAG(("a", "b", "c"), frozenset({(1, 0)}), frozenset({(1, 2)}))
-    assert {pair: as_pag(plain).mark(*pair) for pair in plain.skeleton} == {
-        (0, 1): "<-",
-        (1, 2): "--",
-    }
+            PAG.from_ends(("a", "b", "c"), wrong)

@@ -16,6 +16,7 @@ from privcore.counts import CountSource
 from privcore.extras.audits.case import Side
 from privcore.extras.audits.neighbours import Pair
 from privcore.extras.audits.outputs import Outcome, Outputs
+from privcore.graphs.pdag import SIGNS
 from privcore.privacy.mechanisms import NoiseSource
 
 
@@ -78,9 +79,7 @@ def repeated(
 def _key(outcome: RunOutcome) -> Hashable:
     graph, left = outcome.graph, outcome.unreached
     return (
-        graph.directed,
-        graph.undirected,
-        graph.bidirected,
+        *graph.by_kind.values(),
         frozenset(outcome.separating_sets.items()),
         outcome.spent,
         outcome.tests_run,
@@ -94,10 +93,7 @@ def described(outcome: RunOutcome) -> Outcome:
     """All that is given out in words, and numbers read from it."""
     graph = outcome.graph
     name = graph.nodes
-    directed = [f"{name[i]}→{name[j]}" for i, j in sorted(graph.directed)]
-    undirected = [f"{name[i]}–{name[j]}" for i, j in sorted(graph.undirected)]
-    both = [f"{name[i]}↔{name[j]}" for i, j in sorted(graph.bidirected)]
-    edges = (*directed, *undirected, *both)
+    edges = [f"{a}{SIGNS[kind]}{b}" for a, b, kind in graph.named_edges()]
     sets = [
         f"{name[i]},{name[j]} given {{{', '.join(name[k] for k in sorted(separating_set))}}}"
         for (i, j), separating_set in sorted(outcome.separating_sets.items())
@@ -111,10 +107,7 @@ def described(outcome: RunOutcome) -> Outcome:
         left = outcome.unreached
         words += f", {left.tests} tests of orders {left.first} to {left.last} not reached"
     facts = [(f"edge {edge}?", 1.0) for edge in edges]
-    facts += [
-        (f"{name[i]} and {name[j]} adjacent?", 1.0)
-        for i, j in sorted({*graph.directed, *graph.undirected, *graph.bidirected})
-    ]
+    facts += [(f"{name[i]} and {name[j]} adjacent?", 1.0) for i, j in sorted(graph.skeleton)]
     facts += [(f"separated: {text}?", 1.0) for text in sets]
     facts += [
         ("number of edges", float(len(edges))),

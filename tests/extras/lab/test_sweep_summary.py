@@ -207,8 +207,8 @@ def test_edges_by_hand(rows):
             and (row["epsilon"] == line["epsilon"] or row["epsilon"] is None)
         ]
         pair = (line["cause"], line["effect"])
-        touching = sum(any({a, b} == set(pair) for a, _, b in graph) for graph in graphs)
-        pointing = sum((pair[0], "->", pair[1]) in graph for graph in graphs)
+        touching = sum(any({a, b} == set(pair) for a, b, _ in graph) for graph in graphs)
+        pointing = sum((*pair, "directed") in graph for graph in graphs)
         assert line["runs"] == len(graphs)
         assert line["adjacent"] == pytest.approx(touching / len(graphs))
         assert line["directed"] == pytest.approx(pointing / len(graphs))

@@ -17,6 +17,8 @@ from privcore.errors import PrivcoreError
 from privcore.extras.lab.sweeps.plan import SweepPlan
 from privcore.extras.lab.sweeps.runs import Cell, Reference
 from privcore.graphs import PDAG
+from privcore.graphs.building import build_graph
+from privcore.graphs.pdag import MARKS, Kind
 from privcore.measures.metrics import cpdag_metrics, skeleton_metrics
 from privcore.measures.references import REFERENCES, NonPrivate, true_graph
 from privcore.privacy.mechanisms import NoNoise
@@ -259,33 +261,34 @@ def compared(graph: PDAG, against: Mapping[str, PDAG]) -> Row:
     return row
 
 
+# A circle is @, as in DAGitty: a name may end in the letter o.
+_SIGNS: dict[Kind, str] = {kind: mark.replace("o", "@") for kind, mark in MARKS.items()}
+_KINDS = {sign: kind for kind, sign in _SIGNS.items()}
+
+
 def edges_text(graph: PDAG) -> str:
     """Such as "smoke->lung tub--either", sorted; `edges_of` reads it.
 
     Characters that could be mistaken for the marks, or for a formula by a spreadsheet, are written
     as in an address, such as %20.
     """
-    arrows = [f"{_escaped(a)}->{_escaped(b)}" for a, b in graph.named_directed()]
-    lines = [f"{_escaped(a)}--{_escaped(b)}" for a, b in graph.named_undirected()]
-    both = [f"{_escaped(a)}<->{_escaped(b)}" for a, b in graph.named_bidirected()]
-    return " ".join([*arrows, *lines, *both])
+    return " ".join(
+        f"{_escaped(a)}{_SIGNS[kind]}{_escaped(b)}" for a, b, kind in graph.named_edges()
+    )
 
 
-def edges_of(text: str) -> list[tuple[str, str, str]]:
-    """(cause, "->", effect), and two names with "--" or "<->" between, of an `edges_text`."""
-    edges = []
+def edges_of(text: str) -> list[tuple[str, str, Kind]]:
+    """(from, to, kind) of each edge of an `edges_text`."""
+    edges: list[tuple[str, str, Kind]] = []
     for edge in text.split():
-        a, mark, b = re.split("(<->|->|--)", edge)
-        edges.append((unquote(a), mark, unquote(b)))
+        a, sign, b = re.split("([<@]?-[->@])", edge)
+        edges.append((unquote(a), unquote(b), _KINDS[sign]))
     return edges
 
 
 def graph_of(names: Sequence[str], text: str) -> PDAG:
     """The graph of an `edges_text`."""
-    kinds = (
-        [(a, b) for a, mark, b in edges_of(text) if mark == kind] for kind in ("->", "--", "<->")
-    )
-    return PDAG.from_names(names, *kinds)
+    return build_graph(names, edges_of(text))
 
 
 def _escaped(name: str) -> str:

@@ -149,7 +149,7 @@ def edge_recovery(
         graphs = [_marks(text) for text in texts]
         for cause, effect in wanted:
             adjacent = [(cause, effect) in g or (effect, cause) in g for g in graphs]
-            directed = [g.get((cause, effect)) == "->" for g in graphs]
+            directed = [g.get((cause, effect)) == "directed" for g in graphs]
             lines.append(
                 {
                     **dict(zip(keys, key, strict=True)),
@@ -164,4 +164,4 @@ def edge_recovery(
 
 
 def _marks(text: str) -> dict[tuple[str, str], str]:
-    return {(a, b): mark for a, mark, b in edges_of(text)}
+    return {(a, b): kind for a, b, kind in edges_of(text)}
