@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -81,6 +81,12 @@ class Described(ABC):
         return tuple(column.name for column in self.columns)
 
     @property
+    def seen_edges(self) -> tuple[tuple[str, str], ...]:
+        """Those of the true DAG between columns of the table; others lead to hidden columns."""
+        names = set(self.names)
+        return tuple(edge for edge in self.true_edges or () if names.issuperset(edge))
+
+    @property
     def levels(self) -> tuple[int, ...]:
         """Number of levels of each column; raises DataError if one is continuous."""
         for column in self.columns:
@@ -135,6 +141,7 @@ class Dataset(Described):
     values: per column an array of shape (n,): integer codes 0..levels-1, or float64 within the
         bounds.  Made read-only.
     true_edges: the true DAG as (cause, effect) names, if it is known.
+    hidden: columns of the true DAG that are not in the table (`hiding`).
     notes: sentences that limit what a guarantee about these rows covers.
     recipe: how a structural example was made, so that reports can say how to make it again: its
         name under "example", its parameters by name, and "intervals" if `intervals` has cut it.
@@ -158,6 +165,7 @@ class Dataset(Described):
     unit: Unit = RECORD
     questions: tuple[OpenQuestion, ...] = ()
     asked: ReadingOptions = ReadingOptions()
+    hidden: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_names([column.name for column in self.columns])
@@ -168,7 +176,7 @@ class Dataset(Described):
         if self.n < 2:
             raise DataError(too_few_rows(self.n))
         for name in (name for edge in self.true_edges or () for name in edge):
-            if name not in self.names:
+            if name not in (*self.names, *self.hidden):
                 raise DataError(f"The true graph names {short(name)!r}, which is not a column.")
         for column, values in zip(self.columns, self.values, strict=True):
             _check_values(column, values)
@@ -177,6 +185,32 @@ class Dataset(Described):
     @property
     def n(self) -> int:
         return len(self.values[0])
+
+    def hiding(self, names: Collection[str]) -> Dataset:
+        """Without those columns, whose place in the true graph stays known.
+
+        Raises DataError for a name that is not a column.
+
+        Example: the season is hidden; the rain and the sprinkler still depend on it.
+
+            >>> from privcore import load_network
+            >>> data = load_network("asia").sample(1_000, seed=1).hiding(["smoke"])
+            >>> len(data.names), data.hidden, ("smoke", "lung") in data.true_edges
+            (7, ('smoke',), True)
+        """
+        for name in names:
+            if name not in self.names:
+                raise DataError(
+                    f"There is no column {short(name)!r} to hide; choose among "
+                    f"{', '.join(short(known) for known in self.names[:20])}."
+                )
+        seen = [k for k, name in enumerate(self.names) if name not in names]
+        return replace(
+            self,
+            columns=tuple(self.columns[k] for k in seen),
+            values=tuple(self.values[k] for k in seen),
+            hidden=(*self.hidden, *(name for name in self.names if name in names)),
+        )
 
     @property
     def basis(self) -> str:

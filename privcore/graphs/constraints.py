@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privcore.graphs.meek import apply_meek_rules
+from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import PDAG, Edge, ordered
 
 
@@ -177,7 +178,8 @@ class Constraints:
         for i, j in sorted(graph.directed):
             if not self.allowed[i, j]:
                 return f"the arrow {names[i]} → {names[j]} is ruled out"
-        for i, j in sorted(graph.undirected):
+        # A line of a PAG is no open direction: both ends are causes of what rows are selected by.
+        for i, j in () if isinstance(graph, PAG) else sorted(graph.undirected):
             if not (self.allowed[i, j] and self.allowed[j, i]):
                 return f"the edge {names[i]} – {names[j]} has a direction that is ruled out"
         for i, j in sorted(graph.bidirected):

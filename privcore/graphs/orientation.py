@@ -66,11 +66,8 @@ def orient(
         left = skeleton.skeleton - known.impossible(skeleton.skeleton)
         skeleton = PDAG(skeleton.nodes, undirected=left)
         fixed = known.known_arrows(left)
-    triples = read_triples(skeleton, separating_sets, rule)
+    triples = read_triples(skeleton, separating_sets, rule, known)
     ambiguous = triples.ambiguous
-    if known is not None and (unasked := known.ruled_out - separating_sets.keys()):
-        # Nobody asked what separates these.
-        ambiguous |= {triple for triple in unshielded(skeleton) if triple[::2] in unasked}
     colliders = set(triples.colliders) - _with({(j, i) for i, j in fixed}, triples.colliders)
     if strength is None:
         fewest = {pair: -min(map(len, sets)) for pair, sets in separating_sets.items() if sets}
@@ -121,18 +118,24 @@ def unshielded(skeleton: PDAG) -> list[Triple]:
     )
 
 
-def read_triples(skeleton: PDAG, separating_sets: Sets, rule: ColliderRule) -> Triples:
+def read_triples(
+    skeleton: PDAG, separating_sets: Sets, rule: ColliderRule, known: Constraints | None = None
+) -> Triples:
     """Which unshielded triples x — z — y are v-structures, by how many of the sets hold z.
 
     "first" (Spirtes, Glymour & Scheines 2000) and "union": those where none of the sets does.
     "conservative" (Ramsey, Zhang & Spirtes 2006): likewise; where some do and some do not, or there
     is no set, the triple is ambiguous.  "majority" (Colombo & Maathuis 2014): where fewer than half
-    do; where half of them do, or there is none, it is ambiguous.
+    do; where half of them do, or there is none, it is ambiguous.  Ambiguous, too, are triples whose
+    ends background knowledge keeps from being adjacent, and that no test has separated.
     """
     colliders, ambiguous = set(), set()
+    untested = frozenset() if known is None else known.ruled_out - separating_sets.keys()
     for triple in unshielded(skeleton):
         x, z, y = triple
         if (x, y) not in separating_sets:
+            if (x, y) in untested:
+                ambiguous.add(triple)
             continue
         sets = separating_sets[x, y]
         holding = sum(z in separating_set for separating_set in sets)

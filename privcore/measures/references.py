@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from privcore.algorithms.search.model import Algorithm
 from privcore.graphs import PDAG, cpdag_of_dag
 from privcore.graphs.knowledge import Knowledge
+from privcore.graphs.latent import pag_of_dag
 
 # By these names references stand in reports, rows and addresses.  non_private: PC or NOTEARS with a
 # run's settings; same: the run's own algorithm without noise.
@@ -32,17 +34,39 @@ def true_graph(
     names: Sequence[str],
     edges: Iterable[tuple[str, str]],
     knowledge: str = "",
+    *,
+    hidden_causes: bool = False,
 ) -> PDAG:
-    """The true DAG as an algorithm can be asked to find it: its CPDAG, or itself.
+    """The best that an algorithm can find of the true DAG: its CPDAG, itself, or a PAG.
 
+    edges: (cause, effect).  Where they name columns that are not in `names`, these are hidden, and
+    the true graph over the others is a PAG; so it is for a run with `hidden_causes`.
     knowledge: what the run knows beforehand; where the true DAG obeys, its directions are in.
     """
+    edges = tuple(edges)
+    hidden = {name for edge in edges for name in edge} - set(names)
+    if hidden or hidden_causes:
+        return _true_pag(tuple(names), edges, tuple(sorted(hidden)), knowledge)
     true = PDAG.from_names(names, edges)
     if algorithm.output == "dag":
         return true
     cpdag = cpdag_of_dag(names, true.directed)
     known = Knowledge.read(knowledge).on(names)
     return cpdag if known.violation(true) else known.completed(cpdag)
+
+
+@lru_cache(maxsize=64)
+def _true_pag(
+    names: tuple[str, ...],
+    edges: tuple[tuple[str, str], ...],
+    hidden: tuple[str, ...],
+    knowledge: str,
+) -> PDAG:
+    everything = (*names, *hidden)
+    place = {name: k for k, name in enumerate(everything)}
+    arrows = [(place[a], place[b]) for a, b in edges]
+    unseen = range(len(names), len(everything))
+    return pag_of_dag(everything, arrows, unseen, Knowledge.read(knowledge).on(names))
 
 
 def non_private_settings(

@@ -118,14 +118,20 @@ def references_of(
     """`truth`, if it is known, `non_private`, and `same`, if it was made.
 
     non_private, same: as `non_private_reference` makes them.  The true graph is compared as its
-    CPDAG, with the directions that were known beforehand, or as it is with algorithms that claim
-    one DAG.
+    CPDAG or PAG, with the directions that were known beforehand, or as it is with algorithms that
+    claim one DAG.
     """
     references = {}
     if dataset.true_edges is not None:
         algorithm = get_algorithm(non_private.algorithm)
-        known = non_private.parameters["knowledge"]
-        references["truth"] = true_graph(algorithm, dataset.names, dataset.true_edges, known)
+        settings = non_private.parameters
+        references["truth"] = true_graph(
+            algorithm,
+            dataset.names,
+            dataset.true_edges,
+            settings["knowledge"],
+            hidden_causes=settings.get("hidden_causes", False),
+        )
     references["non_private"] = non_private.graph
     if same is not None:
         references["same"] = same.graph

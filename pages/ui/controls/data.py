@@ -61,7 +61,7 @@ def layout_of(dataset: Dataset) -> Positions:
     """Before any run: from the true DAG if that is known, else from the names alone."""
     dag = None
     if dataset.true_edges:
-        dag = PDAG.from_names(dataset.names, dataset.true_edges).directed
+        dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
     return shared_layout(dataset.names, dag=dag)
 
 

@@ -143,7 +143,7 @@ def _again(run: Run[MomentSearchParameters], kept: Kept) -> Outcome:
 
 def _reference(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """PC's own choice of a score: G² for levels, Fisher's z for numbers."""
-    shared = ("threshold", "max_order")
+    shared = ("threshold", "max_order", "hidden_causes")
     return {"score": None, **{name: parameters[name] for name in shared}}
 
 

@@ -50,9 +50,13 @@ class Evidence(Protocol):
         """Noncentrality of such a test for a dependence of size 1."""
         ...
 
+    def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+        """The test that decides on edges of the result."""
+        return self.test(x, y, conditioning_set)
+
     def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
         """The test of one edge of a DAG, as if all others were right."""
-        return self.test(cause, effect, tuple(sorted(dag[effect] - {cause})))
+        return self.final(cause, effect, tuple(sorted(dag[effect] - {cause})))
 
     def effect(self, x: int, y: int) -> float:
         """Size of the dependence of a pair given nothing, noise taken off."""

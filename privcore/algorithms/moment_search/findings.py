@@ -90,6 +90,25 @@ def pair_findings(
     return findings
 
 
+def of_edges_alone(
+    findings: Mapping[Pair, PairFinding], skeleton: frozenset[Pair]
+) -> dict[Pair, PairFinding]:
+    """The findings where there may be unobserved confounders, which no probability of a direction
+    is calibrated for.
+
+    skeleton: pairs that have an edge; an edge too few of them is one that cannot be told.
+    """
+    made = {}
+    for pair, finding in findings.items():
+        verdict = finding.verdict
+        if pair in skeleton:
+            verdict = "edge"
+        elif verdict == "edge":
+            verdict = "not enough budget"
+        made[pair] = finding._replace(verdict=verdict, direction=None, forward=None)
+    return made
+
+
 def stated_finding(
     verdict: Verdict,
     pair: Pair,

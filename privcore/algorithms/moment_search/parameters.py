@@ -204,6 +204,7 @@ class MomentSearchParameters(parameters.ProvenParameters):
     longest_row: float | None = RADIUS.field()
     reference_effect: float = REFERENCE.field()
     max_order: int | None = parameters.MAX_ORDER.field()
+    hidden_causes: bool = parameters.HIDDEN_CAUSES.field()
 
     def level_of_candidates(self, columns: int) -> float:
         """`candidate_level` for so many columns."""

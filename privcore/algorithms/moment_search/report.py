@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from privcore.algorithms.moment_search.evidence import Evidence
-from privcore.algorithms.moment_search.findings import Rules, pair_findings
+from privcore.algorithms.moment_search.findings import Rules, of_edges_alone, pair_findings
+from privcore.algorithms.moment_search.hidden import pag_of
 from privcore.algorithms.moment_search.line_evidence import LineEvidence
 from privcore.algorithms.moment_search.margins import nearest_probabilities
 from privcore.algorithms.moment_search.moments import Moments
@@ -71,6 +72,16 @@ def outcome(
         for pair, columns_given in skeleton.separating_sets.items()
         if pair not in graph.skeleton
     }
+    rules = Rules(parameters.false_edges, candidates, parameters.reference_effect)
+    findings = pair_findings(
+        result.evidence, result.dag, graph.directed, posterior.stated, separating, rules, known
+    )
+    stage = None
+    if parameters.hidden_causes:
+        searched = pag_of(run, result.dag, result.evidence.final)
+        graph, stage = searched.graph, searched.hidden_stage
+        separating = searched.separating_sets
+        findings = of_edges_alone(findings, graph.skeleton)
     guarantee = common.proven_guarantee(run, "Gaussian DP", proofs, parameters.delta)
     if isinstance(kept, KeptRows) and isinstance(kept.units, LineUnits):
         guarantee = replace(guarantee, public=(*guarantee.public, MEASURED))
@@ -87,15 +98,7 @@ def outcome(
         trace=tuple(recorder.steps),
         unit="p-value",
         beyond=Beyond(
-            pair_findings(
-                result.evidence,
-                result.dag,
-                graph.directed,
-                posterior.stated,
-                separating,
-                Rules(parameters.false_edges, candidates, parameters.reference_effect),
-                known,
-            ),
+            findings,
             released_margins(kept.moments),
             settled=posterior.settled,
             released=Released(
@@ -104,6 +107,7 @@ def outcome(
                 _in_units(kept, result.evidence),
                 kept,
             ),
+            hidden_stage=stage,
         ),
     )
     if isinstance(kept, KeptSums):

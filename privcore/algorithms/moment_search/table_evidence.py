@@ -19,7 +19,7 @@ from privcore.algorithms.moment_search.features import sum_zero_basis
 from privcore.algorithms.moment_search.linear_tests import LevelTests
 from privcore.algorithms.moment_search.log_linear import LogLinear
 from privcore.algorithms.moment_search.moments import Moments
-from privcore.algorithms.moment_search.search import DIGITS, Parents
+from privcore.algorithms.moment_search.search import DIGITS
 from privcore.algorithms.moment_search.statistic import Statistic, Statistics
 from privcore.algorithms.moment_search.visible import table_information
 from privcore.arrays import Columns
@@ -94,7 +94,7 @@ class TableEvidence(Evidence):
         )
         return Statistic(*statistic) if said else None
 
-    def family_test(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
+    def final(self, x: int, y: int, conditioning_set: Columns) -> Statistic:
         """The test with the larger p-value: a model's, or that within strata of a table."""
         modelled = self._models.test(x, y, conditioning_set)
         within = self.within_strata(x, y, conditioning_set)
@@ -102,13 +102,10 @@ class TableEvidence(Evidence):
             return within or self.pairs.test(x, y, conditioning_set)
         return modelled if within is None or within.p_value <= modelled.p_value else within
 
-    def edge(self, dag: Parents, cause: int, effect: int) -> Statistic:
-        return self.family_test(cause, effect, tuple(sorted(dag[effect] - {cause})))
-
     def unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The test of two columns without an edge; None where they are too many for a model."""
         modelled = self._models.test(x, y, conditioning_set)
-        return None if modelled is None else self.family_test(x, y, conditioning_set)
+        return None if modelled is None else self.final(x, y, conditioning_set)
 
     def surely_unexplained(self, x: int, y: int, conditioning_set: Columns) -> Statistic | None:
         """The same; None, too, where the model may lack an interaction that no table shows.

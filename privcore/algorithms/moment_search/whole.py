@@ -17,10 +17,12 @@ from privcore.algorithms.moment_search.budget import WholePlan
 from privcore.algorithms.moment_search.cells import cell_information
 from privcore.algorithms.moment_search.evidence import Power
 from privcore.algorithms.moment_search.findings import (
+    of_edges_alone,
     smallest_seen,
     stated_finding,
 )
 from privcore.algorithms.moment_search.full_table import TableScore
+from privcore.algorithms.moment_search.hidden import pag_of
 from privcore.algorithms.moment_search.measure import release_whole
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.posterior import Posterior
@@ -32,6 +34,7 @@ from privcore.algorithms.moment_search.steps import (
     most_parents,
     record_release,
 )
+from privcore.algorithms.moment_search.table_evidence import TableEvidence
 from privcore.algorithms.moment_search.table_search import Sampled, sampled
 from privcore.algorithms.moment_search.visible import probable_from
 from privcore.algorithms.search import common
@@ -86,6 +89,20 @@ def searched_whole(
     edges = likely_edges(best, parameters.false_edges, known)
     graph = drawn(names, best.posterior, edges, known)
     directed = best.posterior.stated
+    findings = _findings(parameters, score, best, graph, directed)
+    separating: dict[Edge, frozenset[int]] = {}
+    stage = None
+    if parameters.hidden_causes:
+        # The DAG of the edges that stay.
+        dag = tuple(
+            frozenset(cause for cause, effect in edges if effect == column)
+            for column in range(len(names))
+        )
+        test = TableEvidence(moments, parameters.penalty).final
+        searched = pag_of(run, dag, test)
+        graph, stage = searched.graph, searched.hidden_stage
+        separating = searched.separating_sets
+        findings = of_edges_alone(findings, graph.skeleton)
     stated = directed + directed.T
     for i, j in combinations(range(len(names)), 2):
         if (i, j) in known.ruled_out:
@@ -94,7 +111,7 @@ def searched_whole(
         recorder.add(Step.noiseless(i, j, (), probability, nan, apart))
     return Outcome(
         graph=graph,
-        separating_sets={},
+        separating_sets=separating,
         guarantee=common.proven_guarantee(run, "pure DP", _PROOFS, 0.0),
         spent=Spent("share", 1.0, 1.0, 1, 1, "releases"),
         tests_run=score.fitted,
@@ -103,10 +120,11 @@ def searched_whole(
         trace=tuple(recorder.steps),
         unit="probability",
         beyond=Beyond(
-            _findings(parameters, score, best, graph, directed),
+            findings,
             released_margins(moments),
             settled=best.posterior.settled,
             released=Released(best.posterior.dags, moments, kept=kept),
+            hidden_stage=stage,
         ),
     )
 

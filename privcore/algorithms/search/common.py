@@ -11,7 +11,7 @@ from privcore.algorithms.search.parameters import (
     PrivateParameters,
     SearchParameters,
 )
-from privcore.algorithms.search.result import Spent, Step, Unreached
+from privcore.algorithms.search.result import Beyond, Spent, Step, Unreached
 from privcore.algorithms.search.skeleton import Decision, Skeleton, search_skeleton
 from privcore.counts import has_numbers
 from privcore.errors import ParameterError
@@ -111,6 +111,7 @@ def outcome(
         unreached=unreached,
         unit=unit,
         overruled=skeleton.overruled,
+        beyond=Beyond(hidden_stage=skeleton.hidden_stage),
     )
 
 

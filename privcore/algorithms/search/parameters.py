@@ -157,6 +157,7 @@ CONFLICT_RULE = Parameter(
     "depends on that order and may have a cycle.",
     source="causal-learn (strength, keep first, overwrite); Colombo & Maathuis 2014 (bi-directed); "
     "choice made here (drop)",
+    only_with=("hidden_causes", (False,)),
 )
 IN_TURN = Parameter(
     name="in_turn",
@@ -171,7 +172,19 @@ IN_TURN = Parameter(
     source="causal-learn",
     only_with=("conflict_rule", ("strength", "drop", "bi-directed")),
 )
-ORIENTATION_NAMES = ("collider_rule", "conflict_rule", "in_turn")
+HIDDEN_CAUSES = Parameter(
+    name="hidden_causes",
+    title="Allow unobserved confounders",
+    symbol="H",
+    kind="bool",
+    default=False,
+    help="Off: the graph assumes that no common cause of two columns is missing. On: it does not, "
+    "nor that rows were selected at random. FCI then searches what was released, which costs no "
+    "further budget, and draws a PAG: an arrow is a cause even so, a double arrow an unobserved "
+    "confounder, and a circle an end that the data leave open.",
+    source="Spirtes, Glymour & Scheines 2000, Chapter 6; Zhang 2008",
+)
+ORIENTATION_NAMES = ("collider_rule", "conflict_rule", "in_turn", "hidden_causes")
 ANY_SCORE = Parameter(
     name="score",
     advanced=True,
@@ -418,6 +431,7 @@ class OrientedParameters(SearchParameters):
     collider_rule: ColliderRule = COLLIDER_RULE.field()
     conflict_rule: ConflictRule = CONFLICT_RULE.field()
     in_turn: bool = IN_TURN.field()
+    hidden_causes: bool = HIDDEN_CAUSES.field()
 
 
 @dataclass(frozen=True, kw_only=True)

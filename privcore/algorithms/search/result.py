@@ -18,6 +18,7 @@ from privcore.privacy.mechanisms.noise import NoiseKind
 Edge = tuple[int, int]
 Stopped = Literal["budget", "noise", "work", "size"]
 Verdict = Literal["edge", "no edge seen", "not enough budget"]
+HiddenStage = Literal["possible-d-sep", "rfci"]
 Phase = Literal["release", "test", "sieve", "examine", "how many", "which", "separating set"]
 
 
@@ -270,6 +271,7 @@ class Beyond:
     intervals: int | None = None
     settled: bool | None = None
     released: Released | None = None
+    hidden_stage: HiddenStage | None = None
 
 
 @dataclass(frozen=True)
@@ -296,6 +298,8 @@ class Discovery:
     settled: of a run that samples DAGs, whether two samplers agree on the probabilities of all
     edges; None of others.
     released: of an algorithm that hands it back, the numbers that it released.
+    hidden_stage: where the graph is a PAG, how edges were tested that only unobserved confounders
+    make: given sets further away ("possible-d-sep"), or where these are too many, by "rfci".
     rows: where their number is private, how many the run saw, which is covered; None of others.
     seconds: engine time, data loading apart.  trace: see Step; not private.
     """
@@ -323,6 +327,7 @@ class Discovery:
     intervals: int | None = None
     settled: bool | None = None
     overruled: frozenset[tuple[int, int, int]] = frozenset()
+    hidden_stage: HiddenStage | None = None
     released: Released | None = field(default=None, compare=False, repr=False)
     rows: int | None = None
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from privcore.algorithms.search.model import Hooks, NoHooks, Progress
-from privcore.algorithms.search.result import Edge, Stopped
+from privcore.algorithms.search.result import Edge, HiddenStage, Stopped
 from privcore.arrays import Columns
 from privcore.errors import BudgetError, Cancelled
 from privcore.graphs import PDAG
@@ -72,6 +72,7 @@ class Skeleton(NamedTuple):
     unreached: per order not finished, how many tests are left if nothing more is deleted.
     stopped: "size" where tests that do not fit were passed over, and nothing else ended the search.
     overruled: v-structures (x, z, y) that tests show and background knowledge rules out.
+    hidden_stage: as of `Discovery`.
     """
 
     graph: PDAG
@@ -81,6 +82,7 @@ class Skeleton(NamedTuple):
     stopped: Stopped | None
     unreached: dict[int, int]
     overruled: frozenset[Triple] = frozenset()
+    hidden_stage: HiddenStage | None = None
 
     @property
     def found_sets(self) -> dict[Edge, set[frozenset[int]]]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
-from privcore.algorithms.search import common
+from privcore.algorithms.search.hidden import HiddenEdges
 from privcore.algorithms.search.model import Hooks, Run
-from privcore.algorithms.search.parameters import OrientedParameters
+from privcore.algorithms.search.parameters import GraphParameters, OrientedParameters
 from privcore.algorithms.search.result import Edge
 from privcore.algorithms.search.skeleton import (
     Decision,
@@ -28,7 +28,7 @@ from privcore.errors import Cancelled
 from privcore.graphs import orient, unshielded
 from privcore.graphs.constraints import Constraints
 from privcore.graphs.meek import Triple
-from privcore.graphs.orientation import overruled
+from privcore.graphs.orientation import ColliderRule, Sets, Triples, overruled, read_triples
 
 
 class Answered(NamedTuple):
@@ -124,6 +124,18 @@ class _Tests:
         return float(f"{-self._largest.get(((x, y), z), 0.0):.9g}")
 
 
+class _Read(NamedTuple):
+    """What v-structures are read from, and by which rule.
+
+    strength: of one that contradicts others; None: of the first sets alone.
+    """
+
+    skeleton: Skeleton
+    sets: Sets
+    rule: ColliderRule
+    strength: Callable[[Triple], float] | None
+
+
 def with_v_structures(
     run: Run[OrientedParameters], skeleton: Skeleton, decision: FreeDecision
 ) -> Skeleton:
@@ -134,23 +146,87 @@ def with_v_structures(
     Cancelled if the hooks say so.
     """
     rule, conflicts = run.parameters.collider_rule, run.parameters.conflict_rule
-    in_turn = run.parameters.in_turn
+    if run.parameters.hidden_causes:
+        return with_hidden_causes(run, skeleton, decision, rule, run.parameters.max_order)
+    read = _read(run, skeleton, decision, rule, run.parameters.max_order, conflicts == "strength")
+    skeleton, known = read.skeleton, run.known
+    return skeleton._replace(
+        graph=orient(
+            skeleton.graph,
+            read.sets,
+            read.rule,
+            conflicts,
+            read.strength,
+            in_turn=run.parameters.in_turn,
+            known=known,
+        ),
+        overruled=overruled(skeleton.graph, read.sets, read.rule, known),
+    )
+
+
+def with_hidden_causes(
+    run: Run[GraphParameters],
+    skeleton: Skeleton,
+    decision: FreeDecision,
+    rule: ColliderRule,
+    max_order: int | None,
+) -> Skeleton:
+    """The PAG, after tests of the edges that only unobserved confounders may make."""
+    known = run.known
+
+    def independent(x: int, y: int, held: Columns) -> bool:
+        if run.hooks.cancelled():
+            raise Cancelled
+        return decision.fits(x, y, held) and decision.answer(x, y, held).independent
+
+    def read_triples_of(skeleton: Skeleton) -> tuple[Skeleton, Sets, Triples]:
+        read = _read(run, skeleton, decision, rule, max_order)
+        # Where no set of neighbours separates a pair, the one that does decides.
+        sets = dict(read.sets)
+        for pair, held in read.skeleton.separating_sets.items():
+            sets[pair] = sets.get(pair) or [held]
+        return read.skeleton, sets, read_triples(skeleton.graph, sets, read.rule, known)
+
+    skeleton, sets, triples = read_triples_of(skeleton)
+    edges = HiddenEdges.of(skeleton.graph, skeleton.separating_sets, known)
+    stage = edges.test(independent, triples, max_order, most=run.test_limit)
+    if edges.removed:
+        skeleton = skeleton._replace(graph=edges.skeleton, separating_sets=edges.separating)
+        skeleton, sets, triples = read_triples_of(skeleton)
+    return skeleton._replace(
+        graph=edges.oriented(triples, stage),
+        overruled=overruled(skeleton.graph, sets, rule, known),
+        hidden_stage=stage,
+    )
+
+
+def _read(
+    run: Run[GraphParameters],
+    skeleton: Skeleton,
+    decision: FreeDecision,
+    rule: ColliderRule,
+    max_order: int | None,
+    strengths: bool = False,
+) -> _Read:
+    """After tests of what the rule requires.
+
+    strengths: whether those of v-structures are needed.
+    """
     graph, known = skeleton.graph, run.known
     ends = {(x, y) for x, _, y in unshielded(graph)}
     adjacent = known.possible_parents([graph.adjacent(node) for node in range(len(graph.nodes))])
     most = max(map(len, adjacent))
-    allowed = run.parameters.max_order
-    every = _Wanted(0, most if allowed is None else min(allowed, most), [], adjacent)
+    every = _Wanted(0, most if max_order is None else min(max_order, most), [], adjacent)
     # Of pairs that are ruled out it was not asked what separates them.
     unasked = every._replace(pairs=sorted(ends & known.ruled_out))
     if rule in ("first", "union"):
         skeleton = _separated(run, skeleton, decision, unasked)
         unasked = unasked._replace(pairs=[])
     if rule == "first":
-        return common.oriented(run, skeleton, conflicts=conflicts, in_turn=in_turn)
+        return _Read(skeleton, skeleton.found_sets, "first", None)
     pairs = sorted(ends & (skeleton.separating_sets.keys() | set(unasked.pairs)))
     around: list[_Wanted] = []
-    if rule != "union" or conflicts == "strength":
+    if rule != "union" or strengths:
         around = [every._replace(pairs=pairs)]
     level = list(_levels(skeleton, pairs, known)) if rule == "union" else []
 
@@ -159,29 +235,18 @@ def with_v_structures(
         left += wanted.tests()
     if run.test_limit is not None and left.total() > run.test_limit:
         unreached = skeleton.unreached if skeleton.stopped else dict(left)
-        return common.oriented(run, skeleton, conflicts=conflicts, in_turn=in_turn)._replace(
-            stopped=skeleton.stopped or "work", unreached=unreached
-        )
+        skeleton = skeleton._replace(stopped=skeleton.stopped or "work", unreached=unreached)
+        return _Read(skeleton, skeleton.found_sets, "first", None)
 
     # A source outside memory reads its rows once for each.
     run.source.prepare([family for wanted in (*around, *level) for family in wanted.families()])
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
-    oriented = orient(
-        graph,
-        looked.separating,
-        rule,
-        conflicts,
-        tests.strength,
-        in_turn=in_turn,
-        known=known,
-    )
-    against = overruled(graph, looked.separating, rule, known)
-    return skeleton._replace(graph=oriented, overruled=against)
+    return _Read(skeleton, looked.separating, rule, tests.strength)
 
 
 def _separated(
-    run: Run[OrientedParameters], skeleton: Skeleton, decision: FreeDecision, unasked: _Wanted
+    run: Run[GraphParameters], skeleton: Skeleton, decision: FreeDecision, unasked: _Wanted
 ) -> Skeleton:
     """With the first set that separates each of those pairs, if any does and the limit allows."""
     if run.test_limit is not None and unasked.tests().total() > run.test_limit:

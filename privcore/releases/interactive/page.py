@@ -103,7 +103,7 @@ def _positions(series: Series) -> Positions:
     """From the true DAG, or from the graph that no noise changes."""
     dataset, base = series.dataset, series.bases[series.shown]
     if dataset.true_edges:
-        dag = PDAG.from_names(dataset.names, dataset.true_edges).directed
+        dag = PDAG.from_names(dataset.names, dataset.seen_edges).directed
         return shared_layout(dataset.names, dag=dag)
     return shared_layout(dataset.names, graph=base.graph)
 

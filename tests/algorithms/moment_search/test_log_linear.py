@@ -253,7 +253,7 @@ def test_sets_of_too_many_combinations_have_no_model():
     evidence = TableEvidence(of_pairs(counted(values, (40, 40, 40))), penalty=3.0)
     assert evidence.unexplained(0, 1, (2,)) is None
     assert evidence.score(0, frozenset({1, 2})) == -np.inf
-    assert evidence.family_test(0, 1, (2,)) == evidence.pairs.test(0, 1, (2,))
+    assert evidence.final(0, 1, (2,)) == evidence.pairs.test(0, 1, (2,))
 
 
 def test_an_interaction_that_no_table_shows_is_not_taken_for_a_dependence():

@@ -81,7 +81,7 @@ def test_a_dependence_of_many_levels_is_seen():
     for found in (
         LevelTests(of_pairs(source, 3.0)).test(0, 1, (2,)),
         StrataTests(of_tables(source, [(0, 1, 2)], 0.5)).test(0, 1, (2,)),
-        TableEvidence(of_pairs(source, 3.0), penalty=3.0).family_test(0, 1, ()),
+        TableEvidence(of_pairs(source, 3.0), penalty=3.0).final(0, 1, ()),
     ):
         assert found.p_value < 1e-6
 

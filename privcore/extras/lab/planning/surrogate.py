@@ -210,7 +210,11 @@ class Surrogates:
                 name, settings = non_private_settings(chosen, checked)
                 references = {
                     "truth": true_graph(
-                        chosen, source.names, self._edges[seed], checked["knowledge"]
+                        chosen,
+                        source.names,
+                        self._edges[seed],
+                        checked["knowledge"],
+                        hidden_causes=checked.get("hidden_causes", False),
                     ),
                     "non_private": self._reference(seed, name, settings, hooks),
                 }

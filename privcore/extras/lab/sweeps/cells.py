@@ -130,7 +130,7 @@ class Runner:
         self._plan, self._seconds = plan, seconds
         self._hooks = _Asking(cancelled) if cancelled else NoHooks()
         self._loaded: Cache[Loaded] = Cache(_KEPT_BYTES, _bytes)
-        self._truths: dict[tuple[int, str, str], PDAG] = {}
+        self._truths: dict[tuple[int, str, str, bool], PDAG] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Another process loads and counts for itself.
@@ -226,11 +226,13 @@ class Runner:
 
     def _truth(self, data: int, loaded: Loaded, run: Discovery) -> PDAG:
         algorithm = get_algorithm(run.algorithm)
-        known = run.parameters["knowledge"]
-        key = (data, algorithm.output, known)
+        known, hidden = run.parameters["knowledge"], run.parameters.get("hidden_causes", False)
+        key = (data, algorithm.output, known, hidden)
         if key not in self._truths:
             edges = loaded.true_edges or ()
-            self._truths[key] = true_graph(algorithm, run.graph.nodes, edges, known)
+            self._truths[key] = true_graph(
+                algorithm, run.graph.nodes, edges, known, hidden_causes=hidden
+            )
         return self._truths[key]
 
 

@@ -1,0 +1,80 @@
+"""Edges and their marks where there may be unobserved confounders, from tests that cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from privcore.algorithms.search.result import HiddenStage
+from privcore.graphs import PDAG
+from privcore.graphs.constraints import Constraints
+from privcore.graphs.fci import (
+    Independent,
+    Near,
+    confirm_triples,
+    count_path_tests,
+    orient_pag,
+    separate_along_paths,
+)
+from privcore.graphs.orientation import Triples
+from privcore.graphs.pag import PAG
+from privcore.graphs.pdag import Edge
+
+# With more tests of Possible-D-Sep, RFCI's few ones take their place.
+MOST_TESTS = 20_000
+
+
+@dataclass
+class HiddenEdges:
+    """A skeleton from which edges are removed, and what separates the pairs without one."""
+
+    nodes: tuple[str, ...]
+    near: Near
+    separating: dict[Edge, frozenset[int]]
+    known: Constraints
+    removed: bool = False
+
+    @classmethod
+    def of(
+        cls, graph: PDAG, separating: Mapping[Edge, frozenset[int]], known: Constraints
+    ) -> HiddenEdges:
+        near = [graph.adjacent(node) for node in range(len(graph.nodes))]
+        return cls(graph.nodes, near, dict(separating), known)
+
+    @property
+    def skeleton(self) -> PDAG:
+        pairs = ((i, j) for i, around in enumerate(self.near) for j in around if i < j)
+        return PDAG(self.nodes, undirected=frozenset(pairs))
+
+    def test(
+        self,
+        independent: Independent,
+        triples: Triples,
+        max_order: int | None,
+        most: int | None = None,
+    ) -> HiddenStage:
+        """Remove edges by Possible-D-Sep, or by RFCI where that is more than `most` tests."""
+        before, required = sum(map(len, self.near)), self.known.required
+        tests = count_path_tests(self.near, triples, max_order)
+        stage: HiddenStage
+        if tests <= (MOST_TESTS if most is None else min(most, MOST_TESTS)):
+            stage = "possible-d-sep"
+            separate_along_paths(
+                self.near, self.separating, independent, triples, max_order, required
+            )
+        else:
+            stage = "rfci"
+            confirm_triples(self.near, self.separating, independent, required)
+        self.removed = sum(map(len, self.near)) < before
+        return stage
+
+    def oriented(self, triples: Triples, stage: HiddenStage) -> PAG:
+        """The marks that follow; RFCI allows R4 only after further tests, so it is left out."""
+        return orient_pag(
+            self.nodes,
+            self.near,
+            self.separating,
+            triples,
+            known=self.known,
+            discriminating=stage == "possible-d-sep",
+        )
