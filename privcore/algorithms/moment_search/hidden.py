@@ -7,11 +7,13 @@ too many closes a triangle, so that only such edges are tested again.
 
 from __future__ import annotations
 
-from math import log
+from math import log, sqrt
 
-from privcore.algorithms.moment_search.edges import Test
+from privcore.algorithms.moment_search.evidence import Evidence
 from privcore.algorithms.moment_search.parameters import MomentSearchParameters
 from privcore.algorithms.moment_search.search import Parents, causes_first, edges_of
+from privcore.algorithms.moment_search.statistic import Statistic, chi_squared_quantile
+from privcore.algorithms.moment_search.visible import smallest_visible
 from privcore.algorithms.search.model import Run
 from privcore.algorithms.search.skeleton import Skeleton, search_skeleton
 from privcore.algorithms.search.v_structures import Answered, FreeDecision, with_hidden_causes
@@ -23,12 +25,25 @@ from privcore.graphs.pdag import Edge, ordered
 class _Decision(FreeDecision):
     """Independent where the test of a release does not reject, and could have.
 
-    tested: pairs that it is asked of; others depend on each other.
+    An edge of the DAG is removed only by a test that would see a dependence as large as the edge's
+    own with probability 0.9, and only where it closes a triangle.
     """
 
-    def __init__(self, test: Test, level: float, tested: frozenset[Edge] | None = None) -> None:
-        self._test, self._level, self._tested = test, level, tested
+    def __init__(self, evidence: Evidence, dag: Parents, level: float) -> None:
+        self._evidence, self._level = evidence, level
         self._known: dict[tuple[int, int, Columns], Answered] = {}
+        near = [set(parents) for parents in dag]
+        for cause, effect in edges_of(dag):
+            near[cause].add(effect)
+        # The size of each edge; of one that no test may remove, 0.
+        self._sizes: dict[Edge, float] = {}
+        for cause, effect in edges_of(dag):
+            size = 0.0
+            if near[cause] & near[effect]:
+                made = evidence.edge(dag, cause, effect)
+                information = evidence.information(cause, effect, made)
+                size = sqrt(made.noncentrality / information) if information > 0 else 0.0
+            self._sizes[ordered(cause, effect)] = size
 
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         return self.answer(x, y, conditioning_set).independent
@@ -36,17 +51,29 @@ class _Decision(FreeDecision):
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
         key = (*ordered(x, y), tuple(sorted(conditioning_set)))
         if key not in self._known:
-            made = self._test(*key)
-            p_value = 0.0 if made is None or not made.informative else made.p_value
-            self._known[key] = Answered(p_value > self._level, log(max(p_value, 1e-300)))
+            made = self._evidence.final(*key)
+            clear = made.informative and made.p_value > self._level and self._sees(key, made)
+            self._known[key] = Answered(clear, log(max(made.p_value, 1e-300)))
         return self._known[key]
 
+    def _sees(self, key: tuple[int, int, Columns], made: Statistic) -> bool:
+        """Whether the test would see the edge, if there is one."""
+        size = self._sizes.get(key[:2])
+        if size is None:
+            return True
+        if not (size and made.second):
+            return False
+        information = self._evidence.information(*key[:2], made)
+        threshold = chi_squared_quantile(made.dof, self._level)
+        least = smallest_visible(made.dof, threshold, information)
+        return least is not None and least <= size
 
-def pag_of(run: Run[MomentSearchParameters], dag: Parents, test: Test) -> Skeleton:
+
+def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -> Skeleton:
     """The PAG of a DAG that was found, by tests of its edges given other columns."""
     parameters, names = run.parameters, run.source.names
     pairs = frozenset(ordered(*edge) for edge in edges_of(dag))
-    decision = _Decision(test, parameters.threshold)
+    decision = _Decision(evidence, dag, parameters.threshold)
     skeleton = search_skeleton(
         names,
         decision,

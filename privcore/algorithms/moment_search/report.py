@@ -78,7 +78,7 @@ def outcome(
     )
     stage = None
     if parameters.hidden_causes:
-        searched = pag_of(run, result.dag, result.evidence.final)
+        searched = pag_of(run, result.dag, result.evidence)
         graph, stage = searched.graph, searched.hidden_stage
         separating = searched.separating_sets
         findings = of_edges_alone(findings, graph.skeleton)

@@ -98,8 +98,8 @@ def searched_whole(
             frozenset(cause for cause, effect in edges if effect == column)
             for column in range(len(names))
         )
-        test = TableEvidence(moments, parameters.penalty).final
-        searched = pag_of(run, dag, test)
+        evidence = TableEvidence(moments, parameters.penalty)
+        searched = pag_of(run, dag, evidence)
         graph, stage = searched.graph, searched.hidden_stage
         separating = searched.separating_sets
         findings = of_edges_alone(findings, graph.skeleton)
