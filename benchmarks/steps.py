@@ -78,7 +78,7 @@ def scores(data: Dataset, runs: dict[str, Discovery]) -> dict[str, tuple[float, 
 
 
 def table(rows: int, seeds: range, networks: list[str], say: Callable[[str], None]) -> str:
-    """Two Markdown tables: skeleton and CPDAG F1, a line for each network."""
+    """One Markdown table: skeleton/CPDAG F1, a line for each network."""
     every: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for name in networks:
         of_network = every.setdefault(name, {})
@@ -87,26 +87,32 @@ def table(rows: int, seeds: range, networks: list[str], say: Callable[[str], Non
             for way, score in scores(data, runs_of(data, seed)).items():
                 of_network.setdefault(way, []).append(score)
         say(f"{name} done")
-    parts = []
-    for kind, title in enumerate(("Skeleton F1", "CPDAG F1")):
-        ways = list(every[networks[0]])
-        lines = ["| " + " | ".join((title, *ways)) + " |", "|---" * (len(ways) + 1) + "|"]
-        for name in networks:
-            cells = [f"{mean(s[kind] for s in every[name][way]):.3f}" for way in ways]
-            lines.append("| " + " | ".join((name, *cells)) + " |")
-        gaps = [
-            topped[kind] - whole[kind]
-            for name in networks
-            for topped, whole in zip(
-                every[name]["0.3, topped up by 0.7"], every[name]["1 at once"], strict=True
-            )
-        ]
-        error = stdev(gaps) / len(gaps) ** 0.5
-        means = [mean(s[kind] for n in networks for s in every[n][way]) for way in ways]
-        lines.append("| " + " | ".join(("mean", *(f"{m:.3f}" for m in means))) + " |")
-        note = f"Topped up less at once: {mean(gaps):+.4f}, standard error {error:.4f}."
-        parts.append("\n".join([*lines, "", note]))
-    return "\n\n".join(parts)
+    ways = list(every[networks[0]])
+    lines = ["| " + " | ".join(("skeleton/CPDAG F1", *ways)) + " |", "|---" * (len(ways) + 1) + "|"]
+
+    def line(name: str, of: list[str]) -> str:
+        cells = (_both([score for each in of for score in every[each][way]]) for way in ways)
+        return "| " + " | ".join((name, *cells)) + " |"
+
+    lines += [*(line(name, [name]) for name in networks), line("mean", networks)]
+    notes = [
+        f"{title} {_gap(every, kind)}" for kind, title in enumerate(("skeleton F1", "CPDAG F1"))
+    ]
+    return "\n".join([*lines, "", f"Topped up less at once: {'; '.join(notes)}."])
+
+
+def _both(scores: list[tuple[float, float]]) -> str:
+    return "/".join(f"{mean(score[kind] for score in scores):.3f}" for kind in (0, 1))
+
+
+def _gap(every: dict[str, dict[str, list[tuple[float, float]]]], kind: int) -> str:
+    """Mean difference of a release that is topped up from one at once, with its standard error."""
+    gaps = [
+        topped[kind] - whole[kind]
+        for ways in every.values()
+        for topped, whole in zip(ways["0.3, topped up by 0.7"], ways["1 at once"], strict=True)
+    ]
+    return f"{mean(gaps):+.4f}, standard error {stdev(gaps) / len(gaps) ** 0.5:.4f}"
 
 
 def main() -> None:

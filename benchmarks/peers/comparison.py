@@ -3,7 +3,7 @@
 Both search the same skeleton (the same degrees of freedom, the same tests).  causal-learn 0.1.4.8
 reads v-structures from the union of the sets that separate a pair at one size, and of those that
 contradict each other it keeps the first (`pc`'s default, UCSepset, priority 2); ours is PC's own
-default, and theirs one of the others (docs/performance.md).
+default, and theirs one of the others (docs/orientation.md).
 """
 
 from __future__ import annotations

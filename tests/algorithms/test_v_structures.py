@@ -135,7 +135,7 @@ def test_rules_that_do_not_claim_it_depend_on_the_order():
 
 @pytest.mark.long
 def test_the_default_is_better_than_the_old_rule_and_causal_learn_s():
-    """Chosen on other seeds of the same kinds; see docs/performance.md."""
+    """Chosen on other seeds of the same kinds; see docs/orientation.md."""
     scores = {"default": [], "old": [], "theirs": []}
     rules = {
         "default": {},

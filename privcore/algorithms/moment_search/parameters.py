@@ -181,7 +181,8 @@ MAX_PARENTS = Parameter(
 )
 
 # Of a score, for each coordinate of a parent in one of its column, over BIC's log n: rows that are
-# neither normal nor linear show weak links that no column causes.  docs/experiments/lines.md.
+# neither normal nor linear show weak links that no column causes.
+# docs/experiments/small_tables.md.
 LINE_PENALTY = 1.5
 # Columns up to which `candidate_level` is as stated, and any pair of numbers may have an edge.
 USUAL_COLUMNS = 60

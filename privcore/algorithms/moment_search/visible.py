@@ -48,7 +48,8 @@ _CLEAR = 0.3
 _LARGEST = 20.0
 # The smallest Cramér's V seen level by level up to which levels are counted; and where most columns
 # of more than two levels have an order, so that few numbers say more, and rows are no more than
-# `_FEW_ROWS`: with more of them, what a line misses shows as links.  docs/experiments/lines.md.
+# `_FEW_ROWS`: with more of them, what a line misses shows as links.
+# docs/experiments/small_tables.md.
 _SEEN, _SEEN_IN_ORDER = 0.3, 0.08
 _FEW_ROWS = 20_000
 
