@@ -21,7 +21,7 @@ from privcore.graphs.pag import PAG
 from privcore.graphs.pdag import Edge
 
 # With more tests of Possible-D-Sep, RFCI's few ones take their place.
-MOST_TESTS = 20_000
+MOST_TESTS = 5_000
 
 
 @dataclass
