@@ -9,9 +9,13 @@ from typing import Any, Literal, cast
 
 from privcore.algorithms.earlier import check_before
 from privcore.algorithms.protecting import Protection, of_source
-from privcore.algorithms.registry import get_algorithm
+from privcore.algorithms.registry import ALGORITHMS, get_algorithm
 from privcore.algorithms.search.model import Algorithm, Hooks, NoHooks, Outcome, Run
-from privcore.algorithms.search.parameters import GraphParameters, PrivateParameters
+from privcore.algorithms.search.parameters import (
+    HIDDEN_CAUSES,
+    GraphParameters,
+    PrivateParameters,
+)
 from privcore.algorithms.search.result import ALONE, Discovery, Earlier, Edge, Keepable
 from privcore.counts import (
     AvailableCases,
@@ -427,8 +431,16 @@ def _public_run(
 
 def checked_parameters(algorithm: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
     """All parameters of an algorithm, with defaults; raises ParameterError."""
-    chosen = get_algorithm(algorithm)
-    return parse_all(chosen.parameters, parameters or {}, chosen.name)
+    chosen, stated = get_algorithm(algorithm), dict(parameters or {})
+    if not any(parameter.name == HIDDEN_CAUSES.name for parameter in chosen.parameters):
+        wanted = [stated.pop(name, None) for name in (HIDDEN_CAUSES.name, HIDDEN_CAUSES.option)]
+        if any(value is not None and HIDDEN_CAUSES.parse(value) for value in wanted):
+            able = [a.name for a in ALGORITHMS.values() if HIDDEN_CAUSES in a.parameters]
+            raise ParameterError(
+                f"{chosen.name} assumes that there are no unobserved confounders; to allow them, "
+                f"choose one of {', '.join(able)}."
+            )
+    return parse_all(chosen.parameters, stated, chosen.name)
 
 
 def _planned(chosen: Algorithm, run: Run[GraphParameters]) -> tuple[Event, ...]:

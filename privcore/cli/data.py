@@ -120,6 +120,11 @@ def add_data_options(command: argparse.ArgumentParser) -> None:
         "(each test uses the rows in which its columns have values; pc and lapmech), or refused "
         "(level, and refuse for columns that --schema gives no such level)",
     )
+    data.add_argument(
+        "--hide",
+        metavar="A,B,…",
+        help="of a network, columns to hide: they stay in the true graph, which is then a PAG",
+    )
     data.add_argument("--truth", metavar="FILE", help="the true graph, to compare with")
     add_unit_options(command, "with --unit, that many are kept and the others left out")
     example = command.add_argument_group("of an example")
@@ -200,7 +205,12 @@ def load(options: argparse.Namespace, seed: int) -> Dataset | ParquetTable:
     cuts = intervals_of(options)
     if options.csv is None and cuts is not None:
         dataset = intervals(dataset, cuts)
-    return _with_truth(dataset, options)
+    return _with_truth(dataset.hiding(hidden_of(options)), options)
+
+
+def hidden_of(options: argparse.Namespace) -> tuple[str, ...]:
+    """The columns of --hide."""
+    return tuple(name.strip() for name in (options.hide or "").split(",") if name.strip())
 
 
 def check_source(options: argparse.Namespace) -> None:
@@ -221,6 +231,8 @@ def check_source(options: argparse.Namespace) -> None:
             if options.table is not None
             else "--unit is for --csv or --sample; without a file every row is a unit of its own."
         )
+    if options.hide is not None and options.network is None:
+        raise ParameterError("--hide is for --network; of a file, leave columns out with --drop.")
     parameters = _given(options)
     if parameters and options.example is None:
         named = _options()[next(iter(parameters))].option

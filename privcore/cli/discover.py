@@ -38,11 +38,13 @@ from privcore.data.discretise import usual_intervals
 from privcore.data.model import Described
 from privcore.errors import ParameterError
 from privcore.graphs.formats import TEXT_FORMATS, text_format
+from privcore.graphs.pdag import MARKS
 from privcore.measures.references import NON_PRIVATE, reference_names
 from privcore.measures.stability import NOT_PRIVATE, RUNS, Stability, judge
 from privcore.privacy.mechanisms import NoiseSource, SecureNoise, SimulatedNoise
 from privcore.releases import (
     effect_sentence,
+    hidden_sentence,
     large_delta_sentence,
     non_private_reference,
     one_level_sentence,
@@ -174,6 +176,7 @@ def _run(options: argparse.Namespace) -> None:
     if isinstance(source, MixedRows):
         mixed = f"note: {cut_sentence(source, algorithm, result.parameters)}"
     notes = [
+        hidden_sentence(result),
         overruled_sentence(result),
         mixed,
         shape_sentence(result),
@@ -287,9 +290,9 @@ _NOISE = {
 
 def _edge_lines(report: dict[str, Any]) -> list[str]:
     """The edges, and beside each how sure it is, where the algorithm says so."""
-    edges = [((a, b), f"{a} -> {b}") for a, b in report["directed"]]
-    edges += [((a, b), f"{a} -- {b}") for a, b in report["undirected"]]
-    edges += [((a, b), f"{a} <-> {b}") for a, b in report.get("bidirected", ())]
+    edges = [
+        ((a, b), f"{a} {mark} {b}") for kind, mark in MARKS.items() for a, b in report.get(kind, ())
+    ]
     pairs = report["pairs"]
     beside: dict[frozenset[str], list[str]] = {frozenset(pair): [] for pair, _ in edges}
     for finding in pairs or ():
@@ -334,7 +337,8 @@ def _words(report: dict[str, Any]) -> str:
     if report["noise"] in _NOISE:
         lines.append(_NOISE[report["noise"]])
     algorithm = get_algorithm(report["algorithm"])
-    form, same = algorithm.output.upper(), reference_names(algorithm)["same"]
+    form = "PAG" if report["hidden_stage"] else algorithm.output.upper()
+    same = reference_names(algorithm)["same"]
     for name, metrics in report["metrics"].items():
         against = same if name == "same" else _spelled(name)
         lines.append(

@@ -156,9 +156,7 @@ def release_directory(name: str) -> Path:
 
 def _words(made: Release) -> str:
     promise = made.guarantee
-    lines = [f"{a} -> {b}" for a, b in made.graph.named_directed()]
-    lines += [f"{a} -- {b}" for a, b in made.graph.named_undirected()]
-    lines += [f"{a} <-> {b}" for a, b in made.graph.named_bidirected()]
+    lines = made.graph.lines()
     lines.append(
         f"epsilon {promise.epsilon:g}, delta {promise.delta:g} ({promise.calibration}, "
         f"{promise.accountant}; {promise.neighbours})"

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from privcore.algorithms import ALGORITHMS, Algorithm
+from privcore.algorithms.search.parameters import HIDDEN_CAUSES
 from privcore.errors import ParameterError
 from privcore.graphs.knowledge_files import stated_knowledge
 from privcore.text import short
@@ -35,6 +36,13 @@ def add_parameter_options(group: argparse._ArgumentGroup) -> None:
         group.add_argument(
             f"--{parameter.option}", help=f"{parameter.title}: {parameter.explained_range()}"
         )
+    group.add_argument(
+        f"--{HIDDEN_CAUSES.option}",
+        action="store_const",
+        const="true",
+        help="allow unobserved confounders: the graph is a PAG, by FCI on what was released, at no "
+        "further cost (pc, privpc-star, lapmech, moment-search)",
+    )
     add_knowledge_options(group)
     group.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter"
@@ -74,7 +82,9 @@ def knowledge_of(options: argparse.Namespace) -> str:
 def parameters_of(options: argparse.Namespace, algorithm: Algorithm) -> dict[str, Any]:
     """The parameters given, as text; raises ParameterError for a --set without a value."""
     parameters = {
-        name: getattr(options, name) for name in _DIRECT if getattr(options, name) is not None
+        name: getattr(options, name)
+        for name in (*_DIRECT, HIDDEN_CAUSES.name)
+        if getattr(options, name) is not None
     }
     # The data options have this one: with --unit it is the table's, and parameters follow that.
     bound = getattr(options, "rows_per_unit", None)

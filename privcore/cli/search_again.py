@@ -13,6 +13,7 @@ from privcore.cli.pages import write_page
 from privcore.cli.run_options import add_parameter_options, parameters_of
 from privcore.errors import ParameterError
 from privcore.graphs.exports import to_json_dict
+from privcore.releases.effect import hidden_sentence
 from privcore.releases.findings import described_pairs
 from privcore.releases.interactive import numbers_page
 from privcore.releases.open_pairs import OpenPair, open_pairs
@@ -69,6 +70,7 @@ def _report(result: Discovery, unsettled: list[OpenPair]) -> dict[str, Any]:
         "guarantee": result.guarantee.as_dict(),
         "parameters": dict(result.parameters),
         "settled": result.settled,
+        "hidden_stage": result.hidden_stage,
         "pairs": described_pairs(result.graph, result.findings),
         "cannot_be_told": [
             {
@@ -83,8 +85,7 @@ def _report(result: Discovery, unsettled: list[OpenPair]) -> dict[str, Any]:
 
 def _words(result: Discovery, unsettled: list[OpenPair]) -> list[str]:
     promise, nodes = result.guarantee, result.graph.nodes
-    lines = [f"{a} -> {b}" for a, b in result.graph.named_directed()]
-    lines += [f"{a} -- {b}" for a, b in result.graph.named_undirected()]
+    lines = [*result.graph.lines(), *filter(None, [hidden_sentence(result)])]
     lines.append(
         f"searched again for nothing; epsilon {promise.epsilon:g}, delta {promise.delta:g} "
         f"({promise.neighbours}) cover it as before"

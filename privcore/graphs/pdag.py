@@ -146,6 +146,10 @@ class PDAG:
             for i, j in sorted(pairs)
         ]
 
+    def lines(self) -> list[str]:
+        """A line of text for each edge, such as "smoke -> lung"."""
+        return [f"{a} {MARKS[kind]} {b}" for a, b, kind in self.named_edges()]
+
     def named_directed(self) -> list[tuple[str, str]]:
         """(cause, effect), sorted by position."""
         return [(self.nodes[i], self.nodes[j]) for i, j in sorted(self.directed)]

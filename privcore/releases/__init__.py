@@ -3,6 +3,7 @@
 from privcore.releases.commands import command_line, page_command, python_code
 from privcore.releases.effect import (
     effect_sentence,
+    hidden_sentence,
     large_delta_sentence,
     one_level_sentence,
     overruled_sentence,
@@ -19,6 +20,7 @@ from privcore.releases.report import (
 __all__ = [
     "command_line",
     "effect_sentence",
+    "hidden_sentence",
     "large_delta_sentence",
     "non_private_reference",
     "one_level_sentence",

@@ -103,6 +103,7 @@ def certificate(
             # Only where there are some, so that certificates without them keep their form.
             **({"pairs": pairs} if pairs else {}),
             **({} if result.settled is None else {"settled": result.settled}),
+            **({"hidden_stage": result.hidden_stage} if result.hidden_stage else {}),
             **({} if effects is None else {"effects": effects.as_dict()}),
             **({} if tops_up is None else {"tops_up": tops_up}),
         },

@@ -51,6 +51,7 @@ def command_line(
     sampled = ["--rows", str(dataset.n), "--data-seed", str(data_seed)]
     if network:
         words += ["--network", dataset.name, *sampled]
+        words += ["--hide", ",".join(dataset.hidden)] if dataset.hidden else []
     elif dataset.recipe is not None:
         kind, named, intervals = _example(dataset)
         words += ["--example", kind]
@@ -106,6 +107,8 @@ def python_code(
             "from privcore.data import load_network\n\n"
             f"dataset = load_network({dataset.name!r}).sample({dataset.n}, seed={data_seed})\n"
         )
+        if dataset.hidden:
+            load += f"dataset = dataset.hiding({list(dataset.hidden)!r})\n"
     elif dataset.recipe is not None:
         load = _example_code(dataset, data_seed)
     else:
@@ -113,7 +116,7 @@ def python_code(
     return (
         f"from privcore.algorithms import discover\n{load}"
         f"result = discover(dataset, {result.algorithm!r}, {_changed(result)!r}, seed={seed})\n"
-        "print(result.graph.named_directed(), result.graph.named_undirected())\n"
+        'print("\\n".join(result.graph.lines()))\n'
         "print(result.guarantee)\n"
     )
 

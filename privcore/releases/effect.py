@@ -118,6 +118,18 @@ def overruled_sentence(result: Discovery) -> str:
     )
 
 
+def hidden_sentence(result: Discovery) -> str:
+    """How edges were tested that only unobserved confounders make; empty where none are allowed."""
+    if result.hidden_stage is None:
+        return ""
+    if result.hidden_stage == "possible-d-sep":
+        return "Unobserved confounders are allowed: FCI with Possible-D-Sep."
+    return (
+        "Unobserved confounders are allowed: RFCI, as Possible-D-Sep would need too many tests. A "
+        "few more edges and circles may be left."
+    )
+
+
 def one_level_sentence(result: Discovery) -> str:
     """The columns of which little can be seen, as one level holds nearly all rows; else empty."""
     columns = one_level_columns(result)

@@ -179,6 +179,7 @@ def run_report(
         "one_level": one_level_columns(result),
         "intervals": result.intervals,
         "settled": result.settled,
+        "hidden_stage": result.hidden_stage,
         "overruled": [
             [result.graph.nodes[node] for node in triple] for triple in sorted(result.overruled)
         ],

@@ -16,6 +16,7 @@ from privcore.cli.data import (
     add_data_options,
     check_source,
     example_of,
+    hidden_of,
     intervals_of,
     load_file,
     whole,
@@ -207,6 +208,8 @@ def _plan(options: argparse.Namespace) -> SweepPlan:
         settings["rows_per_unit"] = options.rows_per_unit
     if known := knowledge_of(options):
         settings["knowledge"] = known
+    if options.hidden_causes:
+        settings["hidden_causes"] = "true"
     calibrations: Any = _list(options.calibrations)
     rows = "" if options.rows is None else options.rows
     return SweepPlan(
@@ -240,7 +243,7 @@ def _data(options: argparse.Namespace) -> tuple[SweepData, ...]:
         return (ExampleData(example_of(options), seed, cuts),)
     if cuts is not None:
         raise ParameterError("The columns of a network have levels; leave --intervals out.")
-    return tuple(NetworkData(name, seed) for name in _list(options.network))
+    return tuple(NetworkData(name, seed, hidden_of(options)) for name in _list(options.network))
 
 
 def _list(text: str) -> tuple[str, ...]:

@@ -44,25 +44,31 @@ class SweepData(Protocol):
 
 @dataclass(frozen=True)
 class NetworkData:
-    """A sample of a built-in network.  Raises ParameterError for an unknown name or a bad seed."""
+    """A sample of a built-in network; hide: columns that stay in its true graph alone.
+
+    Raises ParameterError for an unknown name or a bad seed, DataError for no column to hide.
+    """
 
     name: str
     seed: int = 1
+    hide: tuple[str, ...] = ()
     usual_rows = SAMPLED_ROWS
 
     def __post_init__(self) -> None:
-        load_network(self.name)
         check_seed(self.seed)
+        load_network(self.name).sample(2, self.seed).hiding(self.hide)
 
     @property
     def label(self) -> str:
-        return self.name
+        """Such as "asia without smoke"."""
+        return f"{self.name} without {', '.join(self.hide)}" if self.hide else self.name
 
     def describe(self) -> dict[str, Any]:
-        return {"network": self.name, "seed": self.seed}
+        hidden = {"hide": list(self.hide)} if self.hide else {}
+        return {"network": self.name, "seed": self.seed, **hidden}
 
     def load(self, rows: int | None) -> Dataset:
-        return load_network(self.name).sample(_checked(rows), self.seed)
+        return load_network(self.name).sample(_checked(rows), self.seed).hiding(self.hide)
 
 
 @dataclass(frozen=True)
