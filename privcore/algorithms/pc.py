@@ -44,6 +44,9 @@ class Threshold(FreeDecision):
     def fits(self, x: int, y: int, conditioning_set: Columns) -> bool:
         return self._score.fits(self._source, x, y, conditioning_set)
 
+    def prepare(self, families: list[tuple[int, ...]]) -> None:
+        self._source.prepare(families)
+
     def independent(self, x: int, y: int, conditioning_set: Columns) -> bool:
         value, threshold, verdict = self._tested(x, y, conditioning_set)
         self._recorder.add(Step.noiseless(x, y, conditioning_set, value, threshold, verdict))

@@ -45,6 +45,9 @@ class FreeDecision(Decision):
     def answer(self, x: int, y: int, conditioning_set: Columns) -> Answered:
         """The same verdict as `independent`."""
 
+    def prepare(self, families: list[tuple[int, ...]]) -> None:  # noqa: B027
+        """Called before tests within these sets of columns: rows outside memory are read once."""
+
     def answers(
         self, first: int, last: int, pairs: list[Edge], adjacent: list[set[int]]
     ) -> Iterator[list[Answered] | None] | None:
@@ -238,8 +241,7 @@ def _read(
         skeleton = skeleton._replace(stopped=skeleton.stopped or "work", unreached=unreached)
         return _Read(skeleton, skeleton.found_sets, "first", None)
 
-    # A source outside memory reads its rows once for each.
-    run.source.prepare([family for wanted in (*around, *level) for family in wanted.families()])
+    decision.prepare([family for wanted in (*around, *level) for family in wanted.families()])
     tests = _Tests(around, decision, run.hooks)
     looked = _Tests(level, decision, run.hooks) if rule == "union" else tests
     return _Read(skeleton, looked.separating, rule, tests.strength)
