@@ -62,7 +62,7 @@ class Example:
 
 
 def examples(first: int) -> Iterator[Example]:
-    """Of the seeds from `first` on, those that have two columns with two children or more."""
+    """Networks of the seeds from `first` on that have two columns with two children or more."""
     for seed in itertools.count(first):
         network = random_network(seed)
         if len(network.names) not in _SIZES:

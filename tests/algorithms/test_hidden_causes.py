@@ -13,8 +13,7 @@ from privcore.algorithms import ALGORITHMS, discover
 from privcore.algorithms.engine import search_again
 from privcore.algorithms.search import hidden as stages
 from privcore.algorithms.search.parameters import HIDDEN_CAUSES
-from privcore.counts import NumericRows
-from privcore.data import load_network
+from privcore.data import Column, Dataset, load_network
 from privcore.errors import ParameterError
 from privcore.graphs.fci import confirm_triples, orient_pag, triples_of
 from privcore.graphs.knowledge import Knowledge
@@ -165,9 +164,12 @@ def test_on_samples_the_pag_is_causal_learn_s(part):
             for j in range(i + 1, x.shape[1])
             if at[i, j]
         }
-        names = tuple(f"v{k}" for k in range(x.shape[1]))
+        columns = [
+            Column(f"v{k}", "continuous", bounds=(float(one.min()), float(one.max())))
+            for k, one in enumerate(x.T)
+        ]
         ours = discover(
-            NumericRows(names, tuple(zip(x.min(0), x.max(0), strict=True)), x),
+            Dataset("sample", tuple(columns), tuple(one.copy() for one in x.T)),
             "pc",
             {
                 "hidden_causes": True,

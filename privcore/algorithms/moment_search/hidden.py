@@ -88,7 +88,7 @@ def pag_of(run: Run[MomentSearchParameters], dag: Parents, evidence: Evidence) -
 
 
 def _separated(dag: Parents) -> dict[Edge, frozenset[int]]:
-    """Of two columns that a DAG does not join, the parents of the later one separate them."""
+    """For two columns that a DAG does not join, the parents of the later one."""
     order = causes_first(dag)
     return {
         ordered(x, y): dag[y] for k, y in enumerate(order) for x in order[:k] if x not in dag[y]
