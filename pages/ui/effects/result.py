@@ -152,13 +152,13 @@ def _row(question: Question, effect: Effect, words: str, kind: Kind) -> Row:
 def parents_panel(said: Effects) -> None:
     """Every set of parents, what it is adjusted for, and why."""
     if isinstance(said.result.graph, PAG):
-        st.caption(
-            "The graph allows unobserved confounders. One set of columns is adjusted for that is "
-            "valid in every such graph; the interval holds if the private graph is right."
-        )
         if not said.effects:
             st.caption(all_texts.plain(said.reason))
             return
+        st.caption(
+            "The graph allows unobserved confounders. The adjustment is valid wherever the graph "
+            "leaves room for them; the interval holds if the private graph is right."
+        )
         st.dataframe(parents_table(said), hide_index=True, alt="The adjustment")
         return
     st.caption(
